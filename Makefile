@@ -1,0 +1,65 @@
+# Every target builds its own environment in .venv: Python 3.11 or newer and make are all it needs.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Keyed on content, so a fresh checkout or a touched file does not install again.
+STAMP := $(VENV)/.installed-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+# Two workers: the tests start subprocesses of their own.
+PYTEST := $(BIN)/pytest -n 2
+
+# Without .pyc files every import costs 5 to 10 times as much.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test check bench format clean lint
+.DEFAULT_GOAL := check
+
+demo: $(STAMP) ## answer a first prompt
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+check: lint ## before every commit: format, lint, types, import contracts, quick tests
+	$(PYTEST) -m "not slow" -q
+
+test: lint ## the same checks and every test
+	$(PYTEST)
+
+bench: $(STAMP) ## measure speed and memory
+	$(BIN)/python bench/run.py
+
+format: $(STAMP) ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+clean: ## remove everything the other targets made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# PYTHON=... picks the interpreter; otherwise the first that is new enough.
+$(STAMP):
+	@set -eu; \
+	new_enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
+	if ! $(BIN)/python -c "$$new_enough" 2>/dev/null; then \
+	    found=; \
+	    for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	        if "$$python" -c "$$new_enough" 2>/dev/null; then found="$$python"; break; fi; \
+	    done; \
+	    if [ -z "$$found" ]; then \
+	        echo "bridle: no Python 3.11 or newer found (hint: install one, or make PYTHON=/path/to/python)" >&2; \
+	        exit 1; \
+	    fi; \
+	    "$$found" -m venv --clear $(VENV) || { \
+	        echo "bridle: $$found cannot create $(VENV) (hint: on Debian and Ubuntu: apt install python3-venv)" >&2; \
+	        exit 1; }; \
+	fi; \
+	echo "installing the development packages into $(VENV)" >&2; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" || { \
+	    echo "bridle: the packages could not be installed, see above" >&2; \
+	    echo "hint: the first run needs a package index; offline, point pip at a local one (pip config)" >&2; \
+	    exit 1; }; \
+	rm -f $(VENV)/.installed-*; \
+	touch $@

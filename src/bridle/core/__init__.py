@@ -1,0 +1,1 @@
+"""Values and decisions: what Bridle is, without any of the outside world."""

@@ -1,0 +1,23 @@
+"""An agent: a named profile of prompt, model, tools, rules and limits."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.budget import Limits
+from bridle.core.permission import Mode, Rule
+
+
+class Agent(Struct, frozen=True):
+    """Who a session talks to."""
+
+    name: str
+    prompt: str
+    model: str
+    display_name: str = ""
+    tools: tuple[str, ...] | None = None
+    """Names of the tools it may use; None means all of them."""
+    mode: Mode = "ask"
+    rules: tuple[Rule, ...] = ()
+    limits: Limits = Limits()
+    params: dict[str, Any] = {}

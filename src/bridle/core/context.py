@@ -1,0 +1,158 @@
+"""What fits into one request: Kontekst's budget, re-checked every turn, with room for the answer.
+
+```
+window  =  system + tools + this run + earlier + reserve
+```
+
+`earlier` is what the other four leave, filled from the newest message backwards. A call is never
+parted from its results, and the first message sent is never a tool result.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bridle.core.errors import ProviderError
+from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+
+RESERVE_SHARE = 0.25  # of the window at most, so that a small local model still gets a prompt
+MEDIA_TOKENS = 1_600  # an image costs about this much with every vendor
+
+
+class Counted(Struct, frozen=True):
+    """A message with its size."""
+
+    message: Message
+    tokens: int
+
+
+class ContextUsage(Struct, frozen=True, omit_defaults=True):
+    """Who uses how much of the window, in tokens."""
+
+    window: int
+    system: int = 0
+    tools: int = 0
+    earlier: int = 0
+    run: int = 0
+    reserve: int = 0
+    earlier_messages: int = 0
+    run_messages: int = 0
+    dropped_messages: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the tokens sent."""
+        return self.system + self.tools + self.earlier + self.run
+
+    @property
+    def remaining(self) -> int:
+        """Return the tokens left for the answer and more."""
+        return self.window - self.total
+
+
+class Window(Struct, frozen=True):
+    """The fixed part of a request's budget."""
+
+    tokens: int
+    system: int
+    tools: int
+    reserve: int
+
+
+class Fitted(Struct, frozen=True):
+    """What one turn sends."""
+
+    messages: tuple[Message, ...]
+    usage: ContextUsage
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens where no tokenizer is at hand: four bytes each, rounded up."""
+    return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+
+
+def estimate_message(message: Message) -> int:
+    """Estimate a message's tokens, with a little for its frame."""
+    total = 4
+    for part in message.parts:
+        match part:
+            case Text() | Reasoning():
+                total += estimate_tokens(part.text)
+            case Media():
+                total += MEDIA_TOKENS
+            case ToolCall():
+                total += 8 + estimate_tokens(part.name) + estimate_tokens(part.invalid or str(part.args))
+            case ToolResult():
+                total += 8 + estimate_tokens(part.output) + MEDIA_TOKENS * len(part.media)
+    return total
+
+
+def answer_reserve(window_tokens: int, max_output_tokens: int) -> int:
+    """Return the room kept free for the answer."""
+    return min(max_output_tokens, int(window_tokens * RESERVE_SHARE))
+
+
+def earlier_budget(window: Window, run_tokens: int) -> int:
+    """Return the tokens that messages from before this run may use."""
+    return max(0, window.tokens - window.system - window.tools - window.reserve - run_tokens)
+
+
+def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> Fitted:
+    """Choose what to send; raises ProviderError when not even the newest exchange fits.
+
+    Earlier exchanges go first, oldest first; then the oldest exchanges of this run, but never its
+    prompt and never the newest exchange.
+    """
+    run_tokens = sum(item.tokens for item in run)
+    kept_earlier = _newest(_exchanges(earlier), earlier_budget(window, run_tokens))
+    prompt, rest = list(run[:1]), _exchanges(run[1:])
+    room = window.tokens - window.system - window.tools - window.reserve
+    while len(rest) > 1 and _size(prompt) + sum(map(_size, rest)) > room:
+        rest.pop(0)
+    kept_run = prompt + [item for exchange in rest for item in exchange]
+    usage = ContextUsage(
+        window=window.tokens,
+        system=window.system,
+        tools=window.tools,
+        earlier=_size(kept_earlier),
+        run=_size(kept_run),
+        reserve=window.reserve,
+        earlier_messages=len(kept_earlier),
+        run_messages=len(kept_run),
+        dropped_messages=len(earlier) + len(run) - len(kept_earlier) - len(kept_run),
+    )
+    if usage.total + window.reserve > window.tokens:
+        raise ProviderError(
+            f"the request needs {usage.total:,} tokens and {window.reserve:,} for the answer, "
+            f"but the model's window holds {window.tokens:,}",
+            kind="context_length_exceeded",
+            hint="shorten the prompt, or choose a model with a larger window",
+        )
+    return Fitted(tuple(item.message for item in kept_earlier + kept_run), usage)
+
+
+def _exchanges(items: Sequence[Counted]) -> list[list[Counted]]:
+    """Group messages so that results stay with their calls; orphaned results are left out."""
+    groups: list[list[Counted]] = []
+    for item in items:
+        if item.message.role != "tool":
+            groups.append([item])
+        elif groups and groups[-1][0].message.calls:
+            groups[-1].append(item)
+    return groups
+
+
+def _newest(exchanges: list[list[Counted]], budget: int) -> list[Counted]:
+    kept: list[list[Counted]] = []
+    for exchange in reversed(exchanges):
+        budget -= _size(exchange)
+        if budget < 0:
+            break
+        kept.append(exchange)
+    while kept and kept[-1][0].message.role != "user":
+        kept.pop()  # vendors want the first message to be the user's
+    return [item for exchange in reversed(kept) for item in exchange]
+
+
+def _size(items: Sequence[Counted]) -> int:
+    return sum(item.tokens for item in items)

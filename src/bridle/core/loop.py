@@ -1,0 +1,365 @@
+"""The loop: a pure machine that decides what a run does next; the driver does it.
+
+```
+            ┌──────────────── Drained(more) ────────────────┐
+            ▼                                               │
+      calling_llm ──Replied(calls)──▶ waiting_for_ops ──▶ draining_events ──▶ completed
+        │  ▲  └──────Replied(no calls)───────────────────────▲                  ▲
+  failed│  │waited                                                              │
+        ▼  │                        any ──CancelRequested──▶ cancelling ──Settled┘
+      error_recovery ── not retryable, or tried enough ──▶ completed
+```
+
+Six states and exactly the 14 moves of `TRANSITIONS`. `feed(input) -> actions`: an input says what
+happened, an action says what to do. Calls are prepared in order; those that may run beside others
+do, one that may not waits for all before it and holds up all behind it; so a turn has the effect of
+running its calls one by one.
+"""
+
+import hashlib
+from collections import deque
+from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.json import encode
+
+from bridle.core.errors import RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, ToolCall, ToolResult
+from bridle.core.protocol import Answer, Outcome
+from bridle.core.retry import RetryPolicy
+
+LoopState = Literal[
+    "calling_llm", "waiting_for_ops", "draining_events", "error_recovery", "cancelling", "completed"
+]
+STATES: tuple[LoopState, ...] = get_args(LoopState)
+
+TRANSITIONS: dict[LoopState, frozenset[LoopState]] = {
+    "calling_llm": frozenset(
+        {"waiting_for_ops", "draining_events", "completed", "error_recovery", "cancelling"}
+    ),
+    "waiting_for_ops": frozenset({"draining_events", "cancelling"}),
+    "draining_events": frozenset({"calling_llm", "completed", "cancelling"}),
+    "error_recovery": frozenset({"calling_llm", "completed", "cancelling"}),
+    "cancelling": frozenset({"completed"}),
+    "completed": frozenset(),
+}
+
+REPEAT_WINDOW = 10  # turns looked back on for the same calls with the same results
+REPEAT_LIMIT = 5
+
+
+class LoopPolicy(Struct, frozen=True):
+    """What the loop is allowed."""
+
+    max_turns: int = 100
+    retry: RetryPolicy = RetryPolicy()
+
+
+# ---------------------------------------------------------------------------- inputs
+
+
+class Begin(Struct, frozen=True):
+    """The run starts, or goes on after it was cut off."""
+
+
+class Refused(Struct, frozen=True):
+    """The model call cannot even be made."""
+
+    outcome: Outcome
+    reason: str
+
+
+class Replied(Struct, frozen=True):
+    """The model's whole reply."""
+
+    message: Message
+
+
+class ModelFailed(Struct, frozen=True):
+    """The model call failed."""
+
+    kind: ProviderErrorKind
+    message: str
+    jitter: float = 1.0
+    retry_after_s: float | None = None
+
+
+class BackoffEnded(Struct, frozen=True):
+    """The wait before a retry is over."""
+
+
+class Prepared(Struct, frozen=True):
+    """A call was checked and judged."""
+
+    call_id: CallId
+    action: Literal["allow", "ask"]
+    parallel: bool = False
+
+
+class Decided(Struct, frozen=True):
+    """An approval was answered."""
+
+    call_id: CallId
+    answer: Answer
+    reason: str = ""
+
+
+class Returned(Struct, frozen=True):
+    """A call has its result: it ran, was refused by a rule, or was malformed."""
+
+    result: ToolResult
+
+
+class Drained(Struct, frozen=True):
+    """The turn boundary is done."""
+
+    more: bool = False
+    """Something arrived that the model must see, although it made no calls."""
+    stop: Refused | None = None
+    """The budget is used up."""
+
+
+class CancelRequested(Struct, frozen=True):
+    """The run must stop now."""
+
+    outcome: Outcome = "cancelled"
+    reason: str = ""
+
+
+class Settled(Struct, frozen=True):
+    """Everything in flight has stopped."""
+
+
+Input = (
+    Begin
+    | Refused
+    | Replied
+    | ModelFailed
+    | BackoffEnded
+    | Prepared
+    | Decided
+    | Returned
+    | Drained
+    | CancelRequested
+    | Settled
+)
+
+
+# ---------------------------------------------------------------------------- actions
+
+
+class CallModel(Struct, frozen=True):
+    """Send the context and stream the reply."""
+
+    turn: int
+
+
+class Backoff(Struct, frozen=True):
+    """Wait, then feed BackoffEnded."""
+
+    attempt: int
+    delay_s: float
+    failure: ModelFailed
+
+
+class Prepare(Struct, frozen=True):
+    """Check the arguments, judge the call, make a preview."""
+
+    call: ToolCall
+
+
+class Execute(Struct, frozen=True):
+    """Run the tool."""
+
+    call: ToolCall
+
+
+class Refuse(Struct, frozen=True):
+    """Record a result for a call that will not run."""
+
+    call: ToolCall
+    reason: str
+
+
+class DrainTurn(Struct, frozen=True):
+    """Do the turn boundary, in its fixed order."""
+
+    turn: int
+
+
+class StopWork(Struct, frozen=True):
+    """Cancel and await everything in flight, then feed Settled."""
+
+
+class EndRun(Struct, frozen=True):
+    """The run is over."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
+Action = CallModel | Backoff | Prepare | Execute | Refuse | DrainTurn | StopWork | EndRun
+
+
+# ---------------------------------------------------------------------------- machine
+
+
+class _Call(Struct):
+    """A call of the current turn on its way to a result."""
+
+    call: ToolCall
+    stage: Literal["preparing", "asking", "ready", "running", "done"] = "preparing"
+    parallel: bool = False
+    result: ToolResult | None = None
+
+
+class Loop:
+    """One run's decisions; a new run gets a new loop."""
+
+    def __init__(self, policy: LoopPolicy, turn: int = 0) -> None:
+        self.state: LoopState = "calling_llm"
+        self.turn = turn
+        self._policy = policy
+        self._attempt = 0
+        self._calls: dict[CallId, _Call] = {}
+        self._ending: EndRun | None = None
+        self._recent: deque[bytes] = deque(maxlen=REPEAT_WINDOW)
+
+    def move(self, state: LoopState) -> None:
+        """Change state; raises IllegalTransition and stays put for a move not in the table."""
+        if state not in TRANSITIONS[self.state]:
+            raise IllegalTransition(f"invalid state transition: {self.state} -> {state}")
+        self.state = state
+
+    def feed(self, event: Input) -> list[Action]:
+        """Take one input, return what to do next; an input that comes too late has no effect."""
+        match event:
+            case Begin():
+                return self._call_model()
+            case CancelRequested():
+                return self._cancel(event)
+            case Settled():
+                self.move("completed")
+                return [self._ending or EndRun("cancelled")]
+            case Refused() | Replied() | ModelFailed() if self.state == "calling_llm":
+                return self._after_model(event)
+            case BackoffEnded() if self.state == "error_recovery":
+                self.move("calling_llm")
+                return [CallModel(self.turn)]
+            case Prepared() | Decided() | Returned() if self.state == "waiting_for_ops":
+                return self._after_call(event)
+            case Drained() if self.state == "draining_events":
+                return self._after_boundary(event)
+            case _:
+                return []
+
+    def _call_model(self) -> list[Action]:
+        if self.turn >= self._policy.max_turns:
+            return self._end("limit", f"the limit of {self._policy.max_turns} turns was reached")
+        self.turn += 1
+        self._attempt = 0
+        self._calls = {}
+        return [CallModel(self.turn)]
+
+    def _after_model(self, event: Refused | Replied | ModelFailed) -> list[Action]:
+        match event:
+            case Refused():
+                return self._end(event.outcome, event.reason)
+            case Replied():
+                calls = event.message.calls
+                self._calls = {call.id: _Call(call) for call in calls}
+                if not calls:
+                    return self._drain()
+                self.move("waiting_for_ops")
+                return [Prepare(call) for call in calls]
+            case ModelFailed():
+                self.move("error_recovery")
+                return self._recover(event)
+
+    def _recover(self, failure: ModelFailed) -> list[Action]:
+        retry = self._policy.retry
+        if failure.kind not in RETRYABLE_KINDS or not retry.allows(self._attempt, failure.retry_after_s):
+            return self._end("failed", failure.message)
+        delay_s = retry.delay_s(self._attempt, failure.jitter, failure.retry_after_s)
+        self._attempt += 1
+        return [Backoff(self._attempt, delay_s, failure)]
+
+    def _after_call(self, event: Prepared | Decided | Returned) -> list[Action]:
+        call_id = event.result.call_id if isinstance(event, Returned) else event.call_id
+        entry = self._calls.get(call_id)
+        if entry is None or entry.stage == "done":
+            return []
+        match event:
+            case Prepared():
+                entry.stage = "asking" if event.action == "ask" else "ready"
+                entry.parallel = event.parallel
+            case Decided() if entry.stage != "asking":
+                return []
+            case Decided(answer="stop"):
+                return self._cancel(
+                    CancelRequested("denied", event.reason or f"{entry.call.name} was denied")
+                )
+            case Decided(answer="deny"):
+                entry.stage = "running"
+                return [Refuse(entry.call, f"denied: {event.reason or 'user denied'}")]
+            case Decided():
+                entry.stage = "ready"
+            case Returned():
+                entry.stage, entry.result = "done", event.result
+        return self._start_ready()
+
+    def _start_ready(self) -> list[Action]:
+        started: list[Action] = []
+        all_before_are_done = all_before_are_parallel = True
+        for entry in self._calls.values():
+            may_start = all_before_are_parallel if entry.parallel else all_before_are_done
+            if entry.stage == "ready" and may_start:
+                entry.stage = "running"
+                started.append(Execute(entry.call))
+            if entry.stage != "done":
+                all_before_are_done = False
+                all_before_are_parallel = all_before_are_parallel and entry.parallel
+        return self._drain() if all_before_are_done else started
+
+    def _drain(self) -> list[Action]:
+        self.move("draining_events")
+        return [DrainTurn(self.turn)]
+
+    def _after_boundary(self, event: Drained) -> list[Action]:
+        if event.stop is not None:
+            return self._end(event.stop.outcome, event.stop.reason)
+        if not self._calls and not event.more:
+            return self._end("completed")
+        if self._calls and self._repeats():
+            return self._end("limit", f"the same calls gave the same results {REPEAT_LIMIT} times")
+        self.move("calling_llm")
+        return self._call_model()
+
+    def _repeats(self) -> bool:
+        seen = [(entry.call.name, entry.call.args, entry.result) for entry in self._calls.values()]
+        without_ids = [
+            (name, args, result and (result.output, result.is_error)) for name, args, result in seen
+        ]
+        digest = hashlib.sha256(encode(without_ids)).digest()
+        self._recent.append(digest)
+        return self._recent.count(digest) >= REPEAT_LIMIT
+
+    def _cancel(self, event: CancelRequested) -> list[Action]:
+        if self.state in ("cancelling", "completed"):
+            return []
+        self.move("cancelling")
+        self._ending = EndRun(event.outcome, event.reason)
+        return [StopWork()]
+
+    def _end(self, outcome: Outcome, reason: str = "") -> list[Action]:
+        self.move("completed")
+        return [EndRun(outcome, reason)]
+
+
+def diagram() -> str:
+    """Draw the table as Mermaid, for the documentation."""
+    arrows = [
+        f"    {state} --> {target}" for state in STATES for target in STATES if target in TRANSITIONS[state]
+    ]
+    return "\n".join(["stateDiagram-v2", *arrows])

@@ -1,0 +1,114 @@
+"""Messages and their ordered parts: what a conversation is made of.
+
+Parts keep the order in which the model produced them, and each keeps the vendor's own
+metadata (thought signatures, encrypted reasoning) so that it can be sent back unchanged.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from bridle.core.ids import CallId
+
+Role = Literal["system", "user", "assistant", "tool"]
+StopReason = Literal["end_turn", "tool_use", "max_tokens", "stop_sequence", "content_filter", "cancelled"]
+
+
+class Text(Struct, frozen=True, tag="text", omit_defaults=True):
+    """Words."""
+
+    text: str
+    meta: dict[str, Any] = {}
+
+
+class Reasoning(Struct, frozen=True, tag="reasoning", omit_defaults=True):
+    """Thinking the model showed, or an opaque block it wants back."""
+
+    text: str
+    meta: dict[str, Any] = {}
+
+
+class Media(Struct, frozen=True, tag="media", omit_defaults=True):
+    """An image, sound or file, as base64 text."""
+
+    mime: str
+    data: str
+    name: str = ""
+
+
+class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True):
+    """A call the model wants made."""
+
+    id: CallId
+    name: str
+    args: dict[str, Any] = {}
+    invalid: str = ""
+    """The argument text as sent, when it was not a JSON object; `args` is then empty."""
+    meta: dict[str, Any] = {}
+
+
+class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True):
+    """What a call gave back; a failure is a result too."""
+
+    call_id: CallId
+    name: str
+    output: str
+    is_error: bool = False
+    media: tuple[Media, ...] = ()
+
+
+Part = Text | Reasoning | Media | ToolCall | ToolResult
+
+
+class Message(Struct, frozen=True):
+    """One speaker's contribution, in parts."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """Join the text parts; reasoning and calls are left out."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def reasoning(self) -> str:
+        """Join the reasoning parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Return the tool calls in the order the model made them."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    """Tokens of one or more model calls, each counted once whatever the vendor reports.
+
+    `input` excludes what was read from or written to a cache; `reasoning` is part of `output`.
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def context(self) -> int:
+        """Return the tokens the next request starts from."""
+        return self.input + self.cache_read + self.cache_write + self.output
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            reasoning=self.reasoning + other.reasoning,
+        )
+
+
+def user_message(text: str) -> Message:
+    """Wrap plain words as a user message."""
+    return Message("user", (Text(text),))

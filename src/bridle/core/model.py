@@ -1,0 +1,67 @@
+"""What is asked of a model and what comes back, independent of any vendor."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.messages import Message, StopReason, Usage
+from bridle.core.tool import ToolSpec
+
+
+class Price(Struct, frozen=True):
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+
+
+class Model(Struct, frozen=True):
+    """Facts about one model."""
+
+    provider: str
+    name: str
+    window_tokens: int = 128_000
+    max_output_tokens: int = 8_192
+    price: Price | None = None
+    """None means unknown, which is said as such and never shown as zero."""
+
+    @property
+    def ref(self) -> str:
+        """Return the name a user types: provider/model."""
+        return f"{self.provider}/{self.name}"
+
+
+class ModelRequest(Struct, frozen=True):
+    """One request: everything a provider needs and nothing it may change."""
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    max_output_tokens: int = 8_192
+    params: dict[str, Any] = {}
+    """Vendor parameters, merged catalogue < provider < agent < request."""
+
+
+class ModelReply(Struct, frozen=True):
+    """The end of a stream: the whole message and what it cost in tokens."""
+
+    message: Message
+    stop_reason: StopReason
+    usage: Usage = Usage()
+    model: str = ""
+    """The name the vendor says answered, if it says so."""
+
+
+def cost_of(usage: Usage, price: Price | None) -> float | None:
+    """Return the dollars a usage costs, or None where the price is unknown."""
+    if price is None:
+        return None
+    return (
+        usage.input * price.input
+        + usage.output * price.output
+        + usage.cache_read * price.cache_read
+        + usage.cache_write * price.cache_write
+    ) / 1_000_000

@@ -1,0 +1,321 @@
+"""A session as a fold over its records: facts, messages and the state of the active run.
+
+```
+records ──apply──▶ Session
+                   ├── facts       title, grants, queue, totals        (what a Checkpoint carries)
+                   ├── transcript  the messages, results beside their calls
+                   └── run         what the active run has done so far, None between runs
+```
+
+`fold` also accepts the tail of a long session: messages are taken from all of it, facts from the
+newest Checkpoint in it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.budget import Limits, Spend
+from bridle.core.context import ContextUsage, Counted
+from bridle.core.errors import StoreCorrupt
+from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.messages import Message, ToolCall, Usage
+from bridle.core.permission import Mode
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Checkpoint,
+    Event,
+    MessageAdded,
+    ModelReplied,
+    PromptQueued,
+    QueuedPrompt,
+    QueueDropped,
+    QueueEdited,
+    Record,
+    RunEnded,
+    RunStarted,
+    SessionArchived,
+    SessionCreated,
+    SessionFacts,
+    SessionTitled,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+
+TITLE_CHARS = 60
+
+
+class SessionSummary(Struct, frozen=True, omit_defaults=True):
+    """One line of a session list."""
+
+    id: SessionId
+    title: str
+    cwd: str
+    agent: str
+    created_at: int
+    updated_at: int
+    last_seq: int
+    archived: bool = False
+    parent: SessionId | None = None
+    unfinished: bool = False
+    """A run was started and its end is not recorded: it is active, or it was cut off."""
+
+
+class RunState(Struct):
+    """What the active run has done so far, as recorded."""
+
+    run_id: RunId
+    model: str
+    mode: Mode
+    limits: Limits
+    started_at: int
+    first_message: int
+    """Index of the run's prompt among the messages."""
+    turn: int = 0
+    replied: ModelReplied | None = None
+    """The reply of the current turn."""
+    usage: Usage = Usage()
+    spent: Spend = Spend()
+    priced: bool = True
+    requested: dict[CallId, ApprovalRequested] = {}
+    decided: dict[CallId, ApprovalDecided] = {}
+    started: dict[CallId, ToolStarted] = {}
+    finished: dict[CallId, ToolFinished] = {}
+
+    @property
+    def pending(self) -> list[ApprovalRequested]:
+        """Return the approvals nobody has answered, in order."""
+        return [ask for call_id, ask in self.requested.items() if call_id not in self.decided]
+
+    @property
+    def interrupted(self) -> list[ToolStarted]:
+        """Return the calls that began and whose end is not recorded."""
+        return [start for call_id, start in self.started.items() if call_id not in self.finished]
+
+    @property
+    def cost(self) -> float | None:
+        """Return the dollars spent, or None when a turn's price is unknown."""
+        return self.spent.cost if self.priced else None
+
+
+class Transcript:
+    """The messages of a session; results join their calls when the turn ends, in call order."""
+
+    def __init__(self) -> None:
+        self.messages: list[Counted] = []
+        self._calls: tuple[ToolCall, ...] = ()
+        self._finished: dict[CallId, ToolFinished] = {}
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        match event:
+            case MessageAdded():
+                self._close_turn()
+                self.messages.append(Counted(event.message, event.tokens))
+            case ModelReplied():
+                self._close_turn()
+                self.messages.append(Counted(event.message, event.tokens))
+                self._calls = event.message.calls
+            case ToolFinished():
+                self._finished[event.result.call_id] = event
+            case TurnEnded() | RunEnded():
+                self._close_turn()
+            case _:
+                pass
+
+    def _close_turn(self) -> None:
+        results = [self._finished[call.id] for call in self._calls if call.id in self._finished]
+        if results:
+            message = Message("tool", tuple(finished.result for finished in results))
+            self.messages.append(Counted(message, sum(finished.tokens for finished in results)))
+        self._calls, self._finished = (), {}
+
+
+class Session:
+    """The state of one session; grows by `apply` and never looks outside."""
+
+    def __init__(self) -> None:
+        self.facts: SessionFacts | None = None
+        self.transcript = Transcript()
+        self.run: RunState | None = None
+        self.last: RunEnded | None = None
+        self.context: ContextUsage | None = None
+        self.seq = 0
+        self.updated_at = 0
+
+    @property
+    def known(self) -> SessionFacts:
+        """Return the facts; raises StoreCorrupt when the records lack the session's creation."""
+        if self.facts is None:
+            raise StoreCorrupt("the session's records do not begin with its creation")
+        return self.facts
+
+    @property
+    def messages(self) -> list[Counted]:
+        """Return the messages known so far, oldest first."""
+        return self.transcript.messages
+
+    def apply(self, record: Record) -> None:
+        """Take in the next record."""
+        self.seq, self.updated_at = record.seq, record.at
+        before = len(self.messages)
+        self.transcript.apply(record.event)
+        self.facts = facts_after(self.facts, record)
+        if added := len(self.messages) - before:
+            totals = self.known.totals
+            self.facts = replace(self.known, totals=replace(totals, messages=totals.messages + added))
+        self._apply_to_run(record)
+
+    def _apply_to_run(self, record: Record) -> None:
+        event, run = record.event, self.run
+        if isinstance(event, RunStarted):
+            self.run = RunState(
+                event.run_id, event.model, event.mode, event.limits, record.at, len(self.messages)
+            )
+        if run is None:
+            return
+        match event:
+            case TurnStarted():
+                run.turn, run.replied = event.turn, None
+                run.requested, run.decided, run.started, run.finished = {}, {}, {}, {}
+            case ModelReplied():
+                run.replied = event
+                run.usage += event.usage
+                run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0, turns=1)
+                run.priced = run.priced and event.cost is not None
+            case ApprovalRequested():
+                run.requested[event.call_id] = event
+            case ApprovalDecided():
+                run.decided[event.call_id] = event
+            case ToolStarted():
+                run.started[event.call_id] = event
+            case ToolFinished():
+                run.finished[event.result.call_id] = event
+                run.spent += Spend(tool_calls=1)
+            case TurnEnded():
+                self.context = event.context
+            case RunEnded():
+                self.run, self.last = None, event
+            case _:
+                pass
+
+
+def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
+    """Return the facts as they stand after one more record."""
+    event = record.event
+    if isinstance(event, SessionCreated):
+        return SessionFacts(event, record.at, event.title)
+    if isinstance(event, Checkpoint):
+        return event.facts
+    if facts is None:
+        raise StoreCorrupt("the session's records do not begin with its creation")
+    totals = facts.totals
+    match event:
+        case SessionTitled():
+            return replace(facts, title=event.title)
+        case SessionArchived():
+            return replace(facts, archived=event.archived)
+        case MessageAdded() if event.message.role == "user" and not facts.title:
+            return replace(facts, title=title_from(event.message.text))
+        case PromptQueued():
+            item = QueuedPrompt(event.item_id, event.message, event.options)
+            return replace(facts, queue=(*facts.queue, item))
+        case QueueEdited():
+            return replace(facts, queue=tuple(_edited(item, event) for item in facts.queue))
+        case QueueDropped():
+            return replace(facts, queue=_without(facts.queue, event.item_id))
+        case RunStarted():
+            queue = _without(facts.queue, event.item_id)
+            return replace(facts, queue=queue, totals=replace(totals, runs=totals.runs + 1))
+        case ApprovalDecided() if event.rule and event.rule not in facts.granted:
+            return replace(facts, granted=(*facts.granted, event.rule))
+        case ModelReplied():
+            grown = replace(
+                totals,
+                turns=totals.turns + 1,
+                usage=totals.usage + event.usage,
+                cost=totals.cost + (event.cost or 0.0),
+                unpriced_turns=totals.unpriced_turns + (event.cost is None),
+            )
+            return replace(facts, totals=grown)
+        case ToolFinished():
+            return replace(facts, totals=replace(totals, tool_calls=totals.tool_calls + 1))
+        case _:
+            return facts
+
+
+def _edited(item: QueuedPrompt, edit: QueueEdited) -> QueuedPrompt:
+    return replace(item, message=edit.message) if item.item_id == edit.item_id else item
+
+
+def _without(queue: tuple[QueuedPrompt, ...], item_id: str | None) -> tuple[QueuedPrompt, ...]:
+    return tuple(item for item in queue if item.item_id != item_id)
+
+
+def fold(records: Sequence[Record]) -> Session:
+    """Build a session from all of its records, or from a tail that holds a Checkpoint."""
+    session = Session()
+    whole = bool(records) and records[0].seq == 1
+    start = 0 if whole else _last_checkpoint(records)
+    for record in records[:start]:
+        session.transcript.apply(record.event)
+    for record in records[start:]:
+        session.apply(record)
+    return session
+
+
+def _last_checkpoint(records: Sequence[Record]) -> int:
+    found = (i for i in range(len(records) - 1, -1, -1) if isinstance(records[i].event, Checkpoint))
+    return next(found, 0)
+
+
+def summarise(summary: SessionSummary | None, session: SessionId, record: Record) -> SessionSummary:
+    """Return a session's line in the list after one more record."""
+    event = record.event
+    if summary is None:
+        summary = SessionSummary(session, "", "", "", record.at, record.at, record.seq)
+    summary = replace(summary, updated_at=record.at, last_seq=record.seq)
+    match event:
+        case SessionCreated():
+            return replace(summary, title=event.title, cwd=event.cwd, agent=event.agent, parent=event.parent)
+        case SessionTitled():
+            return replace(summary, title=event.title)
+        case SessionArchived():
+            return replace(summary, archived=event.archived)
+        case MessageAdded() if event.message.role == "user" and not summary.title:
+            return replace(summary, title=title_from(event.message.text))
+        case RunStarted():
+            return replace(summary, unfinished=True)
+        case RunEnded():
+            return replace(summary, unfinished=False)
+        case _:
+            return summary
+
+
+def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
+    """Return the events that begin a child session with the messages up to `seq`.
+
+    A call whose result lies beyond `seq` is left out together with its message, so that the child
+    can go on at once.
+    """
+    transcript = Transcript()
+    for record in records:
+        if record.seq <= seq:
+            transcript.apply(record.event)
+    messages = transcript.messages
+    while messages and messages[-1].message.calls:
+        messages.pop()
+    copies = [MessageAdded(item.message, "fork", item.tokens) for item in messages]
+    return [replace(child, forked_at=seq), *copies]
+
+
+def title_from(text: str) -> str:
+    """Make a title from a prompt: its first line with words, cut at a word."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_CHARS:
+        return line
+    return line[: TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
