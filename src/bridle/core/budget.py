@@ -4,7 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-BudgetKind = Literal["tokens", "duration", "tool_calls", "cost", "turns"]
+BudgetKind = Literal["tokens", "duration", "tool_calls", "cost"]
+
+_COUNTED: tuple[BudgetKind, ...] = ("tokens", "tool_calls", "cost")
 
 WARN_AT = 0.8  # share of a limit at which the user is warned once
 
@@ -17,6 +19,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     tool_calls: int | None = None
     cost: float | None = None
     turns: int | None = None
+    """Enforced by the loop, which ends the run with the outcome "limit"."""
 
     def over(self, other: "Limits") -> "Limits":
         """Return these limits with `other` filling the gaps."""
@@ -79,7 +82,7 @@ class Budget:
     def reserve(self, amount: Spend) -> Level | None:
         """Set an amount aside; return None when it fits, else the kind that stands in the way."""
         planned = self.used + self.reserved + amount
-        for kind in ("tokens", "tool_calls", "cost", "turns"):
+        for kind in _COUNTED:
             limit = getattr(self.limits, kind)
             if limit is not None and getattr(amount, kind) > 0 and getattr(planned, kind) > limit:
                 return Level(kind, getattr(self.used, kind), limit)
@@ -98,16 +101,14 @@ class Budget:
             "duration": now_s - self._started_s,
             "tool_calls": self.used.tool_calls,
             "cost": self.used.cost,
-            "turns": self.used.turns,
         }
-        limits = {
+        limits: dict[BudgetKind, float | None] = {
             "tokens": self.limits.tokens,
             "duration": self.limits.duration_s,
             "tool_calls": self.limits.tool_calls,
             "cost": self.limits.cost,
-            "turns": self.limits.turns,
         }
-        return [Level(kind, amounts[kind], limit) for kind, limit in limits.items() if limit is not None]  # type: ignore[arg-type]
+        return [Level(kind, amounts[kind], limit) for kind, limit in limits.items() if limit is not None]
 
     def exhausted(self, now_s: float) -> Level | None:
         """Return the first kind that is used up, if any."""

@@ -53,6 +53,7 @@ class LoopPolicy(Struct, frozen=True):
     """What the loop is allowed."""
 
     max_turns: int = 100
+    max_parallel: int = 10
     retry: RetryPolicy = RetryPolicy()
 
 
@@ -312,10 +313,12 @@ class Loop:
     def _start_ready(self) -> list[Action]:
         started: list[Action] = []
         all_before_are_done = all_before_are_parallel = True
+        running = sum(entry.stage == "running" for entry in self._calls.values())
         for entry in self._calls.values():
             may_start = all_before_are_parallel if entry.parallel else all_before_are_done
-            if entry.stage == "ready" and may_start:
+            if entry.stage == "ready" and may_start and running < self._policy.max_parallel:
                 entry.stage = "running"
+                running += 1
                 started.append(Execute(entry.call))
             if entry.stage != "done":
                 all_before_are_done = False

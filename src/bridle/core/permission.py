@@ -24,6 +24,7 @@ Action = Literal["allow", "ask", "deny"]
 Mode = Literal["ask", "plan", "accept-edits", "yolo"]
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_*-]+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 _GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -62,8 +63,11 @@ def parse_rule(action: Action, text: str) -> Rule:
             f'malformed rule "{text}"', hint='write tool or tool(pattern), for example "edit_file(src/**)"'
         )
     pattern = match["pattern"] or ""
-    if ":*" in pattern[:-2]:
-        raise ConfigError(f'malformed rule "{text}": ":*" may only end a pattern')
+    if not pattern.startswith("domain:"):
+        if ":*" in pattern[:-1]:
+            raise ConfigError(f'malformed rule "{text}": ":*" may only end a pattern')
+        if pattern == ":*":
+            raise ConfigError(f'malformed rule "{text}": ":*" needs a command before it')
     return Rule(action, match["tool"], pattern)
 
 
@@ -122,16 +126,27 @@ def rule_matches(rule: Rule, tool: str, subject: Subject | None) -> bool:
 
 
 def suggest_rule(access: Access) -> str:
-    """Propose the general rule that an answer "for this session" would add."""
+    """Propose the general rule that an answer "for this session" would add.
+
+    Empty when a name holds characters that a rule would read as a pattern.
+    """
+    if not _TOOL_NAME.fullmatch(access.tool):
+        return ""
     for subject in access.subjects:
         if subject.kind == "path":
-            folder, _, _ = subject.value.rpartition("/")
-            return f"{access.tool}({folder}/**)" if folder else f"{access.tool}(*)"
+            folder, slash, _ = subject.value.rpartition("/")
+            pattern = f"{folder}/**" if folder else f"{slash}*"
+            return f"{access.tool}({pattern})" if _is_literal(folder) else ""
         if subject.kind == "command":
-            return f"{access.tool}({subject.value.split(' ')[0]}:*)"
+            word = subject.value.split(" ")[0]
+            return f"{access.tool}({word}:*)" if word and _is_literal(word) else ""
         if subject.kind == "domain":
-            return f"{access.tool}(domain:{subject.value})"
+            return f"{access.tool}(domain:{subject.value})" if _is_literal(subject.value) else ""
     return access.tool
+
+
+def _is_literal(name: str) -> bool:
+    return "*" not in name and "?" not in name
 
 
 @lru_cache(maxsize=1024)

@@ -132,3 +132,15 @@ class Chance(Protocol):
     def jitter(self) -> float:
         """Return a factor between 0.9 and 1.1."""
         ...
+
+
+class Claims(Protocol):
+    """Keeps two processes from running one session at once; a claim dies with its process."""
+
+    def claim(self, session: SessionId) -> bool:
+        """Take a session for this process; False when another process has it."""
+        ...
+
+    def release(self, session: SessionId) -> None:
+        """Give a claimed session back."""
+        ...

@@ -25,6 +25,7 @@ from bridle.core.permission import Mode
 Answer = Literal["once", "session", "deny", "stop"]
 Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhausted", "limit"]
 MessageSource = Literal["prompt", "steer", "fork", "import"]
+Delivery = Literal["steer", "queue"]
 
 GENESIS = "0" * 64  # the hash before the first event
 
@@ -143,6 +144,7 @@ class PromptQueued(EventKind, frozen=True):
     item_id: str
     message: Message
     options: RunOptions = RunOptions()
+    delivery: Delivery = "queue"
 
 
 class QueueEdited(EventKind, frozen=True):
@@ -159,8 +161,6 @@ class RunStarted(EventKind, frozen=True):
     model: str
     mode: Mode = "ask"
     limits: Limits = Limits()
-    item_id: str | None = None
-    """The queued prompt this run takes out of the queue."""
 
 
 class RunResumed(EventKind, frozen=True):
@@ -174,6 +174,8 @@ class MessageAdded(EventKind, frozen=True):
     message: Message
     source: MessageSource = "prompt"
     tokens: int = 0
+    item_id: str | None = None
+    """The queued prompt this message takes out of the queue."""
 
 
 class TurnStarted(EventKind, frozen=True):
@@ -258,12 +260,13 @@ class BudgetExhausted(EventKind, frozen=True):
     limit: float
 
 
-class QueuedPrompt(Struct, frozen=True):
-    """A prompt that waits for the active run to end."""
+class QueuedPrompt(Struct, frozen=True, omit_defaults=True):
+    """A prompt that waits for the next turn (steer) or for the run to end (queue)."""
 
     item_id: str
     message: Message
     options: RunOptions = RunOptions()
+    delivery: Delivery = "queue"
 
 
 class Totals(Struct, frozen=True, omit_defaults=True):
@@ -376,13 +379,20 @@ class ToolOutputDelta(DeltaKind, frozen=True):
     text: str
 
 
+class Aborted(DeltaKind, frozen=True):
+    """The run ended and its end could not be recorded (the disk is full, another writer took over)."""
+
+    run_id: RunId
+    reason: str
+
+
 class Lagged(DeltaKind, frozen=True):
     """This watcher was too slow: fragments were dropped; events are not, they follow from the store."""
 
     dropped: int
 
 
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | Lagged
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | Aborted | Lagged
 
 
 # ---------------------------------------------------------------------------- codec
@@ -458,7 +468,7 @@ def command_schema() -> dict[str, Any]:
 def stream_schema() -> dict[str, Any]:
     """Return the JSON Schema of one line of `--output stream-json`: a record or a delta."""
     (record, *deltas), components = msgspec.json.schema_components(
-        [Record, TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta, Lagged],
+        [Record, TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta, Aborted, Lagged],
         ref_template="#/$defs/{name}",
     )
     return {

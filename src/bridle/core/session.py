@@ -78,6 +78,7 @@ class RunState(Struct):
     turn: int = 0
     replied: ModelReplied | None = None
     """The reply of the current turn."""
+    turn_ended: bool = False
     usage: Usage = Usage()
     spent: Spend = Spend()
     priced: bool = True
@@ -107,19 +108,18 @@ class Transcript:
 
     def __init__(self) -> None:
         self.messages: list[Counted] = []
+        self.call_ids: set[CallId] = set()
         self._calls: tuple[ToolCall, ...] = ()
         self._finished: dict[CallId, ToolFinished] = {}
 
     def apply(self, event: Event) -> None:
         """Take in the next event."""
         match event:
-            case MessageAdded():
-                self._close_turn()
-                self.messages.append(Counted(event.message, event.tokens))
-            case ModelReplied():
+            case MessageAdded() | ModelReplied():
                 self._close_turn()
                 self.messages.append(Counted(event.message, event.tokens))
                 self._calls = event.message.calls
+                self.call_ids.update(call.id for call in self._calls)
             case ToolFinished():
                 self._finished[event.result.call_id] = event
             case TurnEnded() | RunEnded():
@@ -180,7 +180,7 @@ class Session:
             return
         match event:
             case TurnStarted():
-                run.turn, run.replied = event.turn, None
+                run.turn, run.replied, run.turn_ended = event.turn, None, False
                 run.requested, run.decided, run.started, run.finished = {}, {}, {}, {}
             case ModelReplied():
                 run.replied = event
@@ -193,11 +193,11 @@ class Session:
                 run.decided[event.call_id] = event
             case ToolStarted():
                 run.started[event.call_id] = event
+                run.spent += Spend(tool_calls=1)
             case ToolFinished():
                 run.finished[event.result.call_id] = event
-                run.spent += Spend(tool_calls=1)
             case TurnEnded():
-                self.context = event.context
+                self.context, run.turn_ended = event.context, True
             case RunEnded():
                 self.run, self.last = None, event
             case _:
@@ -219,18 +219,18 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, title=event.title)
         case SessionArchived():
             return replace(facts, archived=event.archived)
-        case MessageAdded() if event.message.role == "user" and not facts.title:
-            return replace(facts, title=title_from(event.message.text))
+        case MessageAdded():
+            title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
+            return replace(facts, title=title, queue=_without(facts.queue, event.item_id))
         case PromptQueued():
-            item = QueuedPrompt(event.item_id, event.message, event.options)
+            item = QueuedPrompt(event.item_id, event.message, event.options, event.delivery)
             return replace(facts, queue=(*facts.queue, item))
         case QueueEdited():
             return replace(facts, queue=tuple(_edited(item, event) for item in facts.queue))
         case QueueDropped():
             return replace(facts, queue=_without(facts.queue, event.item_id))
         case RunStarted():
-            queue = _without(facts.queue, event.item_id)
-            return replace(facts, queue=queue, totals=replace(totals, runs=totals.runs + 1))
+            return replace(facts, totals=replace(totals, runs=totals.runs + 1))
         case ApprovalDecided() if event.rule and event.rule not in facts.granted:
             return replace(facts, granted=(*facts.granted, event.rule))
         case ModelReplied():
@@ -242,7 +242,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
                 unpriced_turns=totals.unpriced_turns + (event.cost is None),
             )
             return replace(facts, totals=grown)
-        case ToolFinished():
+        case ToolStarted():
             return replace(facts, totals=replace(totals, tool_calls=totals.tool_calls + 1))
         case _:
             return facts

@@ -1,0 +1,41 @@
+"""What a thousand idle live sessions cost in memory."""
+
+import asyncio
+import resource
+import subprocess
+import sys
+import tempfile
+
+from measure import PYTHON, report
+
+SESSIONS = 1_000
+
+
+async def grow() -> float:
+    """Open a thousand sessions that have each had a run; return MB per session."""
+    from pathlib import Path
+
+    from bridle.core.messages import user_message
+    from bridle.core.protocol import Prompt
+    from turns import open_service
+
+    with tempfile.TemporaryDirectory() as home:
+        service = open_service(Path(home), "scripted")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(SESSIONS):
+            session = await service.create(cwd=home)
+            receipt = await service.submit(session, Prompt(user_message("hello " * 50)))
+            await service.wait(session, receipt.run_id, after=receipt.seq)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        await service.aclose()
+    return (after - before) / 1024 / SESSIONS
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Measure in a fresh process; the bar is 1 MB each."""
+    done = subprocess.run([PYTHON, __file__], check=True, capture_output=True, text=True)
+    return report([(f"MB per idle live session, {SESSIONS} of them", float(done.stdout), 1.0)])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(str(asyncio.run(grow())))

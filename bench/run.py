@@ -1,0 +1,23 @@
+"""Run every bench module of this folder and print its ratios against their bars."""
+
+import importlib
+import sys
+from pathlib import Path
+
+MODULES = ("startup", "store", "turns", "idle")
+
+
+def main() -> int:
+    """Run the named benches, or all; exit 1 when a bar is missed."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    over = 0
+    for name in sys.argv[1:] or MODULES:
+        print(f"== {name}", flush=True)
+        for _, ratio, bar in importlib.import_module(name).main():
+            over += ratio > bar
+    print("all bars hold" if not over else f"{over} over their bar")
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Live sessions: the only code that awaits a run."""

@@ -1,0 +1,306 @@
+"""The owner of one live session: takes commands from a bounded inbox, one run at a time.
+
+```
+submit ─▶ inbox ─▶ idle:  Prompt starts a run, Resume goes on with one that was cut off
+                   busy:  Prompt queues, Steer joins at the next turn, Decide and Cancel reach the driver
+```
+
+When a run ends the next queued prompt starts by itself, unless the user stopped the run.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+
+from msgspec import Struct
+
+from bridle.core.context import estimate_message
+from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, UsageError
+from bridle.core.ids import CallId, RunId
+from bridle.core.loop import CancelRequested
+from bridle.core.messages import Message
+from bridle.core.protocol import (
+    Aborted,
+    Archive,
+    Cancel,
+    Checkpoint,
+    Command,
+    Decide,
+    Delivery,
+    DropQueued,
+    EditQueued,
+    MessageAdded,
+    Prompt,
+    PromptQueued,
+    QueueDropped,
+    QueueEdited,
+    Rename,
+    Resume,
+    RunEnded,
+    RunOptions,
+    RunStarted,
+    SessionArchived,
+    SessionTitled,
+    Steer,
+    ToolFinished,
+    ToolOutputDelta,
+)
+from bridle.core.session import RunState
+from bridle.sessions.dispatch import failed_result
+from bridle.sessions.driver import INTERRUPTED, Driver
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import Journal
+from bridle.sessions.setup import Setup, set_up
+
+INBOX = 64
+
+
+class Receipt(Struct, frozen=True):
+    """What became of a command."""
+
+    seq: int
+    """The session's newest sequence number once the command was taken."""
+    run_id: RunId | None = None
+    item_id: str | None = None
+
+
+class Actor:
+    """Serialises everything that happens to one session."""
+
+    def __init__(self, engine: Engine, journal: Journal) -> None:
+        self.journal = journal
+        self._engine = engine
+        self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
+        self._driver: Driver | None = None
+        self._starting = asyncio.Lock()  # invariant: one run at a time
+        self._running: asyncio.Task[None] | None = None
+        self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a run is active here."""
+        return self._driver is not None
+
+    async def submit(self, command: Command) -> Receipt:
+        """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
+        taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        await self._inbox.put((command, taken))
+        return await taken
+
+    async def aclose(self) -> None:
+        """Stop serving; an active run is cancelled and its end recorded."""
+        if self._driver is not None:
+            self._driver.post(CancelRequested(reason="the engine is shutting down"))
+        if self._running is not None:
+            await asyncio.wait([self._running])
+        self._serving.cancel()
+        await asyncio.wait([self._serving])
+
+    # ------------------------------------------------------------------ commands
+
+    async def _serve(self) -> None:
+        while True:
+            command, taken = await self._inbox.get()
+            try:
+                receipt = await self._take(command)
+            except BridleError as error:
+                if not taken.cancelled():
+                    taken.set_exception(error)
+            else:
+                if not taken.cancelled():
+                    taken.set_result(receipt)
+
+    async def _take(self, command: Command) -> Receipt:
+        match command:
+            case Prompt():
+                return await self._prompt(command)
+            case Resume():
+                return await self._resume(command)
+            case Steer():
+                if self._driver is None:
+                    raise SessionNotRunning(f"session {self.journal.id} has no active run to steer")
+                return await self._queue(command.message, RunOptions(), "steer")
+            case Decide():
+                self._active().post(command)
+                return self._receipt()
+            case Cancel():
+                self._active().post(CancelRequested(reason=command.reason))
+                return self._receipt()
+            case EditQueued():
+                self._require_queued(command.item_id)
+                return await self._record(QueueEdited(command.item_id, command.message))
+            case DropQueued():
+                self._require_queued(command.item_id)
+                return await self._record(QueueDropped(command.item_id))
+            case Rename():
+                return await self._record(SessionTitled(command.title))
+            case Archive():
+                if self.is_busy:
+                    raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
+                return await self._record(SessionArchived(command.archived))
+
+    def _active(self) -> Driver:
+        if self._driver is None:
+            raise SessionNotRunning(f"session {self.journal.id} has no active run")
+        return self._driver
+
+    def _require_queued(self, item_id: str) -> None:
+        if all(item.item_id != item_id for item in self.journal.session.known.queue):
+            raise UsageError(f'no queued prompt "{item_id}"; it may have started already')
+
+    async def _record(self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped) -> Receipt:
+        if self.is_busy:
+            await self.journal.record(event)
+            return self._receipt()
+        await self._claim()
+        try:
+            await self.journal.record(event)
+        finally:
+            self._engine.claims.release(self.journal.id)
+        return self._receipt()
+
+    def _receipt(self, run_id: RunId | None = None, item_id: str | None = None) -> Receipt:
+        return Receipt(self.journal.session.seq, run_id, item_id)
+
+    # ------------------------------------------------------------------ runs
+
+    async def _prompt(self, command: Prompt) -> Receipt:
+        if not command.message.parts:
+            raise UsageError("the prompt is empty")
+        async with self._starting:
+            if self._driver is None:
+                return await self._begin(command.message, command.options)
+        if command.if_busy == "reject":
+            raise SessionBusy(f"session {self.journal.id} is running", hint="wait for it, or cancel it")
+        return await self._queue(command.message, command.options, "queue")
+
+    async def _queue(self, message: Message, options: RunOptions, delivery: Delivery) -> Receipt:
+        item_id = self._engine.new_id()
+        await self.journal.record(PromptQueued(item_id, message, options, delivery))
+        return self._receipt(item_id=item_id)
+
+    async def _begin(self, message: Message, options: RunOptions, item_id: str | None = None) -> Receipt:
+        await self._claim()
+        try:
+            setup = self._set_up(options)
+            if self.journal.session.run is not None:
+                self._close_cut_off(self.journal.session.run, "the process ended during the run")
+            run_id = self._engine.new_run_id()
+            self.journal.stage(RunStarted(run_id, setup.model.ref, setup.mode, setup.limits))
+            await self.journal.record(MessageAdded(message, "prompt", estimate_message(message), item_id))
+        except BridleError:
+            self._engine.claims.release(self.journal.id)
+            raise
+        receipt = self._receipt(run_id)
+        self._drive(setup)
+        return receipt
+
+    async def _resume(self, command: Resume) -> Receipt:
+        async with self._starting:
+            return await self._go_on(command)
+
+    async def _go_on(self, command: Resume) -> Receipt:
+        if self._driver is not None:
+            raise SessionBusy(f"session {self.journal.id} is running")
+        await self._claim()
+        try:
+            run = self.journal.session.run
+            if run is None:
+                raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
+            options = command.options
+            setup = self._set_up(
+                RunOptions(
+                    options.model or run.model,
+                    options.mode or run.mode,
+                    options.allow,
+                    options.ask,
+                    options.deny,
+                    options.limits.over(run.limits),
+                    options.params,
+                )
+            )
+        except BridleError:
+            self._engine.claims.release(self.journal.id)
+            raise
+        receipt = self._receipt(run.run_id)
+        self._drive(setup, resumed=True)
+        return receipt
+
+    async def _claim(self) -> None:
+        if not self._engine.claims.claim(self.journal.id):
+            raise SessionBusy(
+                f"session {self.journal.id} is being run by another process", hint="wait for it to end"
+            )
+        await self.journal.catch_up()
+
+    def _set_up(self, options: RunOptions) -> Setup:
+        return set_up(self._engine, self.journal.id, self.journal.session, options, self._show_output)
+
+    def _show_output(self, call_id: CallId, text: str) -> None:
+        self.journal.show(ToolOutputDelta(call_id, text))
+
+    def _close_cut_off(self, run: RunState, reason: str) -> None:
+        """End a run that nobody drives any more, with a result for each of its calls."""
+        calls = run.replied.message.calls if run.replied is not None else ()
+        for call in calls:
+            if call.id not in run.finished:
+                text = INTERRUPTED if call.id in run.started else "not run: the run was cut off before it"
+                self.journal.stage(ToolFinished(failed_result(call.id, call.name, text)))
+        self.journal.stage(Checkpoint(self.journal.session.known))
+        self.journal.stage(
+            RunEnded(
+                run.run_id,
+                "failed",
+                reason=reason,
+                turns=run.spent.turns,
+                tool_calls=run.spent.tool_calls,
+                usage=run.usage,
+                cost=run.cost,
+            )
+        )
+
+    def _drive(self, setup: Setup, *, resumed: bool = False) -> None:
+        run = self.journal.session.run
+        assert run is not None
+        self._driver = Driver(self._engine, self.journal, run, setup)
+        performing = self._driver.run(resumed=resumed)
+        self._running = asyncio.create_task(self._finish(performing, run.run_id), name=f"run {run.run_id}")
+
+    async def _finish(self, performing: Coroutine[None, None, None], run_id: RunId) -> None:
+        try:
+            await performing
+        except Exception as error:  # noqa: BLE001  a run must be seen to end, whatever breaks in it
+            await self._record_failure(run_id, _describe(error))
+        finally:
+            self._driver = None
+            self._engine.claims.release(self.journal.id)
+        async with self._starting:
+            await self._begin_next()
+
+    async def _record_failure(self, run_id: RunId, reason: str) -> None:
+        """End a run that broke; if even that cannot be stored, tell the watchers at least."""
+        run = self.journal.session.run
+        try:
+            if run is not None and not self.journal.is_stale:
+                self._close_cut_off(run, reason)
+                await self.journal.flush()
+        except BridleError:
+            self.journal.is_stale = True
+        if self.journal.is_stale:
+            self.journal.show(Aborted(run_id, reason))
+
+    async def _begin_next(self) -> None:
+        last, queue = self.journal.session.last, self.journal.session.known.queue
+        stopped = last is not None and last.outcome in ("cancelled", "denied")
+        if not queue or stopped or self.journal.is_stale or self._driver is not None:
+            return
+        try:
+            await self._begin(queue[0].message, queue[0].options, queue[0].item_id)
+        except BridleError as error:
+            self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+
+
+def _describe(error: BaseException) -> str:
+    """Find the error at the bottom of the groups that task groups wrap it in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) if isinstance(error, BridleError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,479 @@
+"""Does what the loop decides, one step at a time.
+
+```
+input ─▶ loop.feed ─▶ actions ─▶ staged events + effects
+                                   │               │
+                            one append          then started: model stream, tools, previews, timers
+                                                   │
+input ◀────────────────────────────────────────────┘
+```
+
+Within a step nothing is awaited but the append: an effect starts only after the events that
+announce it are durable, and its outcome comes back as the next input. So `ToolStarted` is stored
+before a tool acts, and `ToolFinished` before the model hears of it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.budget import Budget, Level, Spend
+from bridle.core.context import ContextUsage, estimate_message
+from bridle.core.errors import ProviderError
+from bridle.core.ids import CallId
+from bridle.core.loop import (
+    Action,
+    Backoff,
+    BackoffEnded,
+    Begin,
+    CallModel,
+    CancelRequested,
+    Decided,
+    Drained,
+    DrainTurn,
+    EndRun,
+    Execute,
+    Input,
+    Loop,
+    ModelFailed,
+    Prepare,
+    Prepared,
+    Refuse,
+    Refused,
+    Replied,
+    Returned,
+    Settled,
+    StopWork,
+)
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage
+from bridle.core.model import ModelReply, ModelRequest, cost_of
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetExhausted,
+    BudgetWarned,
+    Checkpoint,
+    Decide,
+    MessageAdded,
+    ModelReplied,
+    ReasoningDelta,
+    Retrying,
+    RunEnded,
+    RunResumed,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    final_text,
+)
+from bridle.core.session import RunState
+from bridle.sessions.dispatch import Checked, failed_result
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import Journal
+from bridle.sessions.setup import Setup
+
+CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
+INTERRUPTED = (
+    "interrupted: the process ended while this was running; it may or may not have taken effect, "
+    "so check before doing it again"
+)
+
+
+class _Previewed(Struct, frozen=True):
+    checked: Checked
+    preview: str
+
+
+class _Finished(Struct, frozen=True):
+    result: ToolResult
+    duration_ms: int
+
+
+class _DeadlineReached(Struct, frozen=True):
+    pass
+
+
+_Happening = Input | ModelReply | Decide | _Previewed | _Finished | _DeadlineReached
+_Effect = Coroutine[None, None, None]
+
+
+class Driver:
+    """Performs one run from its first turn to its RunEnded."""
+
+    def __init__(self, engine: Engine, journal: Journal, run: RunState, setup: Setup) -> None:
+        self._engine = engine
+        self._journal = journal
+        self._run = run
+        self._setup = setup
+        self._loop = Loop(setup.policy)
+        self._budget = Budget(setup.limits, self._started_s(), run.spent)
+        self._inbox: asyncio.Queue[_Happening] = asyncio.Queue(maxsize=1024)
+        self._effects: list[_Effect] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._streamed: list[TextDelta | ReasoningDelta] = []
+        self._checked: dict[CallId, Checked] = {}
+        self._reserved = Spend()
+        self._context = ContextUsage(window=setup.model.window_tokens)
+
+    # ------------------------------------------------------------------ outside
+
+    def post(self, happening: _Happening) -> None:
+        """Hand the run something that happened; raises asyncio.QueueFull when it is flooded."""
+        self._inbox.put_nowait(happening)
+
+    async def run(self, *, resumed: bool = False) -> None:
+        """Perform the run, or what is left of it, until it has ended and its end is recorded."""
+        first: list[Input] = self._go_on() if resumed else [Begin()]
+        timer = self._start_deadline()
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._step(group, first)
+                while self._loop.state != "completed":
+                    await self._step(group, self._taken(await self._inbox.get()))
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    # ------------------------------------------------------------------ one step
+
+    async def _step(self, group: asyncio.TaskGroup, inputs: list[Input]) -> None:
+        pending = deque(inputs)
+        while pending:
+            for action in self._loop.feed(pending.popleft()):
+                pending.extend(self._act(action))
+        await self._journal.flush()
+        for effect in self._effects:
+            task = group.create_task(effect)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._effects = []
+
+    def _taken(self, happening: _Happening) -> list[Input]:
+        """Record what happened and put it into the loop's words."""
+        match happening:
+            case ModelReply():
+                return [Replied(self._record_reply(happening))]
+            case _Previewed() | Decide() if self._loop.state != "waiting_for_ops":
+                return []
+            case _Previewed():
+                self._ask(happening)
+                return [Prepared(happening.checked.call.id, "ask", parallel=happening.checked.parallel)]
+            case _Finished():
+                self._record_result(happening.result, happening.duration_ms)
+                return [Returned(happening.result)]
+            case Decide():
+                return self._record_decision(happening)
+            case _DeadlineReached():
+                return self._pass_deadline()
+            case _:
+                return [happening]
+
+    def _act(self, action: Action) -> list[Input]:
+        """Stage what an action records, line up its effect, return what is known at once."""
+        match action:
+            case CallModel():
+                return self._call_model(action.turn)
+            case Backoff():
+                self._announce_retry(action)
+                self._effects.append(self._after(action.delay_s, BackoffEnded()))
+            case Prepare():
+                return self._prepare(action.call)
+            case Execute():
+                return self._execute(action.call)
+            case Refuse():
+                return self._refuse(action.call, action.reason)
+            case DrainTurn():
+                return [self._drain(action.turn)]
+            case StopWork():
+                self._effects.append(self._stop_work(list(self._tasks)))
+            case EndRun():
+                self._end(action)
+        return []
+
+    # ------------------------------------------------------------------ the model
+
+    def _call_model(self, turn: int) -> list[Input]:
+        session = self._journal.session
+        try:
+            fitted = self._setup.fit(session.messages, self._run.first_message)
+        except ProviderError as error:
+            return [Refused("failed", str(error))]
+        wanted = Spend(tokens=fitted.usage.total)
+        if level := self._budget.reserve(wanted):
+            return [self._exhausted(level)]
+        self._reserved = wanted
+        self._context = fitted.usage
+        if self._run.turn != turn or self._run.replied is not None:
+            self._journal.stage(TurnStarted(self._run.run_id, turn))
+        left = self._budget.remaining_tokens()
+        most = self._setup.model.max_output_tokens
+        self._effects.append(
+            self._stream(self._setup.request(fitted, most if left is None else max(1, min(most, left))))
+        )
+        return []
+
+    async def _stream(self, request: ModelRequest) -> None:
+        self._streamed = []
+        show, streamed = self._journal.show, self._streamed
+        try:
+            async for item in self._setup.provider.stream(request):
+                if isinstance(item, ModelReply):
+                    if not item.message.parts:
+                        raise ProviderError("the model answered nothing", kind="empty_reply")
+                    await self._inbox.put(item)
+                    return
+                if isinstance(item, TextDelta | ReasoningDelta):
+                    streamed.append(item)
+                show(item)
+            raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
+        except ProviderError as error:
+            await self._inbox.put(
+                ModelFailed(error.kind, str(error), self._engine.chance.jitter(), error.retry_after_s)
+            )
+
+    def _record_reply(self, reply: ModelReply) -> Message:
+        message = self._with_unique_ids(reply.message)
+        cost = cost_of(reply.usage, self._setup.model.price)
+        self._journal.stage(
+            ModelReplied(
+                self._run.run_id,
+                self._loop.turn,
+                message,
+                reply.stop_reason,
+                reply.usage,
+                cost,
+                reply.usage.output or estimate_message(message),
+            )
+        )
+        self._settle(Spend(tokens=reply.usage.context, cost=cost or 0.0))
+        self._streamed = []
+        return message
+
+    def _settle(self, actual: Spend) -> None:
+        self._budget.settle(self._reserved, actual)
+        self._reserved = Spend()
+
+    def _with_unique_ids(self, message: Message) -> Message:
+        """Rename calls whose id is missing or was used before; results refer to calls by id."""
+        if not message.calls:
+            return message
+        used = set(self._journal.session.transcript.call_ids)
+        parts = []
+        for index, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                if not part.id or part.id in used:
+                    part = replace(part, id=CallId(f"{part.id or 'call'}_{self._loop.turn}_{index}"))
+                used.add(part.id)
+            parts.append(part)
+        return Message(message.role, tuple(parts))
+
+    def _announce_retry(self, action: Backoff) -> None:
+        self._settle(Spend())
+        self._journal.stage(
+            Retrying(
+                self._run.run_id,
+                self._loop.turn,
+                action.attempt,
+                self._setup.policy.retry.max_retries,
+                action.failure.kind,
+                action.failure.message,
+                int(action.delay_s * 1000),
+            )
+        )
+
+    # ------------------------------------------------------------------ tools
+
+    def _prepare(self, call: ToolCall) -> list[Input]:
+        if finished := self._run.finished.get(call.id):
+            return [Returned(finished.result)]  # it ran before this process took over
+        checked = self._checked[call.id] = self._check(call)
+        if checked.action == "deny":
+            return self._refuse(call, checked.why)
+        if checked.action == "allow":
+            return [Prepared(call.id, "allow", parallel=checked.parallel)]
+        if decided := self._run.decided.get(call.id):
+            asked = Prepared(call.id, "ask", parallel=checked.parallel)
+            return [asked, Decided(call.id, decided.answer, decided.reason)]
+        self._effects.append(self._preview(checked))
+        return []
+
+    def _check(self, call: ToolCall) -> Checked:
+        rules = self._setup.rules_with(self._journal.session.known.granted)
+        return self._setup.dispatcher.check(call, rules, self._run.mode)
+
+    async def _preview(self, checked: Checked) -> None:
+        preview = await self._setup.dispatcher.preview(checked.call)
+        await self._inbox.put(_Previewed(checked, preview))
+
+    def _ask(self, asked: _Previewed) -> None:
+        call, checked = asked.checked.call, asked.checked
+        self._journal.stage(
+            ApprovalRequested(call.id, call.name, call.args, checked.why, asked.preview, checked.suggestion)
+        )
+
+    def _record_decision(self, decision: Decide) -> list[Input]:
+        """Record the first answer to an approval; unknown calls and later answers are ignored."""
+        request = self._run.requested.get(decision.call_id)
+        if request is None or decision.call_id in self._run.decided:
+            return []
+        rule = request.suggestion if decision.answer == "session" else ""
+        self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rule))
+        decided: list[Input] = [Decided(decision.call_id, decision.answer, decision.reason)]
+        return decided + (self._answer_by_rule(rule) if rule else [])
+
+    def _answer_by_rule(self, rule: str) -> list[Input]:
+        """A rule granted for the session also answers the other open questions it covers."""
+        waiting = {request.call_id for request in self._run.pending}
+        reply = self._run.replied
+        calls = [call for call in reply.message.calls if call.id in waiting] if reply is not None else []
+        covered = [call for call in calls if self._check(call).action == "allow"]
+        for call in covered:
+            self._journal.stage(ApprovalDecided(call.id, "once", f"rule {rule}"))
+        return [Decided(call.id, "once") for call in covered]
+
+    def _execute(self, call: ToolCall) -> list[Input]:
+        if level := self._budget.reserve(Spend(tool_calls=1)):
+            return self._refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
+        checked = self._checked[call.id]
+        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable))
+        self._effects.append(self._run_tool(checked.call))
+        return []
+
+    async def _run_tool(self, call: ToolCall) -> None:
+        began_s = self._engine.clock.monotonic_s()
+        result = await self._setup.dispatcher.run(call)
+        duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
+        await self._inbox.put(_Finished(result, duration_ms))
+
+    def _refuse(self, call: ToolCall, reason: str) -> list[Input]:
+        result = failed_result(call.id, call.name, reason)
+        self._record_result(result)
+        return [Returned(result)]
+
+    def _record_result(self, result: ToolResult, duration_ms: int = 0) -> None:
+        if result.call_id in self._run.started:
+            self._budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
+        tokens = estimate_message(Message("tool", (result,)))
+        self._journal.stage(ToolFinished(result, duration_ms, tokens))
+
+    # ------------------------------------------------------------------ the turn boundary
+
+    def _drain(self, turn: int) -> Drained:
+        """Do the boundary work in its fixed order: results, steering, budget."""
+        reply = self._run.replied
+        usage = reply.usage if reply is not None else Usage()
+        self._journal.stage(TurnEnded(self._run.run_id, turn, usage, self._context))
+        steered = self._apply_steering()
+        now_s = self._engine.clock.monotonic_s()
+        for level in self._budget.new_warnings(now_s):
+            self._journal.stage(BudgetWarned(level.kind, level.used, level.limit))
+        wants_another_turn = steered or (reply is not None and bool(reply.message.calls))
+        if wants_another_turn and (spent := self._budget.exhausted(now_s)):
+            return Drained(stop=self._exhausted(spent))
+        return Drained(more=steered)
+
+    def _apply_steering(self) -> bool:
+        waiting = [item for item in self._journal.session.known.queue if item.delivery == "steer"]
+        for item in waiting:
+            tokens = estimate_message(item.message)
+            self._journal.stage(MessageAdded(item.message, "steer", tokens, item.item_id))
+        return bool(waiting)
+
+    def _exhausted(self, level: Level) -> Refused:
+        self._journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
+        return Refused(
+            "budget_exhausted", f"the {level.kind} limit is used up: {level.used:g} of {level.limit:g}"
+        )
+
+    # ------------------------------------------------------------------ the end
+
+    def _end(self, ending: EndRun) -> None:
+        run, session = self._run, self._journal.session
+        if ending.outcome != "completed":
+            self._keep_partial_text()
+        self._close_open_calls(f"not finished: the run ended ({ending.outcome})")
+        if run.replied is not None and not run.turn_ended:
+            self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
+        self._journal.stage(Checkpoint(session.known))
+        messages = [item.message for item in session.messages[run.first_message :]]
+        self._journal.stage(
+            RunEnded(
+                run.run_id,
+                ending.outcome,
+                final_text(messages),
+                ending.reason,
+                run.spent.turns,
+                run.spent.tool_calls,
+                run.usage,
+                run.cost,
+            )
+        )
+
+    def _keep_partial_text(self) -> None:
+        """Keep what the user had seen of a reply that was cut off."""
+        text = "".join(delta.text for delta in self._streamed if isinstance(delta, TextDelta))
+        if text:
+            message = Message("assistant", (Text(text),))
+            tokens = estimate_message(message)
+            self._journal.stage(
+                ModelReplied(self._run.run_id, self._run.turn, message, "cancelled", Usage(), None, tokens)
+            )
+
+    def _close_open_calls(self, reason: str) -> None:
+        """Give every call of the turn a result: a call without one would make the session unusable."""
+        for call in self._run.replied.message.calls if self._run.replied is not None else ():
+            if call.id not in self._run.finished:
+                self._journal.stage(ToolFinished(failed_result(call.id, call.name, reason)))
+
+    async def _stop_work(self, tasks: list[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CANCEL_GRACE_S)
+        await self._inbox.put(Settled())
+
+    # ------------------------------------------------------------------ time
+
+    async def _after(self, delay_s: float, happening: Input) -> None:
+        await asyncio.sleep(delay_s)
+        await self._inbox.put(happening)
+
+    def _started_s(self) -> float:
+        """Return when the run began on the monotonic clock; a resumed run has used time already."""
+        elapsed_ms = self._engine.clock.now_ms() - self._run.started_at
+        return self._engine.clock.monotonic_s() - max(0, elapsed_ms) / 1000
+
+    def _start_deadline(self) -> asyncio.TimerHandle | None:
+        left_s = self._budget.remaining_s(self._engine.clock.monotonic_s())
+        if left_s is None:
+            return None
+        return asyncio.get_running_loop().call_later(left_s, self.post, _DeadlineReached())
+
+    def _pass_deadline(self) -> list[Input]:
+        level = self._budget.exhausted(self._engine.clock.monotonic_s())
+        if level is None or self._loop.state in ("cancelling", "completed"):
+            return []
+        stop = self._exhausted(level)
+        return [CancelRequested(stop.outcome, stop.reason)]
+
+    # ------------------------------------------------------------------ going on after a cut
+
+    def _go_on(self) -> list[Input]:
+        """Replay the open turn: calls with a result keep it, interrupted ones get one that says so."""
+        run = self._run
+        lost = [start for start in run.interrupted if not start.repeatable]
+        self._journal.stage(RunResumed(run.run_id, tuple(start.call_id for start in lost)))
+        for start in lost:
+            self._journal.stage(ToolFinished(failed_result(start.call_id, start.tool, INTERRUPTED)))
+        reply = run.replied
+        last = self._journal.session.messages[-1].message
+        if reply is None or (run.turn_ended and last.role != "assistant"):
+            self._loop = Loop(self._setup.policy, max(0, run.turn - (reply is None)))
+            return [Begin()]
+        self._loop = Loop(self._setup.policy, run.turn - 1)
+        self._loop.feed(Begin())
+        return [Replied(reply.message)]

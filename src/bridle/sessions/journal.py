@@ -1,0 +1,102 @@
+"""One session's record: events are staged, appended in one step, and only then shown.
+
+```
+stage(event) ─▶ the fold sees it at once      flush() ─▶ store.append ─▶ bus.publish
+```
+
+Staging lets the driver decide on the newest state while a whole step costs one append. Nobody
+outside sees an event before it is durable; if the append fails, the journal is no longer usable
+and the session is loaded anew from the store.
+"""
+
+import asyncio
+
+from bridle.core.errors import SessionNotFound
+from bridle.core.ids import SessionId
+from bridle.core.ports import Clock, Store
+from bridle.core.protocol import Checkpoint, Delta, Event, Record
+from bridle.core.session import Session, Transcript, fold
+from bridle.sessions.bus import Bus
+
+OPEN_TOKENS = 256_000  # the largest common window; older messages stay in the store
+CHUNK = 256
+
+
+class Journal:
+    """The live state of one session and the only way to add to it."""
+
+    def __init__(self, session_id: SessionId, session: Session, store: Store, bus: Bus, clock: Clock) -> None:
+        self.id = session_id
+        self.session = session
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self.is_stale = False
+        """The fold is ahead of the store or behind it: load the session anew."""
+        self._staged: list[Event] = []
+        self._durable_seq = session.seq
+        self._appending = asyncio.Lock()  # invariant: records are appended and published in seq order
+
+    def stage(self, *events: Event) -> None:
+        """Let the fold see events that the next flush makes durable."""
+        for event in events:
+            self._staged.append(event)
+            self.session.apply(Record(self.session.seq + 1, self._clock.now_ms(), event, ""))
+
+    async def flush(self) -> None:
+        """Make all staged events durable in one append, then show them."""
+        async with self._appending:
+            if not self._staged:
+                return
+            events, self._staged = self._staged, []
+            self.is_stale = True
+            records = await self._store.append(self.id, self._durable_seq, events)
+            self.is_stale = False
+            self._durable_seq += len(records)
+            self._bus.publish(self.id, records)
+
+    async def record(self, *events: Event) -> None:
+        """Stage and flush."""
+        self.stage(*events)
+        await self.flush()
+
+    def show(self, delta: Delta) -> None:
+        """Publish a live fragment."""
+        self._bus.publish(self.id, (delta,))
+
+    async def catch_up(self) -> None:
+        """Take in what another process appended since this one last looked."""
+        for record in await self._store.read(self.id, after=self._durable_seq):
+            self.session.apply(record)
+            self._durable_seq = record.seq
+
+
+async def open_journal(session_id: SessionId, store: Store, bus: Bus, clock: Clock) -> Journal:
+    """Load as much of a session as its next turn can use; raises SessionNotFound."""
+    records = await read_tail(store, session_id, OPEN_TOKENS)
+    if not records:
+        raise SessionNotFound(f'no session "{session_id}"', hint="bridle session list")
+    return Journal(session_id, fold(records), store, bus, clock)
+
+
+async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Record]:
+    """Return the newest records: back to a Checkpoint and to messages of that many tokens."""
+    records: list[Record] = []
+    has_checkpoint = False
+    while True:
+        before = records[0].seq if records else None
+        chunk = await store.read(session_id, before=before, limit=CHUNK, newest=True)
+        records = chunk + records
+        has_checkpoint = has_checkpoint or any(isinstance(record.event, Checkpoint) for record in chunk)
+        if not chunk or chunk[0].seq == 1:
+            return records
+        tokens -= _message_tokens(chunk)
+        if has_checkpoint and tokens <= 0:
+            return records
+
+
+def _message_tokens(records: list[Record]) -> int:
+    transcript = Transcript()
+    for record in records:
+        transcript.apply(record.event)
+    return sum(item.tokens for item in transcript.messages)

@@ -1,0 +1,191 @@
+"""The one door: every surface creates, drives, watches and reads sessions through this."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from msgspec import Struct
+
+from bridle.core.context import ContextUsage
+from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
+from bridle.core.ids import RunId, SessionId, is_session_id
+from bridle.core.messages import Message
+from bridle.core.protocol import (
+    Aborted,
+    Cancel,
+    Command,
+    Delta,
+    Lagged,
+    Record,
+    RunEnded,
+    RunOptions,
+    SessionCreated,
+)
+from bridle.core.session import Session, SessionSummary, fold, fork_at
+from bridle.core.tool import ToolSpec
+from bridle.sessions.actor import Actor, Receipt
+from bridle.sessions.bus import Bus
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import open_journal
+from bridle.sessions.setup import set_up
+
+__all__ = ["NextContext", "Receipt", "SessionService"]
+
+
+class NextContext(Struct, frozen=True):
+    """What the next turn of a session would send."""
+
+    model: str
+    system: str
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    usage: ContextUsage
+
+
+class SessionService:
+    """Owns the live sessions of this process; the ephemeral and the persistent one differ in their store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._bus = Bus()
+        self._actors: dict[SessionId, Actor] = {}
+        self._opening = asyncio.Lock()  # invariant: at most one actor per session
+
+    async def create(
+        self, *, cwd: str, agent: str = "default", title: str = "", session_id: SessionId | None = None
+    ) -> SessionId:
+        """Begin a session; raises ConfigError for an unknown agent."""
+        if session_id is not None and not is_session_id(session_id):
+            raise UsageError(
+                f'"{session_id}" cannot name a session', hint="use letters, digits, dots and dashes"
+            )
+        self._engine.load_agent(agent, cwd)
+        session = session_id or self._engine.new_session_id()
+        await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
+        return session
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        actor = await self._actor(session)
+        return await actor.submit(command)
+
+    async def watch(self, session: SessionId, after: int = 0) -> AsyncIterator[Record | Delta]:
+        """Yield every record after `after`, first from the store and then live, with deltas between.
+
+        Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
+        """
+        subscription = self._bus.subscribe(session)
+        try:
+            for record in await self._engine.store.read(session, after=after):
+                after = record.seq
+                yield record
+            while True:
+                dropped, items = await subscription.take()
+                if dropped:
+                    yield Lagged(dropped)
+                    for record in await self._engine.store.read(session, after=after):
+                        after = record.seq
+                        yield record
+                for item in items:
+                    if isinstance(item, Record):
+                        if item.seq <= after:
+                            continue
+                        after = item.seq
+                    yield item
+        finally:
+            self._bus.unsubscribe(session, subscription)
+
+    async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
+        """Wait for a run's end."""
+        async for item in self.watch(session, after):
+            if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
+                return item.event
+            if isinstance(item, Aborted) and item.run_id == run_id:
+                return RunEnded(run_id, "failed", reason=item.reason)
+        raise SessionNotRunning(f"run {run_id} is not followed any more")
+
+    async def read(self, session: SessionId) -> Session:
+        """Return the whole session as stored."""
+        return fold(await self.records(session))
+
+    async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
+        """Return stored records in order; raises SessionNotFound."""
+        records = await self._engine.store.read(session, after=after, limit=limit)
+        if not records and after == 0:
+            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        return records
+
+    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
+        """Return a summary of every session, newest first."""
+        return await self._engine.store.list(archived=archived)
+
+    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
+        """Begin a child session with the messages up to sequence number `at` (default: all)."""
+        records = await self.records(session)
+        last = records[-1].seq
+        if at is not None and not 1 <= at <= last:
+            raise UsageError(f"session {session} has events 1 to {last}, not {at}")
+        created = fold(records).known
+        child = self._engine.new_session_id()
+        title = f"{created.title} (fork)" if created.title else ""
+        origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
+        await self._engine.store.append(child, 0, fork_at(records, at or last, origin))
+        return child
+
+    async def delete(self, session: SessionId) -> None:
+        """Remove a session for good; raises SessionBusy while it runs."""
+        actor = self._actors.get(session)
+        if (actor is not None and actor.is_busy) or not self._engine.claims.claim(session):
+            raise SessionBusy(f"session {session} is running", hint="cancel the run first")
+        try:
+            if actor is not None:
+                await self._close(session)
+            await self._engine.store.delete(session)
+        finally:
+            self._engine.claims.release(session)
+
+    async def interrupt(self, session: SessionId, reason: str = "") -> None:
+        """Cancel the active run and wait for its end; an idle session is left as it is."""
+        actor = self._actors.get(session)
+        if actor is None or not actor.is_busy:
+            return
+        run, seq = actor.journal.session.run, actor.journal.session.seq
+        await actor.submit(Cancel(reason))
+        if run is not None:
+            await self.wait(session, run.run_id, after=seq)
+
+    async def next_context(self, session: SessionId) -> NextContext:
+        """Return what the next turn would send, without sending it."""
+        state = (await self._actor(session)).journal.session
+        options = RunOptions(model=state.run.model) if state.run is not None else RunOptions()
+        setup = set_up(self._engine, session, state, options, lambda call_id, text: None)
+        first_of_run = state.run.first_message if state.run is not None else len(state.messages)
+        fitted = setup.fit(state.messages, first_of_run)
+        return NextContext(
+            setup.model.ref, setup.agent.prompt, setup.dispatcher.specs, fitted.messages, fitted.usage
+        )
+
+    async def aclose(self) -> None:
+        """Cancel active runs, record their ends, and release everything."""
+        async with self._opening:
+            actors, self._actors = list(self._actors.values()), {}
+        async with asyncio.TaskGroup() as group:
+            for actor in actors:
+                group.create_task(actor.aclose())
+        await self._engine.models.aclose()
+        await self._engine.store.aclose()
+
+    async def _actor(self, session: SessionId) -> Actor:
+        if not is_session_id(session):
+            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        async with self._opening:
+            actor = self._actors.get(session)
+            if actor is not None and actor.journal.is_stale and not actor.is_busy:
+                await self._close(session)
+                actor = None
+            if actor is None:
+                journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
+                actor = self._actors[session] = Actor(self._engine, journal)
+            return actor
+
+    async def _close(self, session: SessionId) -> None:
+        await self._actors.pop(session).aclose()

@@ -1,0 +1,104 @@
+"""What one run works with: its model, rules, tools and limits, resolved when it starts."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.json import encode
+
+from bridle.core.agent import Agent
+from bridle.core.budget import Limits
+from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
+from bridle.core.ids import CallId, SessionId
+from bridle.core.loop import LoopPolicy
+from bridle.core.model import Model, ModelRequest
+from bridle.core.permission import Mode, Rule, parse_rule
+from bridle.core.ports import Provider
+from bridle.core.protocol import RunOptions
+from bridle.core.session import Session
+from bridle.sessions.dispatch import Dispatcher
+from bridle.sessions.engine import Engine
+from bridle.tools.toolbox import Toolbox
+
+DEFAULT_MAX_TURNS = 100
+
+
+class Setup(Struct, frozen=True):
+    """A run's collaborators."""
+
+    agent: Agent
+    provider: Provider
+    model: Model
+    mode: Mode
+    rules: tuple[Rule, ...]
+    limits: Limits
+    policy: LoopPolicy
+    dispatcher: Dispatcher
+    params: dict[str, object]
+    window: Window
+
+    def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
+        """Return the standing rules and those the user granted during the session."""
+        return (*self.rules, *(parse_rule("allow", text) for text in granted))
+
+    def fit(self, messages: list[Counted], first_of_run: int) -> Fitted:
+        """Choose what the next turn sends; raises ProviderError when it cannot fit."""
+        return fit(messages[:first_of_run], messages[first_of_run:], self.window)
+
+    def request(self, fitted: Fitted, max_output_tokens: int | None = None) -> ModelRequest:
+        """Build the request of one turn."""
+        return ModelRequest(
+            model=self.model.name,
+            system=self.agent.prompt,
+            messages=fitted.messages,
+            tools=self.dispatcher.specs,
+            max_output_tokens=max_output_tokens or self.model.max_output_tokens,
+            params=self.params,
+        )
+
+
+def set_up(
+    engine: Engine,
+    session_id: SessionId,
+    session: Session,
+    options: RunOptions,
+    show: Callable[[CallId, str], None],
+) -> Setup:
+    """Resolve an agent, its model and its tools; raises ConfigError or ProviderError."""
+    created = session.known.created
+    agent = engine.load_agent(created.agent, created.cwd)
+    provider, model = engine.models.resolve(options.model or agent.model)
+    limits = options.limits.over(agent.limits)
+    dispatcher = Dispatcher(
+        Toolbox([tool for tool in engine.tools if agent.tools is None or tool.spec.name in agent.tools]),
+        session=session_id,
+        cwd=created.cwd,
+        timeout_s=engine.tool_timeout_s,
+        max_output_bytes=engine.max_output_bytes,
+        show_output=show,
+    )
+    window = Window(
+        tokens=model.window_tokens,
+        system=estimate_tokens(agent.prompt),
+        tools=estimate_tokens(encode(dispatcher.specs).decode()) if dispatcher.specs else 0,
+        reserve=answer_reserve(model.window_tokens, model.max_output_tokens),
+    )
+    return Setup(
+        agent=agent,
+        provider=provider,
+        model=model,
+        mode=options.mode or agent.mode,
+        rules=(*agent.rules, *_rules(options)),
+        limits=limits,
+        policy=LoopPolicy(limits.turns or DEFAULT_MAX_TURNS, engine.max_parallel, engine.retry),
+        dispatcher=dispatcher,
+        params={**agent.params, **options.params},
+        window=window,
+    )
+
+
+def _rules(options: RunOptions) -> tuple[Rule, ...]:
+    return (
+        *(parse_rule("allow", text) for text in options.allow),
+        *(parse_rule("ask", text) for text in options.ask),
+        *(parse_rule("deny", text) for text in options.deny),
+    )

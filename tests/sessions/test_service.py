@@ -1,0 +1,591 @@
+"""Plays: script the model, submit, decide, and compare the log."""
+
+import asyncio
+import time
+
+import pytest
+
+from bridle.core.budget import Limits
+from bridle.core.context import ContextUsage
+from bridle.core.errors import (
+    ProviderError,
+    SessionBusy,
+    SessionNotFound,
+    SessionNotRunning,
+    StoreFull,
+    UsageError,
+)
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Archive,
+    BudgetExhausted,
+    BudgetWarned,
+    Cancel,
+    Checkpoint,
+    DropQueued,
+    EditQueued,
+    Lagged,
+    MessageAdded,
+    ModelReplied,
+    Prompt,
+    PromptQueued,
+    Record,
+    Rename,
+    Resume,
+    Retrying,
+    RunEnded,
+    RunStarted,
+    SessionCreated,
+    SessionFacts,
+    Steer,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    Totals,
+    TurnEnded,
+    TurnStarted,
+)
+from bridle.core.retry import RetryPolicy
+from bridle.stores.ephemeral import EphemeralStore
+from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
+
+USAGE = Usage(input=10, output=5)
+
+
+def look(name: str = "look") -> SmallTool:
+    return SmallTool(name, lambda on: f"saw {on}")
+
+
+def change(name: str = "change") -> SmallTool:
+    return SmallTool(name, lambda on: f"changed {on}", access="write")
+
+
+async def test_a_plain_answer_leaves_this_log():
+    async with Stage(Play(says("hello"))) as stage:
+        ended = await stage.run("hi")
+        run_id = ended.run_id
+        log = await stage.log()
+
+    context = ContextUsage(window=10_000, system=4, run=5, reserve=100, run_messages=1)
+    created = SessionCreated(SessionId("play"), "/")
+    totals = Totals(messages=2, runs=1, turns=1, usage=USAGE, unpriced_turns=1)
+    assert log == [
+        RunStarted(run_id, "scripted/play"),
+        MessageAdded(user_message("hi"), tokens=5),
+        TurnStarted(run_id, 1),
+        ModelReplied(run_id, 1, Message("assistant", (Text("hello"),)), "end_turn", USAGE, tokens=5),
+        TurnEnded(run_id, 1, USAGE, context),
+        Checkpoint(SessionFacts(created, 1_000, "hi", totals=totals)),
+        RunEnded(run_id, "completed", "hello", turns=1, usage=USAGE),
+    ]
+
+
+async def test_a_tool_turn_records_start_before_and_finish_after():
+    tool = look()
+    async with Stage(Play(says("", call("c1", "look", "x")), says("done")), tools=[tool]) as stage:
+        ended = await stage.run("hi")
+        log = await stage.log()
+
+    assert [type(event).__name__ for event in log] == [
+        "RunStarted",
+        "MessageAdded",
+        "TurnStarted",
+        "ModelReplied",
+        "ToolStarted",
+        "ToolFinished",
+        "TurnEnded",
+        "TurnStarted",
+        "ModelReplied",
+        "TurnEnded",
+        "Checkpoint",
+        "RunEnded",
+    ]
+    assert log[4] == ToolStarted(CallId("c1"), "look", {"on": "x"}, repeatable=True)
+    assert log[5].result == ToolResult(CallId("c1"), "look", "saw x")
+    assert (ended.outcome, ended.turns, ended.tool_calls) == ("completed", 2, 1)
+
+
+async def test_results_reach_the_model_in_call_order_whoever_finishes_first():
+    first_may_end = asyncio.Event()
+
+    async def work(on: str) -> str:
+        if on == "slow":
+            await first_may_end.wait()
+        else:
+            first_may_end.set()
+        return on
+
+    play = Play(says("", call("a", "look", "slow"), call("b", "look", "quick")), says("done"))
+    async with Stage(play, tools=[SmallTool("look", work)]) as stage:
+        await stage.run("hi")
+        finished = [e.result.call_id for e in await stage.log() if isinstance(e, ToolFinished)]
+
+    assert finished == ["b", "a"]
+    assert [part.call_id for part in play.requests[1].messages[-1].parts] == ["a", "b"]
+
+
+async def test_calls_that_change_things_run_alone_and_in_order():
+    running: list[str] = []
+
+    async def work(on: str) -> str:
+        assert not running
+        running.append(on)
+        await asyncio.sleep(0)
+        running.remove(on)
+        return on
+
+    tool = SmallTool("change", work, access="write")
+    play = Play(says("", *(call(f"c{n}", "change", str(n)) for n in range(5))), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        await stage.run("hi", mode="yolo")
+
+    assert tool.calls == ["0", "1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "ran"), [("once", "completed", 1), ("deny", "completed", 0), ("stop", "denied", 0)]
+)
+async def test_an_approval_waits_for_its_answer(answer, outcome, ran):
+    tool = change()
+    play = Play(says("", call("c1", "change", "src/x")), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        run_id = await stage.prompt("hi")
+        asked = await stage.until(ApprovalRequested)
+        await stage.decide("c1", answer, "because")
+        ended = await stage.service.wait(stage.session, run_id)
+        log = await stage.log()
+
+    assert asked == ApprovalRequested(
+        CallId("c1"),
+        "change",
+        {"on": "src/x"},
+        "mode ask: write access",
+        "would change src/x",
+        "change(src/**)",
+    )
+    assert ApprovalDecided(CallId("c1"), answer, "because") in log
+    assert (ended.outcome, len(tool.calls)) == (outcome, ran)
+
+
+async def test_a_denied_call_tells_the_model_why():
+    play = Play(says("", call("c1", "change")), says("done"))
+    async with Stage(play, tools=[change()]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.decide("c1", "deny", "not that file")
+        await stage.service.wait(stage.session, run_id)
+
+    [result] = play.requests[1].messages[-1].parts
+    assert result == ToolResult(CallId("c1"), "change", "denied: not that file", is_error=True)
+
+
+async def test_a_grant_for_the_session_answers_the_other_questions_it_covers_and_lasts():
+    tool = change()
+    play = Play(
+        says("", call("a", "change", "src/x"), call("b", "change", "src/y")),
+        says("", call("c", "change", "src/z")),
+        says("done"),
+        says("", call("d", "change", "src/w")),
+        says("done again"),
+    )
+    async with Stage(play, tools=[tool]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("a", "session")
+        await stage.service.wait(stage.session, run_id)
+        await stage.run("more")
+        decided = [e for e in await stage.log() if isinstance(e, ApprovalDecided)]
+
+    assert tool.calls == ["src/x", "src/y", "src/z", "src/w"]
+    assert decided == [
+        ApprovalDecided(CallId("a"), "session", rule="change(src/**)"),
+        ApprovalDecided(CallId("b"), "once", "rule change(src/**)"),
+    ]
+
+
+async def test_the_first_answer_counts_and_unknown_calls_are_ignored():
+    tool = change()
+    async with Stage(Play(says("", call("c1", "change")), says("done")), tools=[tool]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.decide("nobody", "once")
+        await stage.decide("c1", "deny")
+        await stage.decide("c1", "once")
+        await stage.service.wait(stage.session, run_id)
+
+    assert tool.calls == []
+
+
+async def test_bad_arguments_come_back_to_the_model():
+    play = Play(
+        says("", call("c1", "nothing"), call("c2", "look").__class__(CallId("c2"), "look", {})), says("done")
+    )
+    tool = look()
+    async with Stage(play, tools=[tool]) as stage:
+        ended = await stage.run("hi")
+
+    unknown, missing = play.requests[1].messages[-1].parts
+    assert unknown.is_error
+    assert "nothing" in unknown.output
+    assert missing.is_error
+    assert "on" in missing.output
+    assert (tool.calls, ended.outcome) == ([], "completed")
+
+
+async def test_a_tool_that_breaks_is_a_failed_result():
+    def break_down(on: str) -> str:
+        raise ZeroDivisionError("by zero")
+
+    play = Play(says("", call("c1", "look")), says("done"))
+    async with Stage(play, tools=[SmallTool("look", break_down)]) as stage:
+        ended = await stage.run("hi")
+
+    [result] = play.requests[1].messages[-1].parts
+    assert result == ToolResult(
+        CallId("c1"), "look", "look failed: ZeroDivisionError: by zero", is_error=True
+    )
+    assert ended.outcome == "completed"
+
+
+async def test_steering_joins_at_the_next_turn_and_keeps_the_run_going():
+    play = Play(says("first"), says("second"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        await play.streaming.wait()
+        await stage.service.submit(stage.session, Steer(user_message("wait, also this")))
+        play.go.set()
+        ended = await stage.service.wait(stage.session, run_id)
+        session = await stage.service.read(stage.session)
+
+    assert [item.message.text for item in session.messages] == ["hi", "first", "wait, also this", "second"]
+    assert (ended.text, ended.turns, session.known.queue) == ("second", 2, ())
+
+
+async def test_prompts_while_busy_queue_and_can_be_edited_and_dropped():
+    play = Play(says("one"), says("two"), hold=True)
+    async with Stage(play) as stage:
+        await stage.prompt("hi")
+        await play.streaming.wait()
+        submit = stage.service.submit
+        kept = await submit(stage.session, Prompt(user_message("typo")))
+        gone = await submit(stage.session, Prompt(user_message("never mind")))
+        await submit(stage.session, EditQueued(kept.item_id, user_message("fixed")))
+        await submit(stage.session, DropQueued(gone.item_id))
+        with pytest.raises(UsageError):
+            await submit(stage.session, DropQueued(gone.item_id))
+        with pytest.raises(SessionBusy):
+            await submit(stage.session, Prompt(user_message("now!"), if_busy="reject"))
+        play.go.set()
+        await stage.until(RunEnded, 2)
+        session = await stage.service.read(stage.session)
+
+    assert [item.message.text for item in session.messages] == ["hi", "one", "fixed", "two"]
+
+
+async def test_steering_an_idle_session_is_refused():
+    async with Stage(Play(says("hello"))) as stage:
+        for command in (Steer(user_message("go")), Cancel(), Resume()):
+            with pytest.raises(SessionNotRunning):
+                await stage.service.submit(stage.session, command)
+
+
+async def test_cancel_during_the_model_call_keeps_the_text_seen_so_far():
+    play = Play(says("half an ans"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        await play.streaming.wait()
+        began = time.monotonic()
+        await stage.service.interrupt(stage.session, "enough")
+        took_s = time.monotonic() - began
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, ended.reason, ended.text) == ("cancelled", "enough", "half an ans")
+    assert took_s < 5  # the promise of 200 ms is a bench's business; here it must not hang
+
+
+async def test_cancel_during_a_tool_gives_its_call_a_result():
+    began = asyncio.Event()
+
+    async def hang(on: str) -> str:
+        began.set()
+        await asyncio.Event().wait()
+        return on
+
+    async with Stage(Play(says("", call("c1", "look"))), tools=[SmallTool("look", hang)]) as stage:
+        await stage.prompt("hi")
+        await began.wait()
+        await stage.service.interrupt(stage.session)
+        [finished] = [e for e in await stage.log() if isinstance(e, ToolFinished)]
+        [*_, last] = await stage.log()
+
+    assert finished.result.output == "not finished: the run ended (cancelled)"
+    assert last.outcome == "cancelled"
+
+
+async def test_cancel_while_an_approval_is_open():
+    tool = change()
+    async with Stage(Play(says("", call("c1", "change"))), tools=[tool]) as stage:
+        await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.service.interrupt(stage.session)
+        [*_, last] = await stage.log()
+
+    assert (last.outcome, tool.calls) == ("cancelled", [])
+
+
+async def test_cancel_during_backoff():
+    failing = [ProviderError("busy", kind="rate_limited", retry_after_s=100.0)]
+    async with Stage(Play(failing), retry=RetryPolicy()) as stage:
+        await stage.prompt("hi")
+        await stage.until(Retrying)
+        await stage.service.interrupt(stage.session)
+        [*_, last] = await stage.log()
+
+    assert last.outcome == "cancelled"
+
+
+async def test_a_cancelled_session_goes_on_with_the_next_prompt():
+    play = Play(says("one"), says("two"), hold=True)
+    async with Stage(play) as stage:
+        await stage.prompt("hi")
+        await play.streaming.wait()
+        await stage.service.interrupt(stage.session)
+        play.go.set()
+        ended = await stage.run("again")
+
+    assert ended.text == "two"
+
+
+async def test_a_retry_is_visible_and_only_the_last_try_is_kept():
+    busy = ProviderError("too many requests", kind="rate_limited")
+    async with Stage(Play([busy, busy, says("hello")])) as stage:
+        ended = await stage.run("hi")
+        log = await stage.log()
+
+    assert [e for e in log if isinstance(e, Retrying)] == [
+        Retrying(ended.run_id, 1, attempt, 2, "rate_limited", "too many requests", 0) for attempt in (1, 2)
+    ]
+    assert (ended.outcome, ended.text) == ("completed", "hello")
+
+
+@pytest.mark.parametrize("kind", ["server_error", "invalid_api_key"])
+async def test_a_model_that_keeps_failing_fails_the_run(kind):
+    async with Stage(Play([ProviderError("no", kind=kind)])) as stage:
+        ended = await stage.run("hi")
+
+    assert (ended.outcome, ended.reason) == ("failed", "no")
+
+
+async def test_a_model_that_answers_nothing_fails_the_run():
+    async with Stage(Play(says(""))) as stage:
+        ended = await stage.run("hi")
+
+    assert (ended.outcome, ended.reason) == ("failed", "the model answered nothing")
+
+
+async def test_a_model_that_repeats_itself_for_ever_is_stopped():
+    play = Play(*(says("", call(f"c{n}", "look")) for n in range(100)))
+    tool = look()
+    async with Stage(play, tools=[tool]) as stage:
+        ended = await stage.run("hi")
+
+    assert (ended.outcome, ended.reason) == ("limit", "the same calls gave the same results 5 times")
+    assert len(tool.calls) == 5
+
+
+async def test_max_turns_ends_the_run():
+    play = Play(*(says("", call(f"c{n}", "look", str(n))) for n in range(100)))
+    async with Stage(play, tools=[look()]) as stage:
+        ended = await stage.run("hi", limits=Limits(turns=3))
+
+    assert (ended.outcome, ended.reason, ended.turns) == ("limit", "the limit of 3 turns was reached", 3)
+
+
+async def test_a_spent_budget_ends_the_run_after_the_turn():
+    play = Play(*(says("", call(f"c{n}", "look", str(n))) for n in range(100)))
+    async with Stage(play, tools=[look()]) as stage:
+        ended = await stage.run("hi", limits=Limits(tool_calls=2))
+        log = await stage.log()
+
+    assert (ended.outcome, ended.reason) == ("budget_exhausted", "the tool_calls limit is used up: 2 of 2")
+    assert [e for e in log if isinstance(e, BudgetWarned | BudgetExhausted)] == [
+        BudgetWarned("tool_calls", 2, 2),
+        BudgetExhausted("tool_calls", 2, 2),
+    ]
+    assert ended.tool_calls == 2
+
+
+async def test_calls_beyond_the_limit_are_not_run():
+    tool = look()
+    play = Play(says("", *(call(f"c{n}", "look", str(n)) for n in range(5))), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        ended = await stage.run("hi", limits=Limits(tool_calls=2))
+
+    assert (len(tool.calls), ended.outcome) == (2, "budget_exhausted")
+
+
+async def test_a_deadline_stops_a_model_that_hangs():
+    async with Stage(Play(says("never"), hold=True)) as stage:
+        ended = await stage.run("hi", limits=Limits(duration_s=0.05))
+
+    assert (ended.outcome, ended.text) == ("budget_exhausted", "never")
+
+
+async def test_a_request_that_cannot_fit_fails_with_a_reason():
+    async with Stage(Play(says("hello")), window_tokens=200) as stage:
+        ended = await stage.run("word " * 1_000)
+
+    assert ended.outcome == "failed"
+    assert "window holds 200" in ended.reason
+
+
+async def test_old_messages_leave_a_small_window():
+    play = Play(*(says(f"answer {n}") for n in range(20)))
+    async with Stage(play, window_tokens=200) as stage:
+        for n in range(8):
+            assert (await stage.run(f"question {n} " + "x" * 100)).outcome == "completed"
+        usage = (await stage.service.next_context(stage.session)).usage
+
+    assert usage.dropped_messages > 0
+    assert usage.total + usage.reserve <= 200
+    assert play.requests[-1].messages[0].role == "user"
+
+
+async def test_call_ids_are_made_unique():
+    play = Play(
+        says("", call("x", "look", "1"), call("x", "look", "2")),
+        says("", call("x", "look", "3")),
+        says("done"),
+    )
+    tool = look()
+    async with Stage(play, tools=[tool]) as stage:
+        await stage.run("hi")
+        started = [e.call_id for e in await stage.log() if isinstance(e, ToolStarted)]
+
+    assert started == ["x", "x_1_1", "x_2_0"]
+    assert tool.calls == ["1", "2", "3"]
+
+
+async def test_a_watcher_sees_everything_once_and_a_late_one_too():
+    async with Stage(Play(says("hello"))) as stage:
+        run_id = await stage.prompt("hi")
+        live, late = [], []
+        for seen in (live, late):
+            async for item in stage.service.watch(stage.session):
+                seen.append(item)
+                if isinstance(item, Record) and isinstance(item.event, RunEnded):
+                    break
+        records = await stage.service.records(stage.session)
+
+    assert [item for item in live if isinstance(item, Record)] == records == late
+    assert TextDelta("hello") in live
+    assert run_id
+
+
+async def test_a_slow_watcher_is_told_and_loses_no_record():
+    play = Play(says("x"), hold=True)
+    async with Stage(play) as stage:
+        seen = []
+        watching = stage.service.watch(stage.session)
+        run_id = await stage.prompt("hi")
+        while not (
+            isinstance(item := await anext(watching), Record) and isinstance(item.event, MessageAdded)
+        ):
+            seen.append(item)
+        await play.streaming.wait()
+        for n in range(10_000):
+            stage.service._bus.publish(stage.session, [TextDelta(str(n))])
+        play.go.set()
+        await stage.service.wait(stage.session, run_id)
+        while not (isinstance(item := await anext(watching), Record) and isinstance(item.event, RunEnded)):
+            seen.append(item)
+        seqs = [i.seq for i in seen if isinstance(i, Record)]
+
+    assert any(isinstance(item, Lagged) for item in seen)
+    assert seqs == sorted(set(seqs))
+
+
+async def test_sessions_are_listed_renamed_forked_archived_and_deleted():
+    async with Stage(Play(says("hello"), says("more"))) as stage:
+        await stage.run("hi")
+        await stage.service.submit(stage.session, Rename("greeting"))
+        child = await stage.service.fork(stage.session)
+        listed = {summary.title for summary in await stage.service.list()}
+        messages = [item.message.text for item in (await stage.service.read(child)).messages]
+        await stage.service.submit(stage.session, Archive())
+        active = [summary.id for summary in await stage.service.list()]
+        await stage.service.delete(child)
+        left = [summary.id for summary in await stage.service.list(archived=True)]
+
+    assert listed == {"greeting", "greeting (fork)"}
+    assert messages == ["hi", "hello"]
+    assert (active, left) == ([child], [stage.session])
+
+
+async def test_an_unknown_session_is_a_clear_error():
+    async with Stage(Play(says("hello"))) as stage:
+        for session in ("nobody", "../evil"):
+            with pytest.raises(SessionNotFound, match=session):
+                await stage.service.submit(SessionId(session), Prompt(user_message("hi")))
+
+
+async def test_a_session_that_runs_elsewhere_is_busy():
+    store = EphemeralStore(FixedClock())
+    play = Play(says("hello"), hold=True)
+    async with Stage(play, store=store) as here:
+        claims = here.service._engine.claims
+        async with Stage(Play(says("other")), store=store, claims=claims) as there:
+            await here.prompt("hi")
+            with pytest.raises(SessionBusy, match="another process"):
+                await there.prompt("me too")
+            play.go.set()
+
+
+async def test_a_second_writer_gets_the_conflict_and_its_run_is_seen_to_fail():
+    store = EphemeralStore(FixedClock())
+    play = Play(says("hello"), hold=True)
+    async with Stage(play, store=store) as here:
+        run_id = await here.prompt("hi")
+        await play.streaming.wait()
+        last = (await store.read(here.session))[-1].seq
+        await store.append(here.session, last, [PromptQueued("x", user_message("foreign"))])
+        watching = asyncio.create_task(here.service.wait(here.session, run_id))
+        play.go.set()
+        ended = await watching
+
+    assert ended.outcome == "failed"
+
+
+class FullStore(EphemeralStore):
+    """Runs out of space at a given append."""
+
+    left = 10**9
+
+    async def append(self, session, expected_seq, events):
+        if self.left == 0:
+            raise StoreFull("no space left on the device")
+        self.left -= 1
+        return await super().append(session, expected_seq, events)
+
+
+async def test_a_full_disk_fails_the_run_and_loses_nothing():
+    store = FullStore(FixedClock())
+    async with Stage(Play(says("hello"), says("again"), hold=True), store=store) as stage:
+        play = stage.service._engine.models._provider
+        run_id = await stage.prompt("hi")
+        await play.streaming.wait()
+        store.left = 0
+        watching = asyncio.create_task(stage.service.wait(stage.session, run_id))
+        await asyncio.sleep(0)
+        play.go.set()
+        ended = await watching
+        before = await stage.kinds()
+        store.left = 10**9
+        again = await stage.run("hi again")
+
+    assert (ended.outcome, ended.reason) == ("failed", "no space left on the device")
+    assert before == ["RunStarted", "MessageAdded", "TurnStarted"]
+    assert again.outcome == "completed"
