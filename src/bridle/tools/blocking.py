@@ -1,0 +1,36 @@
+"""Blocking work beside the event loop, which can be told to stop."""
+
+import asyncio
+from collections.abc import Callable
+from threading import Event
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_GRACE_S = 0.15  # a cancelled run must have settled after 0.2 s
+
+
+async def in_thread(work: Callable[[Event], T], *, deadline_s: float | None = None) -> T:
+    """Run `work` in a thread and return its result.
+
+    The event it gets is set at the deadline, and when the caller is cancelled: it should then return
+    what it has and change nothing more. A cancelled caller waits for that a moment, not for ever.
+    """
+    stop = Event()
+    future = asyncio.get_running_loop().run_in_executor(None, work, stop)
+    future.add_done_callback(_retrieve)
+    try:
+        await asyncio.wait([future], timeout=deadline_s)
+        stop.set()
+        await asyncio.wait([future])
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([future], timeout=_GRACE_S)
+        raise
+    return future.result()
+
+
+def _retrieve(future: "asyncio.Future[T]") -> None:
+    """Look at the error of abandoned work, or asyncio reports it as never seen."""
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,222 @@
+"""Unified diffs as text, for previews.
+
+```
+--- P                    three lines of context; counts are always written; changes with
++++ P                    at most six unchanged lines between them share a hunk;
+@@ -2,7 +2,7 @@          no marker for a missing newline at the end
+```
+
+Lines are matched by a table of longest common subsequences, whose ties decide how the diff looks.
+The table grows with the product of both sides, so it is used while it stays small. A larger region
+is first divided at the lines that occur once on each side, which needs no table; what then is still
+too large is shown as replaced.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+CONTEXT_LINES = 3
+MAX_CELLS = 1_000_000  # 0.2 s and 1 MB
+MAX_NEW_LINES = 1000
+
+
+class Region(Struct, frozen=True, gc=False):
+    """Lines `top:bottom` of the old text against lines `left:right` of the new one."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    @property
+    def cells(self) -> int:
+        return (self.bottom - self.top) * (self.right - self.left)
+
+
+def unified_diff(old: str, new: str, path: str) -> str:
+    """Show how a file that exists changes; empty when no line differs."""
+    old_lines, new_lines = _split(old), _split(new)
+    if old_lines == new_lines:
+        return ""
+    if not old_lines:
+        return new_file_diff(new, path, MAX_NEW_LINES)
+    pieces = [f"--- {path}\n+++ {path}\n"]
+    for hunk in _hunks(changed_regions(old_lines, new_lines)):
+        pieces.extend(_format_hunk(hunk, old_lines, new_lines))
+    return "".join(pieces)
+
+
+def new_file_diff(content: str, path: str, max_lines: int = 50) -> str:
+    """Show a file that does not exist yet; of a long one the beginning and the end."""
+    lines = _split(content)
+    total = len(lines)
+    if not total:
+        return ""
+    header = f"--- /dev/null\n+++ {path}\n"
+    if total <= max_lines:
+        return f"{header}@@ -0,0 +1,{total} @@\n{_marked('+', lines)}"
+    head = max_lines * 2 // 3
+    tail = max_lines - head
+    return (
+        f"{header}@@ -0,0 +1,{head} @@ (showing {head} of {total} lines)\n{_marked('+', lines[:head])}"
+        f"@@ ... {total - max_lines} lines omitted ... @@\n"
+        f"@@ -0,0 +{total - tail + 1},{tail} @@\n{_marked('+', lines[total - tail :])}"
+    )
+
+
+def _split(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def _marked(mark: str, lines: Sequence[str]) -> str:
+    return "".join(f"{mark}{line}\n" for line in lines)
+
+
+def _hunks(changes: Sequence[Region]) -> Iterator[list[Region]]:
+    hunk: list[Region] = []
+    for change in changes:
+        if hunk and change.top - hunk[-1].bottom > 2 * CONTEXT_LINES:
+            yield hunk
+            hunk = []
+        hunk.append(change)
+    yield hunk
+
+
+def _format_hunk(hunk: Sequence[Region], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    before = min(CONTEXT_LINES, hunk[0].top)
+    after = min(CONTEXT_LINES, len(old) - hunk[-1].bottom)
+    top, bottom = hunk[0].top - before, hunk[-1].bottom + after
+    left, right = hunk[0].left - before, hunk[-1].right + after
+    yield f"@@ -{top + 1},{bottom - top} +{left + 1},{right - left} @@\n"
+    for change in hunk:
+        yield _marked(" ", old[top : change.top])
+        yield _marked("-", old[change.top : change.bottom])
+        yield _marked("+", new[change.left : change.right])
+        top = change.bottom
+    yield _marked(" ", old[top:bottom])
+
+
+# ---------------------------------------------------------------------------- what changed
+
+
+def changed_regions(old: list[str], new: list[str], *, max_cells: int = MAX_CELLS) -> list[Region]:
+    """Return the differing regions in order; between any two lies at least one common line."""
+    whole = _without_same_end(Region(0, len(old), 0, len(new)), old, new)
+    if whole.cells > max_cells:
+        whole = _without_same_start(whole, old, new)
+    if whole.cells <= max_cells:
+        return list(_by_table(whole, old, new))
+    return list(_by_anchors(whole, old, new, max_cells))
+
+
+def _without_same_end(region: Region, old: list[str], new: list[str]) -> Region:
+    bottom, right = region.bottom, region.right
+    while bottom > region.top and right > region.left and old[bottom - 1] == new[right - 1]:
+        bottom -= 1
+        right -= 1
+    return Region(region.top, bottom, region.left, right)
+
+
+def _without_same_start(region: Region, old: list[str], new: list[str]) -> Region:
+    top, left = region.top, region.left
+    while top < region.bottom and left < region.right and old[top] == new[left]:
+        top += 1
+        left += 1
+    return Region(top, region.bottom, left, region.right)
+
+
+def _by_anchors(region: Region, old: list[str], new: list[str], cells_left: int) -> Iterator[Region]:
+    """Divide a region at lines that are unique on both sides, and compare what lies between them."""
+    top, left = region.top, region.left
+    for row, column in [*_anchors(region, old, new), (region.bottom, region.right)]:
+        gap = _without_same_end(Region(top, row, left, column), old, new)
+        gap = _without_same_start(gap, old, new)
+        top, left = row + 1, column + 1
+        if gap.cells > cells_left:
+            yield gap
+            continue
+        cells_left -= gap.cells
+        yield from _by_table(gap, old, new)
+
+
+def _anchors(region: Region, old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Return the longest rising chain of lines that occur once on each side."""
+    old_counts = Counter(old[region.top : region.bottom])
+    new_counts = Counter(new[region.left : region.right])
+    columns = {
+        new[column]: column for column in range(region.left, region.right) if new_counts[new[column]] == 1
+    }
+    pairs = [
+        (row, columns[old[row]])
+        for row in range(region.top, region.bottom)
+        if old[row] in columns and old_counts[old[row]] == 1
+    ]
+    ends: list[int] = []  # the lowest column that ends a chain of each length
+    last: list[int] = []  # and the pair it belongs to
+    previous: list[int] = []
+    for index, (_, column) in enumerate(pairs):
+        length = bisect_left(ends, column)
+        previous.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [column]
+        last[length : length + 1] = [index]
+    chain: list[tuple[int, int]] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = previous[index]
+    return chain[::-1]
+
+
+def _by_table(region: Region, old: list[str], new: list[str]) -> Iterator[Region]:
+    """Compare by a table of longest common subsequences; on a tie a line counts as added last."""
+    numbers: dict[str, int] = {}
+    rows = [numbers.setdefault(line, len(numbers)) for line in old[region.top : region.bottom]]
+    columns = [numbers.setdefault(line, len(numbers)) for line in new[region.left : region.right]]
+    removed = _fill_table(rows, columns)
+    changes: list[Region] = []
+    row = bottom = len(rows)
+    column = right = len(columns)
+    while row or column:
+        if row and column and rows[row - 1] == columns[column - 1]:
+            changes.append(Region(row, bottom, column, right))
+            row = bottom = row - 1
+            column = right = column - 1
+        elif not column or (row and removed[row - 1][column - 1]):
+            row -= 1
+        else:
+            column -= 1
+    changes.append(Region(0, bottom, 0, right))
+    for change in reversed(changes):
+        if change.bottom > change.top or change.right > change.left:
+            yield Region(
+                change.top + region.top,
+                change.bottom + region.top,
+                change.left + region.left,
+                change.right + region.left,
+            )
+
+
+def _fill_table(rows: Sequence[int], columns: Sequence[int]) -> list[bytearray]:
+    """Return for each pair of ends whether the last row is better left out than the last column."""
+    removed = []
+    above = [0] * (len(columns) + 1)
+    for row in rows:
+        marks = bytearray(len(columns))
+        here = [0]
+        best = 0
+        for index, column in enumerate(columns):
+            if row == column:
+                best = above[index] + 1
+            elif above[index + 1] > best:
+                best = above[index + 1]
+                marks[index] = 1
+            here.append(best)
+        removed.append(marks)
+        above = here
+    return removed

@@ -1,0 +1,91 @@
+"""The tools of one agent: found by name, their calls checked, their output kept to a size."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bridle.core.errors import ToolError, UsageError
+from bridle.core.messages import ToolCall
+from bridle.core.ports import Tool
+from bridle.core.tool import ToolSpec
+
+_MAX_NAMES = 30
+
+
+class Toolbox:
+    """Looks tools up and checks calls of them."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        """Take the tools in any order; raises UsageError when two have the same name."""
+        by_name: dict[str, tuple[ToolSpec, Tool]] = {}
+        for tool in tools:
+            spec = tool.spec
+            if spec.name in by_name:
+                raise UsageError(f'two tools are named "{spec.name}"')
+            by_name[spec.name] = (spec, tool)
+        self._by_name = dict(sorted(by_name.items()))
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return what the model sees, sorted by name: the same tools give the same bytes."""
+        return tuple(spec for spec, _ in self._by_name.values())
+
+    def get(self, name: str) -> Tool:
+        """Return the tool with this name; raises ToolError with similar names."""
+        return self._find(name)[1]
+
+    def arguments(self, call: ToolCall) -> dict[str, Any]:
+        """Return the arguments to run a call with, near misses put right; raises ToolError."""
+        spec, _ = self._find(call.name)
+        # Loads jsonschema-rs, which a program that only looks at sessions never needs.
+        from bridle.tools.arguments import broken_json, fit_arguments  # noqa: PLC0415
+
+        if call.invalid:
+            raise broken_json(call)
+        return fit_arguments(spec, call.args)
+
+    def validate(self, name: str, args: dict[str, Any]) -> None:
+        """Check arguments as they are, near misses included; raises ToolError."""
+        spec, _ = self._find(name)
+        from bridle.tools.arguments import validate_arguments  # noqa: PLC0415  as above
+
+        validate_arguments(spec, args)
+
+    def _find(self, name: str) -> tuple[ToolSpec, Tool]:
+        if found := self._by_name.get(name):
+            return found
+        raise _unknown_tool(name, tuple(self._by_name))
+
+
+def cap_output(text: str, limit: int, *, rest: str = "ask for a smaller part to see it") -> str:
+    """Return at most `limit` bytes of a text: its head and its tail, and between them a line about the rest.
+
+    `rest` tells the reader how to get what was left out. Half characters, which could not be stored,
+    become escapes.
+    """
+    data = text.encode(errors="backslashreplace")
+    if len(data) <= limit:
+        return data.decode()
+    note = "\n[{} of {} bytes left out here; {}]\n"
+    room = (limit - len(note.format(len(data), len(data), rest).encode())) // 2
+    if room <= 0:
+        return data[:limit].decode(errors="ignore")
+    head, tail = data[:room], data[-room:]
+    # A cut between two lines reads best, unless the lines are very long.
+    head = head[: head.rfind(b"\n")] if head.rfind(b"\n") > room // 2 else head
+    tail = tail[tail.find(b"\n") + 1 :] if 0 <= tail.find(b"\n") < room // 2 else tail
+    start, end = head.decode(errors="ignore"), tail.decode(errors="ignore")
+    left_out = len(data) - len(start.encode()) - len(end.encode())
+    return start + note.format(left_out, len(data), rest) + end
+
+
+def _unknown_tool(name: str, names: Sequence[str]) -> ToolError:
+    from difflib import get_close_matches  # noqa: PLC0415  only for this message
+
+    message = f"no tool is named {name[:80]!r}"
+    if not names:
+        return ToolError(message, hint="there are no tools here")
+    near = get_close_matches(name[:80].lower().replace("-", "_"), names, cutoff=0.75)
+    if near:
+        return ToolError(message, hint=f"did you mean {' or '.join(near)}?")
+    more = ", …" if len(names) > _MAX_NAMES else ""
+    return ToolError(message, hint=f"the tools are {', '.join(names[:_MAX_NAMES])}{more}")

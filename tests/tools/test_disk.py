@@ -1,0 +1,426 @@
+"""Opening and replacing files: no link is followed, nothing blocks, nothing is left half written."""
+
+import errno
+import os
+import random
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridle.core.errors import ToolError
+from bridle.tools.disk import file_mode, open_file, open_folder, reason, replace_file, version_of
+from bridle.tools.paths import resolve
+from tests.tools.conftest import Swapping
+
+GO = threading.Event()
+"""An event that is never set: nobody stops the work."""
+
+
+def read(cwd: Path, path: str) -> bytes:
+    with open_file(resolve(str(cwd), path)) as file:
+        return file.read()
+
+
+def write(cwd: Path, path: str, data: bytes) -> None:
+    replace_file(resolve(str(cwd), path), data, stop=GO)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+# ---------------------------------------------------------------------------- what is opened
+
+
+def test_a_file_is_read(cwd: Path):
+    (cwd / "a").mkdir()
+    (cwd / "a" / "f").write_bytes(b"data")
+
+    assert read(cwd, "a/f") == b"data"
+
+
+def test_a_missing_file_is_an_error(cwd: Path):
+    with pytest.raises(FileNotFoundError) as caught:
+        read(cwd, "a/f")
+
+    assert reason(caught.value) == "no such file or directory"
+
+
+@pytest.mark.parametrize("path", [".", "sub"])
+def test_a_folder_is_no_file(cwd: Path, path: str):
+    (cwd / "sub").mkdir()
+
+    with pytest.raises(IsADirectoryError):
+        read(cwd, path)
+    with pytest.raises(IsADirectoryError):
+        write(cwd, path, b"")
+
+
+def test_a_ring_of_links_is_refused(cwd: Path):
+    (cwd / "a").symlink_to("b")
+    (cwd / "b").symlink_to("a")
+
+    for path in ("a", "a/f"):
+        message = f"cannot follow the symbolic links of {path}: they loop or changed just now"
+        for act in (lambda path: read(cwd, path), lambda path: write(cwd, path, b"")):
+            with pytest.raises(ToolError) as caught:
+                act(path)
+            assert str(caught.value) == message
+
+
+@pytest.fixture
+def special(cwd: Path) -> Iterator[dict[str, str]]:
+    """Put one of each into the working directory: a FIFO, a socket, a device."""
+    os.mkfifo(cwd / "fifo")
+    kinds = {"fifo": "a FIFO", "sock": "a socket"}
+    try:
+        os.mknod(cwd / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        kinds["null"] = "a device"
+    except PermissionError:
+        pass  # only root makes devices
+    with socket.socket(socket.AF_UNIX) as server, in_folder(cwd):
+        server.bind("sock")  # a socket's path may only be short
+        yield kinds
+
+
+@contextmanager
+def in_folder(path: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.timeout(5)
+def test_what_is_no_file_is_refused_without_blocking(cwd: Path, special: dict[str, str]):
+    for name, kind in special.items():
+        for act in (lambda name: read(cwd, name), lambda name: write(cwd, name, b"x")):
+            with pytest.raises(ToolError) as caught:
+                act(name)
+            assert str(caught.value) == f"{name} is {kind}, not a file"
+    assert names(cwd) == sorted(special)
+
+
+def test_a_path_through_a_file_is_refused(cwd: Path):
+    (cwd / "f").touch()
+
+    with pytest.raises(NotADirectoryError):
+        read(cwd, "f/x")
+    with pytest.raises(ToolError) as caught:
+        write(cwd, "f/x/y", b"")
+    assert str(caught.value) == f"failed to create directory: mkdir {cwd}/f/x: not a directory"
+
+
+def test_what_lies_at_a_place(cwd: Path):
+    (cwd / "f").touch()
+    (cwd / "lnk").symlink_to("f")
+
+    assert [stat.S_IFMT(file_mode(resolve(str(cwd), path))) for path in (".", "f", "lnk")] == [
+        stat.S_IFDIR,
+        stat.S_IFREG,
+        stat.S_IFREG,
+    ]
+
+
+# ---------------------------------------------------------------------------- races
+
+
+def test_a_parent_swapped_for_a_link_after_the_check_is_not_followed(cwd: Path, outside: Path):
+    (cwd / "sub").mkdir()
+    (cwd / "sub" / "secret.txt").write_text("mine")
+    place = resolve(str(cwd), "sub/secret.txt")
+    folder = resolve(str(cwd), "sub")
+    (cwd / "sub").rename(cwd / "moved")
+    (cwd / "sub").symlink_to(outside)
+
+    with pytest.raises(ToolError, match="they loop or changed just now"):
+        open_file(place)
+    with pytest.raises(ToolError, match="they loop or changed just now"):
+        replace_file(place, b"stolen", stop=GO)
+    with pytest.raises(ToolError, match="they loop or changed just now"), open_folder(folder):
+        pass
+    with pytest.raises(ToolError, match="they loop or changed just now"):
+        file_mode(place)
+    assert (outside / "secret.txt").read_text() == "secret\n"
+    assert names(outside) == ["secret.txt"]
+
+
+def test_a_file_swapped_for_a_link_after_the_check_is_not_followed(cwd: Path, outside: Path):
+    place = resolve(str(cwd), "f")
+    (cwd / "f").symlink_to(outside / "secret.txt")
+
+    with pytest.raises(ToolError, match="they loop or changed just now"):
+        open_file(place)
+    with pytest.raises(ToolError, match="they loop or changed just now"):
+        replace_file(place, b"stolen", stop=GO)
+    assert (outside / "secret.txt").read_text() == "secret\n"
+
+
+def test_a_race_of_links_never_reaches_the_outside(cwd: Path, outside: Path, swapping: Swapping):
+    (cwd / "sub").mkdir()
+    (cwd / "sub" / "secret.txt").write_bytes(b"mine 0")
+    (outside / "theirs").touch()
+    answers: list[bytes] = []
+    written = refused = 0
+
+    with swapping():
+        for number in range(1000):
+            with suppress(ToolError, OSError):
+                answers.append(read(cwd, "sub/secret.txt"))
+            with suppress(ToolError, OSError):
+                write(cwd, "sub/secret.txt", b"mine %d" % number)
+                written += 1
+            try:
+                with open_folder(resolve(str(cwd), "sub")) as folder:
+                    assert "theirs" not in os.listdir(folder)
+            except (ToolError, OSError):
+                refused += 1
+
+    assert all(answer.startswith(b"mine") for answer in answers)
+    assert min(len(answers), written, refused) > 0
+    assert names(outside) == ["secret.txt", "theirs"]
+    assert (outside / "secret.txt").read_text() == "secret\n"
+
+
+def test_a_race_that_makes_folders_never_reaches_the_outside(cwd: Path, outside: Path, swapping: Swapping):
+    """A write that has to make folders may make them in the working directory only."""
+    (cwd / "sub").mkdir()
+
+    with swapping():
+        for number in range(500):
+            with suppress(ToolError, OSError):
+                write(cwd, f"sub/deep{number}/er/f", b"x")
+
+    assert names(outside) == ["secret.txt"]
+
+
+@given(steps=st.lists(st.sampled_from(["a", "b", "in", "out", "up", "loop", "f", "secret.txt"]), min_size=1))
+def test_no_path_reads_or_writes_outside(steps: list[str]):
+    with tempfile.TemporaryDirectory() as folder:
+        root, path = Path(folder, "work"), "/".join(steps)
+        (root / "a" / "b").mkdir(parents=True)
+        Path(folder, "secret.txt").write_text("secret")
+        for place in (root, root / "a", root / "a" / "b"):
+            (place / "f").write_text("mine")
+            (place / "in").symlink_to(root / "a")
+            (place / "out").symlink_to(folder)
+            (place / "up").symlink_to("..")
+            (place / "loop").symlink_to("loop")
+        with suppress(ToolError, OSError):
+            assert read(root, path) == b"mine"
+        with suppress(ToolError, OSError):
+            write(root, path, b"stolen")
+
+        assert names(Path(folder)) == ["secret.txt", "work"]
+        assert Path(folder, "secret.txt").read_text() == "secret"
+
+
+# ---------------------------------------------------------------------------- replacing
+
+
+def test_a_new_file_gets_its_folders_and_the_usual_modes(cwd: Path):
+    umask = os.umask(0o022)
+    try:
+        write(cwd, "a/b/f", b"data")
+    finally:
+        os.umask(umask)
+
+    assert (cwd / "a/b/f").read_bytes() == b"data"
+    assert [stat.S_IMODE((cwd / path).stat().st_mode) for path in ("a", "a/b", "a/b/f")] == [
+        0o755,
+        0o755,
+        0o644,
+    ]
+    assert names(cwd / "a" / "b") == ["f"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o755, 0o666, 0o777])
+def test_a_replaced_file_keeps_its_mode(cwd: Path, mode: int):
+    (cwd / "f").write_text("old")
+    (cwd / "f").chmod(mode)
+
+    write(cwd, "f", b"new")
+
+    assert (cwd / "f").read_text() == "new"
+    assert stat.S_IMODE((cwd / "f").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_a_replaced_file_keeps_its_owner(cwd: Path):
+    (cwd / "f").write_text("old")
+    os.chown(cwd / "f", 1234, 5678)
+
+    write(cwd, "f", b"new")
+
+    found = (cwd / "f").stat()
+    assert (found.st_uid, found.st_gid) == (1234, 5678)
+
+
+def test_a_link_stays_a_link_and_its_target_is_replaced(cwd: Path):
+    (cwd / "data").mkdir()
+    (cwd / "lnk").symlink_to("data/f")
+
+    write(cwd, "lnk", b"new")
+    write(cwd, "lnk", b"newer")
+
+    assert (cwd / "lnk").is_symlink()
+    assert (cwd / "data" / "f").read_text() == "newer"
+
+
+def test_a_hard_link_outside_keeps_its_content(cwd: Path, outside: Path):
+    os.link(outside / "secret.txt", cwd / "f")
+
+    write(cwd, "f", b"new")
+
+    assert (outside / "secret.txt").read_text() == "secret\n"
+
+
+def test_a_stopped_write_changes_nothing(cwd: Path):
+    (cwd / "f").write_text("old")
+    stop = threading.Event()
+    stop.set()
+
+    with pytest.raises(ToolError, match="stopped before f was changed"):
+        replace_file(resolve(str(cwd), "f"), b"new", stop=stop)
+
+    assert (cwd / "f").read_text() == "old"
+    assert names(cwd) == ["f"]
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(cwd: Path):
+    (cwd / "f").write_text("old")
+    seen = version_of((cwd / "f").stat())
+    (cwd / "f").write_text("theirs")
+
+    with pytest.raises(ToolError, match="f was changed by somebody else just now; read it again"):
+        replace_file(resolve(str(cwd), "f"), b"new", stop=GO, expected=seen)
+    (cwd / "f").unlink()
+    with pytest.raises(ToolError, match="f was changed by somebody else just now; read it again"):
+        replace_file(resolve(str(cwd), "f"), b"new", stop=GO, expected=seen)
+
+    assert names(cwd) == []
+
+
+def test_a_leftover_of_a_crash_is_in_nobodys_way(cwd: Path):
+    leftover = f".bridle-{os.getpid()}-0.tmp"
+    (cwd / leftover).write_text("half")
+
+    write(cwd, "f", b"new")
+
+    assert (cwd / "f").read_text() == "new"
+    assert names(cwd) == [leftover, "f"]
+
+
+UNPRIVILEGED = """
+    import errno, os, sys, threading
+    from bridle.tools.disk import open_file, replace_file
+    from bridle.tools.paths import resolve
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+    for act in (
+        lambda: replace_file(resolve(sys.argv[1], "readonly"), b"new", stop=threading.Event()),
+        lambda: replace_file(resolve(sys.argv[1], "locked/f"), b"new", stop=threading.Event()),
+        lambda: open_file(resolve(sys.argv[1], "private")),
+        lambda: print(open_file(resolve(sys.argv[1], "passage/f")).read()),
+    ):
+        try:
+            act()
+        except OSError as error:
+            print(errno.errorcode[error.errno])
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs another user to be refused")
+def test_rights_are_respected():
+    """A read-only file is not replaced behind its back; a folder that only may be passed is passed."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        cwd = Path(folder)
+        cwd.chmod(0o777)
+        for path, mode in {
+            "readonly": 0o444,
+            "private": 0o600,
+            "locked/f": 0o666,
+            "passage/f": 0o644,
+        }.items():
+            (cwd / path).parent.mkdir(exist_ok=True)
+            (cwd / path).write_text("old")
+            (cwd / path).chmod(mode)
+        (cwd / "locked").chmod(0o755)
+        (cwd / "passage").chmod(0o711)
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(UNPRIVILEGED), folder],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert (done.stdout.split(), done.stderr) == (["EACCES", "EACCES", "EACCES", "b'old'"], "")
+        assert {(cwd / path).read_text() for path in ("readonly", "private", "locked/f")} == {"old"}
+
+
+FULL_DISK = """
+    import resource, signal, sys, threading
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    from bridle.tools.disk import replace_file
+    from bridle.tools.paths import resolve
+    try:
+        replace_file(resolve(sys.argv[1], "f"), bytes(100_000), stop=threading.Event())
+    except OSError as error:
+        print(error.errno)
+"""
+
+
+def test_a_write_that_the_system_ends_leaves_the_old_file(cwd: Path):
+    (cwd / "f").write_text("old")
+
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FULL_DISK), cwd], capture_output=True, text=True, check=True
+    )
+
+    assert int(done.stdout) == errno.EFBIG
+    assert (cwd / "f").read_text() == "old"
+    assert names(cwd) == ["f"]
+
+
+WRITER = """
+    import sys, threading
+    from bridle.tools.disk import replace_file
+    from bridle.tools.paths import resolve
+    go = threading.Event()
+    for number in range(1_000_000):
+        replace_file(resolve(sys.argv[1], "f"), b"%07d" % number * 200_000, stop=go)
+        print(number, flush=True)
+"""
+
+
+def test_a_killed_write_leaves_the_old_or_the_new_file(cwd: Path):
+    chance = random.Random(20)
+    for _ in range(12):
+        with subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(WRITER), cwd], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            with suppress(subprocess.TimeoutExpired):
+                writer.wait(chance.uniform(0, 0.03))
+            writer.send_signal(signal.SIGKILL)
+            acknowledged = [int(line) for line in writer.stdout.read().split()] or [0]
+
+        data = (cwd / "f").read_bytes()
+        assert data == data[:7] * 200_000
+        assert int(data[:7]) in (acknowledged[-1], acknowledged[-1] + 1)
+    assert all(name == "f" or name.startswith(".bridle-") for name in names(cwd))

@@ -1,0 +1,124 @@
+"""Paths a model names stay inside the working directory."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridle.core.errors import ToolError
+from bridle.tools.paths import Place, clean_path, printable, resolve
+
+
+def test_the_vectors_of_safe_paths(vectors):
+    for vector in vectors("safe_relative"):
+        if vector["safe"]:
+            clean_path(vector["path"])
+            continue
+        with pytest.raises(ToolError) as caught:
+            clean_path(vector["path"])
+        assert str(caught.value) == "absolute or parent paths are not allowed"
+
+
+def test_a_path_is_cleaned():
+    assert [clean_path(path) for path in ("./a", "a/../b", "a//b/", "a/..", "~/x", "a\\..\\b")] == [
+        "a",
+        "b",
+        "a/b",
+        ".",
+        "~/x",
+        "a\\..\\b",
+    ]
+
+
+def test_a_nul_character_is_refused():
+    with pytest.raises(ToolError, match="a path cannot hold a NUL character"):
+        clean_path("a\0b")
+
+
+def test_a_plain_path_resolves_to_itself(cwd: Path):
+    place = resolve(str(cwd), "./a/b.txt")
+
+    assert place == Place(root=os.path.realpath(cwd), name="a/b.txt", real="a/b.txt", shown=f"{cwd}/a/b.txt")
+    assert place.parts == ("a", "b.txt")
+
+
+def test_the_working_directory_itself_has_no_parts(cwd: Path):
+    place = resolve(str(cwd), "a/..")
+
+    assert place == Place(root=os.path.realpath(cwd), name=".", real=".", shown=str(cwd))
+    assert place.parts == ()
+
+
+@pytest.mark.parametrize("target", ["data/x", "./data/../data/x", "{cwd}/data/x", "../work/data/x"])
+def test_a_link_to_the_inside_is_followed(cwd: Path, target: str):
+    (cwd / "lnk").symlink_to(target.format(cwd=cwd))
+
+    assert resolve(str(cwd), "lnk").real == "data/x"
+
+
+@pytest.mark.parametrize("target", ["..", "../outside", "/etc", "/", "../work-too", "data/../../outside"])
+def test_a_link_to_the_outside_is_refused(cwd: Path, outside: Path, target: str):
+    (cwd / "data").mkdir()
+    (cwd / "lnk").symlink_to(target)
+    (cwd / "chain").symlink_to("lnk")
+
+    for path in ("lnk", "lnk/x", "chain", "chain/x/y"):
+        with pytest.raises(ToolError) as caught:
+            resolve(str(cwd), path)
+        assert str(caught.value) == f"{path} leads outside the working directory through a symbolic link"
+
+
+def test_a_linked_working_directory_is_the_one_it_leads_to(cwd: Path, tmp_path: Path):
+    (tmp_path / "alias").symlink_to(cwd)
+    (cwd / "lnk").symlink_to(tmp_path / "alias" / "x")
+
+    place = resolve(str(tmp_path / "alias"), "lnk")
+
+    assert place == Place(root=os.path.realpath(cwd), name="lnk", real="x", shown=f"{tmp_path}/alias/lnk")
+
+
+def test_the_whole_file_system_can_be_the_working_directory():
+    assert resolve("/", "etc").parts == ("etc",)
+
+
+def test_names_are_shown_without_line_breaks_and_broken_bytes():
+    names = ["plain é 日本", "two\nlines", "esc\x1b[0m", os.fsdecode(b"latin\xe9"), "rtl\u202egnp.exe"]
+
+    assert [printable(name) for name in names] == [
+        "plain é 日本",
+        "two\\nlines",
+        "esc\\x1b[0m",
+        "latin\\xe9",
+        "rtl\\u202egnp.exe",
+    ]
+
+
+STEPS = st.sampled_from(["a", "b", "in", "out", "up", "loop", "f", ".", "..", "", "x"])
+
+
+@given(path=st.lists(STEPS, max_size=7).map("/".join), links=st.permutations(["in", "out", "up", "loop"]))
+def test_no_path_escapes(path: str, links: list[str]):
+    """Whatever is walked through, a resolved place lies inside and is free of links, or is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(os.path.realpath(folder), "work")
+        (root / "a" / "b").mkdir(parents=True)
+        (root.parent / "x").touch()
+        for place in (root, root / "a", root / "a" / "b"):
+            (place / "in").symlink_to(f"{root}/a/{links[0]}")
+            (place / "out").symlink_to(root.parent)
+            (place / "up").symlink_to("..")
+            (place / "loop").symlink_to(links[1])
+        try:
+            place = resolve(str(root), path)
+        except ToolError:
+            return
+
+        assert not {"", ".", ".."} & set(place.parts)
+        try:
+            real = os.path.realpath(root / place.name, strict=True)
+        except OSError:  # it does not exist, or its links form a ring, which is refused when it is opened
+            return
+        assert real == str(root.joinpath(*place.parts))
