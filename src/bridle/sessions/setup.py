@@ -1,9 +1,11 @@
 """What one run works with: its model, rules, tools and limits, resolved when it starts."""
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
@@ -33,7 +35,7 @@ class Setup(Struct, frozen=True):
     limits: Limits
     policy: LoopPolicy
     dispatcher: Dispatcher
-    params: dict[str, object]
+    params: dict[str, Any]
     window: Window
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
@@ -67,6 +69,9 @@ def set_up(
     created = session.known.created
     agent = engine.load_agent(created.agent, created.cwd)
     provider, model = engine.models.resolve(options.model or agent.model)
+    params = {**agent.params, **options.params}
+    if most := params.pop("max_tokens", None):  # every wire has its own word for it
+        model = replace(model, max_output_tokens=min(most, model.max_output_tokens))
     limits = options.limits.over(agent.limits)
     dispatcher = Dispatcher(
         Toolbox([tool for tool in engine.tools if agent.tools is None or tool.spec.name in agent.tools]),
@@ -91,7 +96,7 @@ def set_up(
         limits=limits,
         policy=LoopPolicy(limits.turns or DEFAULT_MAX_TURNS, engine.max_parallel, engine.retry),
         dispatcher=dispatcher,
-        params={**agent.params, **options.params},
+        params=params,
         window=window,
     )
 

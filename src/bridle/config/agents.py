@@ -1,0 +1,202 @@
+"""Agents: named profiles in `agents/<name>/config.toml` and `agent.md`, a project's over the user's own.
+
+```
+<project>/.bridle/agents/<name>/    may tighten and add, never loosen (see trust)
+BRIDLE_HOME/agents/<name>/          the user's own
+built in                            `default`
+```
+
+Either file is enough. What an agent does not say comes from the settings; a flag is above both.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, structs
+
+from bridle.config.document import literal
+from bridle.config.keys import (
+    AGENT_NAME_PATTERN,
+    DEFAULT_AGENT,
+    Count,
+    CountOrZero,
+    LimitSettings,
+    ModelRef,
+    RuleLists,
+)
+from bridle.config.layers import Layer, merge, read_layer
+from bridle.config.schema import build
+from bridle.config.settings import CONFIG_FILE, PROJECT_FOLDER, Settings
+from bridle.config.textfile import read_text
+from bridle.config.trust import Kept, Withheld, withheld_permissions, withhold
+from bridle.core.agent import Agent
+from bridle.core.errors import ConfigError
+from bridle.core.permission import Mode
+
+AGENTS_FOLDER = "agents"
+PROMPT_FILE = "agent.md"
+DEFAULT_PROMPT_FILE = Path(__file__).with_name("default_agent.md")
+
+ToolName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{1,128}\Z", description="the name of a tool")]
+DisplayName = Annotated[
+    str, Meta(pattern=r"\A[^\x00-\x1f\x7f]{1,80}\Z", description="one short line of text")
+]
+
+
+class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[sampling]`: how the model chooses its words; sent along only if set."""
+
+    temperature: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] | None = None
+    top_p: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")] | None = None
+    top_k: CountOrZero | None = None
+    repeat_penalty: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] | None = None
+    max_tokens: Count | None = None
+
+
+class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent's `config.toml` can say."""
+
+    name: DisplayName = ""
+    """How it is shown; the folder's name is how it is called."""
+    model: ModelRef | None = None
+    tools: tuple[ToolName, ...] | None = None
+    """None means all of them."""
+    mode: Mode | None = None
+    limits: LimitSettings = LimitSettings()
+    rules: RuleLists = RuleLists()
+    sampling: Sampling = Sampling()
+
+
+class LoadedAgent(Struct, frozen=True):
+    """An agent ready to run, and what of its files has no effect."""
+
+    agent: Agent
+    warnings: tuple[str, ...] = ()
+
+
+class _Place(Struct, frozen=True):
+    """A folder of agents, and the folder that its links must stay in."""
+
+    folder: Path
+    within: Path | None
+
+
+def load_agent(name: str, settings: Settings) -> LoadedAgent:
+    """Find an agent and fill its gaps from the settings; raises ConfigError with file, line and key."""
+    if not re.fullmatch(AGENT_NAME_PATTERN, name):
+        raise ConfigError(
+            f"agent {literal(name)}: not a name", hint="a name has letters, digits, -, _ and dots inside"
+        )
+    prompt = _read_prompt(name, settings)
+    layers: list[Layer] = []
+    warnings: tuple[str, ...] = ()
+    own = read_layer("user", settings.home / AGENTS_FOLDER / name / CONFIG_FILE, AgentFile)
+    if own:
+        layers.append(own)
+    if kept := _read_project(name, settings, own):
+        layers.append(kept.layer)
+        warnings = kept.warnings
+    if prompt is None:
+        if not layers and name != DEFAULT_AGENT:
+            raise ConfigError(
+                f"no agent named {literal(name)}", hint=f"there are {', '.join(list_agents(settings))}"
+            )
+        prompt = DEFAULT_PROMPT_FILE.read_text(encoding="utf-8")
+    agent = _fill(name, prompt.strip(), build(merge(layers).tree, AgentFile), settings)
+    return LoadedAgent(agent, warnings)
+
+
+def list_agents(settings: Settings) -> list[str]:
+    """Name every agent there is, sorted; one of them may still turn out to be broken."""
+    found = {DEFAULT_AGENT}
+    for place in _places(settings):
+        with suppress(OSError), os.scandir(place.folder) as entries:
+            found |= {entry.name for entry in entries if _is_agent(entry)}
+    return sorted(found)
+
+
+def _is_agent(entry: os.DirEntry[str]) -> bool:
+    files = [os.path.join(entry.path, name) for name in (CONFIG_FILE, PROMPT_FILE)]
+    return bool(re.fullmatch(AGENT_NAME_PATTERN, entry.name)) and any(map(os.path.lexists, files))
+
+
+def _places(settings: Settings) -> Iterator[_Place]:
+    """Yield the folders of agents, the one that wins first."""
+    if settings.project:
+        yield _Place(settings.project / PROJECT_FOLDER / AGENTS_FOLDER, settings.project)
+    yield _Place(settings.home / AGENTS_FOLDER, None)
+
+
+def _read_prompt(name: str, settings: Settings) -> str | None:
+    for place in _places(settings):
+        text = read_text(place.folder / name / PROMPT_FILE, within=place.within)
+        if text is not None:
+            return text
+    return None
+
+
+def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | None:
+    """Read a project's word on an agent and leave out what would loosen the user's."""
+    if settings.project is None:
+        return None
+    file = settings.project / PROJECT_FOLDER / AGENTS_FOLDER / name / CONFIG_FILE
+    layer = read_layer("project", file, AgentFile, within=settings.project)
+    if layer is None:
+        return None
+    mine = build(own.tree if own else {}, AgentFile)
+    return withhold(
+        layer,
+        (
+            *withheld_permissions(
+                layer.tree,
+                mode=mine.mode or settings.rules.mode,
+                mode_path=("mode",),
+                user_limits=_over(mine.limits, _chosen_limits(settings, "user", "project", "flag")),
+            ),
+            *_withheld_tools(layer.tree, mine.tools),
+        ),
+    )
+
+
+def _withheld_tools(tree: dict[str, Any], mine: tuple[str, ...] | None) -> Iterator[Withheld]:
+    if mine is not None and not set(tree.get("tools", ())) <= set(mine):
+        yield Withheld(("tools",), "a project may not give your agent more tools")
+
+
+def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
+    limits = _over(_chosen_limits(settings, "flag"), _over(file.limits, settings.limits))
+    return Agent(
+        name=name,
+        prompt=prompt,
+        model=settings.model if settings.is_flag("model") else file.model or settings.model,
+        display_name=file.name,
+        tools=file.tools,
+        mode=settings.rules.mode if settings.is_flag("rules", "mode") else file.mode or settings.rules.mode,
+        rules=(*settings.rules.rules(), *file.rules.rules()),
+        limits=limits.limits(),
+        params={key: value for key, value in structs.asdict(file.sampling).items() if value is not None},
+    )
+
+
+def _chosen_limits(settings: Settings, *layers: str) -> LimitSettings:
+    """Return the limits that one of these layers set."""
+    return LimitSettings(
+        **{
+            name: getattr(settings.limits, name)
+            for name in LimitSettings.__struct_fields__
+            if settings.source("limits", name)[-1].layer in layers
+        }
+    )
+
+
+def _over(upper: LimitSettings, lower: LimitSettings) -> LimitSettings:
+    return LimitSettings(
+        **{
+            name: getattr(lower, name) if getattr(upper, name) is None else getattr(upper, name)
+            for name in LimitSettings.__struct_fields__
+        }
+    )

@@ -1,0 +1,107 @@
+"""Layers of settings: each is read and judged by itself, then laid over the ones below."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from bridle.config.document import KeyPath, parse_toml, scan
+from bridle.config.schema import problems
+from bridle.config.textfile import read_text
+from bridle.core.errors import ConfigError
+
+LayerName = Literal["default", "user", "project", "flag"]
+
+JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny")}
+"""Lists that grow from layer to layer instead of being replaced."""
+
+
+class Source(Struct, frozen=True):
+    """Where a value came from."""
+
+    layer: LayerName
+    file: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.layer} {self.file}" if self.file else self.layer
+
+
+class Layer(Struct, frozen=True):
+    """What one place says."""
+
+    source: Source
+    tree: dict[str, Any]
+    text: str = ""
+
+    def place(self, path: KeyPath) -> str:
+        """Return file and line of a key, as a message starts."""
+        if not self.source.file:
+            return self.source.layer
+        return f"{self.source.file}:{scan(self.text).line_of(path)}"
+
+
+class Merged(Struct, frozen=True):
+    """All layers in one tree, and where each value in it came from."""
+
+    tree: dict[str, Any]
+    sources: dict[KeyPath, tuple[Source, ...]]
+
+
+def read_layer(
+    name: LayerName, file: Path, shape: type[Struct], *, within: Path | None = None
+) -> Layer | None:
+    """Read and judge a file, or return None when there is none.
+
+    Raises ConfigError with file, line and key.
+    """
+    text = read_text(file, within=within)
+    if text is None:
+        return None
+    layer = Layer(Source(name, str(file)), parse_toml(text, str(file)), text)
+    check(layer, shape)
+    return layer
+
+
+def check(layer: Layer, shape: type[Struct]) -> None:
+    """Raise ConfigError for the first thing that is wrong in a layer."""
+    try:
+        problem = next(problems(layer.tree, shape), None)
+    except RecursionError as error:
+        raise ConfigError(f"{layer.source.file}: nested too deeply") from error
+    if problem is not None:
+        raise ConfigError(f"{layer.place(problem.path)}: {problem.message}", hint=problem.hint)
+
+
+def merge(layers: Iterable[Layer]) -> Merged:
+    """Lay layers over each other, the lowest first.
+
+    Tables are merged, rule lists joined, everything else is replaced.
+    """
+    merged = Merged({}, {})
+    for layer in layers:
+        _lay(layer.tree, merged.tree, (), layer.source, merged.sources)
+    return merged
+
+
+def _lay(
+    tree: dict[str, Any],
+    under: dict[str, Any],
+    path: KeyPath,
+    source: Source,
+    sources: dict[KeyPath, tuple[Source, ...]],
+) -> None:
+    for key, value in tree.items():
+        here = (*path, key)
+        if isinstance(value, dict):
+            if not isinstance(under.get(key), dict):
+                under[key] = {}
+            _lay(value, under[key], here, source, sources)
+        elif here in JOINED:
+            # An empty list adds nothing; it must not take away what a layer below denies.
+            under[key] = [*under.get(key, ()), *value]
+            if value:
+                sources[here] = (*sources.get(here, ()), source)
+        else:
+            under[key] = value
+            sources[here] = (source,)

@@ -1,0 +1,187 @@
+"""The settings: every layer read, judged and laid over the one below.
+
+```
+defaults < user      BRIDLE_HOME/config.toml, by default ~/.bridle/config.toml
+         < project   .bridle/config.toml in the working directory or the nearest folder above it
+         < environment   secrets only, by the names in providers.NAME.api_key_env
+         < flags     what the command line says
+```
+
+This is the only module that looks at environment variables, in the mapping it is given.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bridle.config.document import KeyPath, parse_key
+from bridle.config.keys import DEFAULTS, ConfigFile, LimitSettings
+from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
+from bridle.config.schema import build, kind_at, value_from_text
+from bridle.config.trust import withheld_settings, withhold
+from bridle.core.errors import ConfigError
+
+PROJECT_FOLDER = ".bridle"
+CONFIG_FILE = "config.toml"
+
+
+class Secret:
+    """A text that does not show itself in a log or a traceback."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text, for the one place that needs it."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(...)"
+
+
+class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What holds for one working directory, and where each value came from."""
+
+    home: Path
+    """BRIDLE_HOME: the user's own folder."""
+    project: Path | None
+    """The folder that has a `.bridle` folder; None outside of any project."""
+    root: Path
+    """Where the project starts: its repository, its `project` folder, or the working directory."""
+    cwd: Path
+    warnings: tuple[str, ...]
+    """What was said and has no effect, for the user to read."""
+    sources: dict[KeyPath, tuple[Source, ...]]
+    """Where each value came from; a value that nobody set is not in it."""
+    api_keys: dict[str, Secret]
+    """The keys found in the environment, by provider."""
+
+    @property
+    def user_file(self) -> Path:
+        """The user's own `config.toml`, whether or not it exists."""
+        return self.home / CONFIG_FILE
+
+    @property
+    def project_file(self) -> Path | None:
+        """The project's `config.toml`, whether or not it exists; None outside of any project."""
+        return self.project / PROJECT_FOLDER / CONFIG_FILE if self.project else None
+
+    def source(self, *path: str | int) -> tuple[Source, ...]:
+        """Return where a value came from; more than one place for joined lists."""
+        return self.sources.get(path, (Source("default"),))
+
+    def is_flag(self, *path: str) -> bool:
+        """Tell whether the command line set a value."""
+        return self.source(*path)[-1].layer == "flag"
+
+
+def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any] = {}) -> Settings:
+    """Read every layer for a working directory; raises ConfigError with file, line and key.
+
+    A flag is a dotted key with a text as the user typed it, a value, or a list; None means not given.
+    """
+    cwd = _real(cwd)
+    home = find_home(environ, cwd)
+    user_folder = _real(Path(environ["HOME"])) if environ.get("HOME") else None
+    project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
+    layers = [Layer(Source("default"), DEFAULTS)]
+    warnings: tuple[str, ...] = ()
+    if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
+        layers.append(user)
+    if project and (found := _read_project(project, merge(layers), user)):
+        layer, warnings = found
+        layers.append(layer)
+    if flags:
+        layers.append(_flag_layer(flags))
+    merged = merge(layers)
+    config = build(merged.tree, ConfigFile)
+    return Settings(
+        **{name: getattr(config, name) for name in ConfigFile.__struct_fields__},
+        home=home,
+        project=project,
+        root=_find_root(cwd, project, user_folder),
+        cwd=cwd,
+        warnings=warnings,
+        sources=merged.sources,
+        api_keys=dict(_api_keys(config, environ)),
+    )
+
+
+def find_home(environ: Mapping[str, str], cwd: Path) -> Path:
+    """Return BRIDLE_HOME, by default `~/.bridle`; raises ConfigError when there is no home at all."""
+    chosen, user_folder = environ.get("BRIDLE_HOME", ""), environ.get("HOME", "")
+    if chosen.startswith("~/") and user_folder:
+        chosen = f"{user_folder}/{chosen[2:]}"
+    if chosen:
+        return _real(cwd / chosen)
+    if not user_folder:
+        raise ConfigError("no home folder: neither BRIDLE_HOME nor HOME is set", hint="set BRIDLE_HOME")
+    return _real(cwd / user_folder / PROJECT_FOLDER)
+
+
+def _read_project(project: Path, below: Merged, user: Layer | None) -> tuple[Layer, tuple[str, ...]] | None:
+    layer = read_layer("project", project / PROJECT_FOLDER / CONFIG_FILE, ConfigFile, within=project)
+    if layer is None:
+        return None
+    config = build(below.tree, ConfigFile)
+    kept = withhold(
+        layer,
+        withheld_settings(
+            layer.tree,
+            mode=config.rules.mode,
+            user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
+            providers=config.providers,
+        ),
+    )
+    return kept.layer, kept.warnings
+
+
+def _flag_layer(flags: Mapping[str, Any]) -> Layer:
+    tree: dict[str, Any] = {}
+    for key, value in flags.items():
+        if value is None:
+            continue
+        path = parse_key(key)
+        kind = kind_at(ConfigFile, path)
+        if isinstance(value, str):
+            value = value_from_text(value, kind)
+        table = tree
+        for part in path[:-1]:
+            table = table.setdefault(part, {})
+        table[path[-1]] = list(value) if isinstance(value, tuple) else value
+    layer = Layer(Source("flag"), tree)
+    check(layer, ConfigFile)
+    return layer
+
+
+def _api_keys(config: ConfigFile, environ: Mapping[str, str]) -> Iterator[tuple[str, Secret]]:
+    for name, provider in config.providers.items():
+        if key := environ.get(provider.api_key_env, "").strip():
+            yield name, Secret(key)
+
+
+def _is_project(folder: Path, home: Path) -> bool:
+    return os.path.isdir(folder / PROJECT_FOLDER) and _real(folder / PROJECT_FOLDER) != home
+
+
+def _find_root(cwd: Path, project: Path | None, user_folder: Path | None) -> Path:
+    repository = _find_up(cwd, user_folder, lambda folder: os.path.exists(folder / ".git"))
+    found = [folder for folder in (project, repository) if folder]
+    return min(found, key=lambda folder: len(folder.parts), default=cwd)
+
+
+def _find_up(cwd: Path, stop: Path | None, found: Callable[[Path], bool]) -> Path | None:
+    """Return the nearest folder from `cwd` upwards that is one; the search ends below `stop`."""
+    for folder in (cwd, *cwd.parents):
+        if folder == stop:
+            return None
+        if found(folder):
+            return folder
+    return None
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

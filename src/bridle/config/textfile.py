@@ -1,0 +1,111 @@
+"""Reading and writing the small text files a user keeps, without being hurt by strange ones.
+
+A FIFO does not block, a device or a giant file is refused, and a project's link that leads out of
+the project is not followed: its text might be somebody's key on its way to a model.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from bridle.core.errors import ConfigError
+
+MAX_TEXT_BYTES = 1024 * 1024  # a text that people write by hand is far smaller
+
+
+class Head(Struct, frozen=True):
+    """The beginning of a file, and how long the whole of it is."""
+
+    data: bytes
+    size_bytes: int
+
+
+def read_text(path: Path, *, within: Path | None = None) -> str | None:
+    """Return a whole file, or None when there is none; raises ConfigError naming the file.
+
+    With `within`, a link that leads out of that folder is an error.
+    """
+    head = read_head(path, MAX_TEXT_BYTES, within=within)
+    if head is None:
+        return None
+    if head.size_bytes > MAX_TEXT_BYTES:
+        raise ConfigError(f"{path}: is larger than 1 MiB")
+    try:
+        return head.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = head.data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"{path}:{line}: is not UTF-8 text (byte 0x{head.data[error.start]:02x})",
+            hint="save the file as UTF-8",
+        ) from error
+
+
+def read_head(path: Path, limit_bytes: int, *, within: Path | None = None) -> Head | None:
+    """Return up to `limit_bytes` of a regular file, or None when there is none; raises ConfigError."""
+    real = os.path.realpath(path)
+    if within is not None and not Path(real).is_relative_to(os.path.realpath(within)):
+        raise ConfigError(f"{path}: leads out of the project to {real}", hint="replace the link by a file")
+    try:
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigError(f"{path}: is not a regular file")
+        # One byte more than asked for: some file systems report a size of zero.
+        data = _read(descriptor, limit_bytes + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+    return Head(data[:limit_bytes], max(status.st_size, len(data)))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file in one step, readable by its owner only; raises ConfigError.
+
+    A link is kept and what it points to is replaced. After a crash the file is the old or the new one.
+    """
+    real = Path(os.path.realpath(path))
+    draft = real.with_name(f".{real.name}.{os.getpid()}.new")
+    try:
+        real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write_draft(draft, text.encode())
+        draft.replace(real)
+        _sync_folder(real.parent)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _read(descriptor: int, limit_bytes: int) -> bytes:
+    pieces = []
+    while limit_bytes > 0 and (piece := os.read(descriptor, limit_bytes)):
+        pieces.append(piece)
+        limit_bytes -= len(piece)
+    return b"".join(pieces)
+
+
+def _write_draft(draft: Path, data: bytes) -> None:
+    draft.unlink(missing_ok=True)  # left by a crashed process that had our id
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as file:
+        os.fchmod(descriptor, 0o600)  # whatever the umask says
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,150 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridle.config.agents import AgentFile
+from bridle.config.document import key_text, literal, parse_toml
+from bridle.config.duration import Delay, Duration
+from bridle.config.edit import get_value
+from bridle.config.keys import (
+    DEFAULTS,
+    ConfigFile,
+    LimitSettings,
+    RetrySettings,
+    RuleLists,
+    StoreSettings,
+    ToolSettings,
+)
+from bridle.config.schema import RuleText, build, known_keys, problems
+from bridle.config.settings import load_settings
+from bridle.core.budget import Limits
+from bridle.core.permission import Rule
+from bridle.core.retry import RetryPolicy
+
+PAGE = Path(__file__).parents[2] / "docs/configuration.md"
+
+
+def table(heading: str) -> dict[str, list[str]]:
+    """Read a table of the page: the key of each row and its other cells."""
+    section = PAGE.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    return {row[0].strip().strip("`"): [cell.strip() for cell in row[1:]] for row in rows}
+
+
+def test_the_page_lists_exactly_the_keys_there_are():
+    assert list(table("Every key")) == known_keys(ConfigFile)
+
+
+def test_the_page_lists_exactly_the_keys_of_an_agent():
+    assert list(table("Agents")) == known_keys(AgentFile)
+
+
+def test_the_page_tells_the_defaults(tmp_path: Path):
+    settings = load_settings({"HOME": str(tmp_path)}, tmp_path)
+    told = {key: cells[0] for key, cells in table("Every key").items() if ".NAME." not in key}
+
+    values = {key: get_value(settings, key) for key in told}
+    assert told == {key: "none" if value is None else f"`{literal(value)}`" for key, value in values.items()}
+
+
+def test_the_page_tells_the_providers_that_are_built_in(tmp_path: Path):
+    settings = load_settings({"HOME": str(tmp_path)}, tmp_path)
+    examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    told = next(parse_toml(text, "page") for text in examples if text.startswith("[providers.scripted]"))
+
+    assert told == {"providers": DEFAULTS["providers"]}
+    assert build(told, ConfigFile).providers == settings.providers
+
+
+@pytest.mark.parametrize("block", re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL))
+def test_every_example_of_the_page_is_a_good_config(block: str):
+    shape = AgentFile if block.startswith("# agents/") else ConfigFile
+
+    assert list(problems(parse_toml(block, "example"), shape)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("model",), "gpt-5"),
+        (("model",), "/gpt-5"),
+        (("model",), "openai/"),
+        (("model",), "openai/a\nb"),
+        (("agent",), ""),
+        (("agent",), ".."),
+        (("agent",), "a/b"),
+        (("agent",), "a" * 65),
+        (("limits", "max_tokens"), 0),
+        (("limits", "max_tokens"), 10**13),
+        (("limits", "max_duration"), 0),
+        (("limits", "max_tool_calls"), -1),
+        (("limits", "max_cost"), float("inf")),
+        (("limits", "max_turns"), 1.0),
+        (("retry", "max_retries"), 101),
+        (("retry", "multiplier"), 0.5),
+        (("rules", "mode"), "YOLO"),
+        (("store", "backend"), "postgres"),
+        (("store", "sync"), "off"),
+        (("tools", "max_parallel"), 0),
+        (("tools", "timeout"), "0s"),
+        (("providers", "a b"), {}),
+        (("providers", "a", "kind"), "anthropic"),
+        (("providers", "a", "base_url"), "ftp://host"),
+        (("providers", "a", "base_url"), "host/v1"),
+        (("providers", "a", "base_url"), "https://me:pw@host/v1"),
+        (("providers", "a", "base_url"), "https://host/v1?key=1"),
+        (("providers", "a", "base_url"), "https://host/v1\n"),
+        (("providers", "a", "api_key_env"), "sk-abc"),
+        (("providers", "a", "headers", "X Y"), "v"),
+        (("providers", "a", "headers", "X-Y"), "v\r\nHost: evil"),
+    ],
+)
+def test_a_bad_value_is_refused(path: tuple[str, ...], value: Any):
+    tree: Any = value
+    for part in reversed(path):
+        tree = {part: tree}
+
+    assert [problem.path for problem in problems(tree, ConfigFile)] == [path], key_text(path)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://host/v1", "http://[::1]:80/a/b/"])
+def test_an_address_is_accepted(url: str):
+    assert list(problems({"providers": {"a": {"base_url": url}}}, ConfigFile)) == []
+
+
+def test_the_defaults_are_good_themselves():
+    assert list(problems(DEFAULTS, ConfigFile)) == []
+
+
+def test_the_sections_have_their_defaults():
+    config = build(DEFAULTS, ConfigFile)
+
+    assert [config.limits, config.retry, config.store, config.tools] == [
+        LimitSettings(max_turns=100),
+        RetrySettings(3, Delay(0.5), Delay(30), 2.0),
+        StoreSettings("sqlite", "normal"),
+        ToolSettings(10 * 1024 * 1024, 64 * 1024, Duration(600), 10),
+    ]
+
+
+def test_limits_become_those_of_the_core():
+    limits = LimitSettings(1000, Duration(60), 5, 2.5, 7).limits()
+
+    assert limits == Limits(tokens=1000, duration_s=60.0, tool_calls=5, cost=2.5, turns=7)
+    assert type(limits.duration_s) is float
+    assert LimitSettings().limits() == Limits()
+
+
+def test_retry_becomes_the_policy_of_the_core():
+    policy = RetrySettings(5, Delay(1), Delay(10), 3.0).policy()
+
+    assert policy == RetryPolicy(5, 1.0, 10.0, 3.0)
+    assert [type(policy.initial_s), type(policy.max_s)] == [float, float]
+
+
+def test_rules_become_those_of_the_core():
+    lists = RuleLists(allow=(RuleText("read_file"),), deny=(RuleText("edit_file(src/**)"),))
+
+    assert lists.rules() == (Rule("deny", "edit_file", "src/**"), Rule("allow", "read_file"))

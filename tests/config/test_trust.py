@@ -1,0 +1,107 @@
+from typing import Any
+
+import pytest
+
+from bridle.config.keys import LimitSettings
+from bridle.config.layers import Layer, Source
+from bridle.config.trust import Kept, Withheld, withheld_permissions, withheld_settings, withhold
+from bridle.core.permission import Mode
+
+PROVIDER = "a project may not decide where requests and keys go"
+
+
+def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Withheld]:
+    return list(withheld_settings(tree, mode=mode, user_limits=LimitSettings(**limits), providers={"openai"}))
+
+
+@pytest.mark.parametrize(
+    ("tree", "items"),
+    [
+        (
+            {"rules": {"allow": ["bash"]}},
+            [(("rules", "allow"), "a project may not allow anything by itself")],
+        ),
+        (
+            {"store": {"backend": "ephemeral"}},
+            [(("store", "backend"), "a project may not decide how your sessions are kept")],
+        ),
+        (
+            {"providers": {"openai": {"base_url": "http://evil", "headers": {}, "window_tokens": 5}}},
+            [(("providers", "openai", "base_url"), PROVIDER), (("providers", "openai", "headers"), PROVIDER)],
+        ),
+        (
+            {"providers": {"openai": {"api_key_env": "AWS_SECRET"}}},
+            [(("providers", "openai", "api_key_env"), PROVIDER)],
+        ),
+        ({"providers": {"openai": {"kind": "scripted"}}}, [(("providers", "openai", "kind"), PROVIDER)]),
+        ({"providers": {"openai": {"params": {"a": 1}}}}, [(("providers", "openai", "params"), PROVIDER)]),
+        ({"providers": {"evil": {"window_tokens": 5}}}, [(("providers", "evil"), PROVIDER)]),
+    ],
+)
+def test_a_project_may_not_loosen_or_redirect(tree: dict[str, Any], items: list[tuple[Any, str]]):
+    assert withheld(tree) == [Withheld(*item) for item in items]
+
+
+def test_a_project_may_tighten():
+    tree = {
+        "model": "openai/small",
+        "agent": "reviewer",
+        "limits": {"max_cost": 1, "max_duration": "10m", "max_tokens": 5},
+        "rules": {"allow": [], "ask": ["edit_file"], "deny": ["bash"], "mode": "plan"},
+        "tools": {"max_parallel": 2},
+        "retry": {"max_retries": 0},
+        "providers": {"openai": {"window_tokens": 8000, "max_output_tokens": 500}},
+    }
+
+    assert withheld(tree, max_cost=2.0, max_duration=1200.0) == []
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask", "accept-edits", "yolo"])
+@pytest.mark.parametrize("wanted", ["plan", "ask", "accept-edits", "yolo"])
+def test_a_mode_may_only_become_stricter(mode: Mode, wanted: Mode):
+    strict = ["plan", "ask", "accept-edits", "yolo"]
+
+    looser = strict.index(wanted) > strict.index(mode)
+    assert withheld({"rules": {"mode": wanted}}, mode) == (
+        [Withheld(("rules", "mode"), f'a project may not choose a looser mode than "{mode}"')]
+        if looser
+        else []
+    )
+
+
+def test_a_limit_the_user_set_may_not_be_raised():
+    tree = {"limits": {"max_cost": 3, "max_duration": "1h", "max_turns": 500}}
+
+    assert withheld(tree, max_cost=2.0, max_duration=1200.0) == [
+        Withheld(("limits", "max_duration"), "a project may not raise a limit that you set"),
+        Withheld(("limits", "max_cost"), "a project may not raise a limit that you set"),
+    ]
+
+
+def test_the_mode_of_an_agent_stands_elsewhere():
+    found = withheld_permissions(
+        {"mode": "yolo"}, mode="ask", mode_path=("mode",), user_limits=LimitSettings()
+    )
+
+    assert list(found) == [Withheld(("mode",), 'a project may not choose a looser mode than "ask"')]
+
+
+def test_a_withheld_key_is_left_out_with_a_warning():
+    text = '[rules]\ndeny = ["a"]\nallow = ["b"]\n[providers.x]\nkind = "openai"\n'
+    source = Source("project", "/p/config.toml")
+    tree = {"rules": {"deny": ["a"], "allow": ["b"]}, "providers": {"x": {"kind": "openai"}}}
+
+    kept = withhold(
+        Layer(source, tree, text),
+        [Withheld(("rules", "allow"), "why"), Withheld(("providers", "x"), "why too")],
+    )
+
+    hint = "(hint: write it into your own files in BRIDLE_HOME if you want it)"
+    assert kept == Kept(
+        Layer(source, {"rules": {"deny": ["a"]}, "providers": {}}, text),
+        (
+            f"/p/config.toml:3: rules.allow has no effect: why {hint}",
+            f"/p/config.toml:4: providers.x has no effect: why too {hint}",
+        ),
+    )
+    assert tree["rules"] == {"deny": ["a"], "allow": ["b"]}
