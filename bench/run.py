@@ -4,7 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ("startup", "store", "turns", "idle")
+MODULES = ("startup", "store", "turns", "cancel", "idle")
 
 
 def main() -> int:

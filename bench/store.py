@@ -1,7 +1,6 @@
 """What the stores cost: appending one event, and opening a long session for its next turn."""
 
 import asyncio
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,6 @@ Row = tuple[str, float, float]
 
 def main() -> list[Row]:
     """Run all of it; the bars are those of the issue."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as place:
         rows = asyncio.run(appends(Path(place)))
         rows += asyncio.run(openings(Path(place)))

@@ -19,7 +19,7 @@ from bridle.core.session import Session, Transcript, fold
 from bridle.sessions.bus import Bus
 
 OPEN_TOKENS = 256_000  # the largest common window; older messages stay in the store
-CHUNK = 256
+FIRST_CHUNK = 32  # records; doubled each time, so that neither large nor small records cost much
 
 
 class Journal:
@@ -83,9 +83,11 @@ async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Re
     """Return the newest records: back to a Checkpoint and to messages of that many tokens."""
     records: list[Record] = []
     has_checkpoint = False
+    size = FIRST_CHUNK
     while True:
         before = records[0].seq if records else None
-        chunk = await store.read(session_id, before=before, limit=CHUNK, newest=True)
+        chunk = await store.read(session_id, before=before, limit=size, newest=True)
+        size *= 2
         records = chunk + records
         has_checkpoint = has_checkpoint or any(isinstance(record.event, Checkpoint) for record in chunk)
         if not chunk or chunk[0].seq == 1:

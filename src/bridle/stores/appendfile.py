@@ -1,0 +1,131 @@
+"""Open, lock and append to a file of batches; `linefile` reads it."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import StoreFull
+from bridle.core.protocol import GENESIS, decode_record
+from bridle.stores.linefile import join_batch, lines_before
+
+
+class End(Struct, frozen=True):
+    """Where a file ends, and with which record."""
+
+    offset: int = 0
+    seq: int = 0
+    hash: str = GENESIS
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int | None]:
+    """Open a file for reading; None when there is none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def locked(path: Path, *, make: bool = False) -> Iterator[int | None]:
+    """Open a file for appending, alone; None when there is none and none is to be made.
+
+    Raises BlockingIOError while another holds the lock. The lock ends with the process.
+    """
+    fd = _lock(path, make=make)
+    try:
+        yield fd
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def _lock(path: Path, *, make: bool) -> int | None:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+    if make:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags |= os.O_CREAT
+    while True:
+        try:
+            fd = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(fd), os.stat(path)):
+                return fd
+        except FileNotFoundError:
+            pass  # deleted between our open and our lock: what we would write now were lost
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def end_at(fd: int, offset: int) -> End:
+    """Return the end that a file has at `offset`; raises StoreCorrupt when no record stands there."""
+    if offset == 0:
+        return End()
+    record = decode_record(next(lines_before(fd, offset)))
+    return End(offset, record.seq, record.hash)
+
+
+def reaches(fd: int, offset: int, end: End) -> bool:
+    """Tell whether a file that ends at `offset` still has the record that it once ended with."""
+    if end.offset == 0:
+        return True
+    tail = b'%b"}\n' % end.hash.encode()
+    return end.offset <= offset and os.pread(fd, len(tail), max(0, end.offset - len(tail))) == tail
+
+
+def append_batch(fd: int, offset: int, lines: Sequence[bytes], sync: Literal["normal", "full"]) -> int:
+    """Append lines whole or not at all; return where the file then ends; raises StoreFull, OSError."""
+    data = join_batch(lines)
+    try:
+        if os.write(fd, data) < len(data):
+            raise StoreFull("the events do not fit: no space is left")
+        if sync == "full":
+            os.fdatasync(fd)
+    except BaseException:
+        os.ftruncate(fd, offset)
+        raise
+    return offset + len(data)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the name of a new file survive a power cut."""
+    fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def cut_torn(fd: int, offset: int, size: int, torn: Path) -> None:
+    """Move what lies beyond `offset` to the file `torn`."""
+    with open(torn, "ab", opener=private) as aside:
+        aside.write(os.pread(fd, size - offset, offset))
+    os.ftruncate(fd, offset)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file anew, so that after a crash it has the old content or the new."""
+    draft = path.with_name(f"{path.name}.draft")
+    with open(draft, "wb", opener=private) as file:
+        file.write(data)
+    os.replace(draft, path)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read: an `opener` for `open`."""
+    return os.open(path, flags, 0o600)

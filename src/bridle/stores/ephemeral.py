@@ -1,0 +1,80 @@
+"""A journal that ends with its process: for tests, and for runs that should leave nothing behind."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from bridle.core.ids import SessionId
+from bridle.core.ports import Clock
+from bridle.core.protocol import GENESIS, Event, Record, decode_record
+from bridle.core.session import SessionSummary, summarise
+from bridle.stores.lines import (
+    Flaw,
+    chain,
+    check_expected,
+    check_id,
+    decode_lines,
+    newest_first,
+    not_found,
+    wanted,
+)
+
+
+class EphemeralStore:
+    """Lines in a dictionary; encoded like those of the other stores, so that nothing behaves differently."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lines: dict[SessionId, list[bytes]] = {}
+        self._summaries: dict[SessionId, SessionSummary] = {}
+
+    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+        """Add events after `expected_seq`; raises SessionConflict."""
+        check_id(session)
+        lines = self._lines.get(session, [])
+        check_expected(session, expected_seq, len(lines))
+        prev_hash = decode_record(lines[-1]).hash if lines else GENESIS
+        records, added = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events)
+        for record in records:
+            self._summaries[session] = summarise(self._summaries.get(session), session, record)
+        if added:
+            self._lines.setdefault(session, lines).extend(added)
+        return records
+
+    async def read(
+        self,
+        session: SessionId,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Record]:
+        """Return the records asked for, oldest first."""
+        lines = self._lines.get(session, [])
+        seqs = wanted(len(lines), after=after, before=before, limit=limit, newest=newest)
+        return await decode_lines(session, lines[seqs.start - 1 : seqs.stop - 1], seqs)
+
+    async def ids(self) -> list[SessionId]:
+        """Return the id of every session."""
+        return sorted(self._lines)
+
+    async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
+        """Yield the lines of a session."""
+        for line in self._lines.get(session, []):
+            yield line
+
+    async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
+        """Return nothing: there is no file to be damaged."""
+        return []
+
+    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
+        """Return a summary of every session, newest first."""
+        return newest_first(self._summaries.values(), archived=archived)
+
+    async def delete(self, session: SessionId) -> None:
+        """Forget a session; raises SessionNotFound."""
+        if self._lines.pop(session, None) is None:
+            raise not_found(session)
+        del self._summaries[session]
+
+    async def aclose(self) -> None:
+        """Do nothing: what is stored stays readable as long as the store lives."""

@@ -1,0 +1,83 @@
+"""Messages in the shape of Kontekst's session files, one JSON line each.
+
+```
+{"role","content","tool_calls":[{"id","name","arguments"}],
+ "tool_result":{"call_id","name","output","is_error"},"agent_name","tokens"}
+```
+
+Empty fields but role and content are left out; `<`, `>` and `&` are escaped, as Go does. A message with
+several results becomes several lines. Reasoning and media have no place there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.context import Counted
+from bridle.core.ids import CallId
+from bridle.core.messages import ToolResult
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+_GO_ESCAPES = {
+    b"<": b"\\u003c",
+    b">": b"\\u003e",
+    b"&": b"\\u0026",
+    "\u2028".encode(): b"\\u2028",
+    "\u2029".encode(): b"\\u2029",
+}
+
+
+class _Call(Struct, omit_defaults=True):
+    id: str
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class _Result(Struct, omit_defaults=True):
+    call_id: str
+    name: str
+    output: str
+    is_error: bool = False
+
+
+class _Line(Struct, omit_defaults=True):
+    role: str
+    content: str
+    tool_calls: tuple[_Call, ...] = ()
+    tool_result: _Result | None = None
+    agent_name: str = ""
+    tokens: int = 0
+
+
+def kontekst_lines(item: Counted, agent: str, result_tokens: Mapping[CallId, int]) -> bytes:
+    """Return the lines of one message; `result_tokens` says how its tokens are shared out among results."""
+    message = item.message
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    if not results:
+        calls = tuple(_Call(call.id, call.name, call.args) for call in message.calls)
+        return _encoded(_Line(message.role, message.text, calls, None, agent, item.tokens))
+    shares = [result_tokens.get(result.call_id, 0) for result in results]
+    shares[0] += item.tokens - sum(shares)
+    return b"".join(
+        _encoded(_Line(message.role, result.output, (), _shaped(result), agent, tokens))
+        for result, tokens in zip(results, shares, strict=True)
+    )
+
+
+def kontekst_meta(agent: str) -> bytes:
+    """Return the content of the file beside it."""
+    return _encoder.encode({"default_agent": agent} if agent else {})
+
+
+def _shaped(result: ToolResult) -> _Result:
+    return _Result(result.call_id, result.name, result.output, result.is_error)
+
+
+def _encoded(line: _Line) -> bytes:
+    data = _encoder.encode(line)
+    for character, escape in _GO_ESCAPES.items():
+        data = data.replace(character, escape)  # they stand inside of strings only
+    return data + b"\n"

@@ -1,0 +1,206 @@
+"""Files for people and other programs, derived from a session's events.
+
+```
+<id>/events.jsonl       every record
+<id>/transcript.md      the conversation
+<id>/summary.txt        the last text of the assistant
+<id>/<id>.jsonl         the messages in Kontekst's shape
+<id>/<id>.meta.json     and its agent
+<id>/checkpoint.json    how far these have come
+```
+
+The first two and the fourth only grow. The checkpoint holds their sizes and is written last, so what
+a crash left beyond it is cut off before the work goes on: nothing is written twice. Content depends
+on the records alone, never on when or in how many steps they were projected, so files that were deleted
+or damaged are rebuilt to the same bytes. One process projects a session at a time.
+"""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.context import Counted
+from bridle.core.ids import CallId, SessionId
+from bridle.core.ports import Store
+from bridle.core.protocol import (
+    GENESIS,
+    MessageAdded,
+    ModelReplied,
+    Record,
+    SessionCreated,
+    ToolFinished,
+    encode,
+)
+from bridle.core.session import Transcript
+from bridle.stores.appendfile import private, replace_file
+from bridle.stores.kontekst import kontekst_lines, kontekst_meta
+from bridle.stores.lines import check_id, from_os_error, not_found
+from bridle.stores.markdown import event_markdown, message_markdown
+
+PAGE_RECORDS = 256
+
+
+class _Checkpoint(Struct, frozen=True):
+    """How far the files have come."""
+
+    last_seq: int = 0
+    last_hash: str = GENESIS
+    message_seq: int = 0
+    """The newest record with a message: later ones may add results to its calls, so reading resumes there."""
+    agent: str = ""
+    events_bytes: int = 0
+    transcript_bytes: int = 0
+    messages_bytes: int = 0
+
+
+class SessionProjector:
+    """Keeps the derived files of sessions, each in a directory of its own."""
+
+    def __init__(self, store: Store, directory: Path) -> None:
+        self._store = store
+        self._directory = directory
+
+    async def project(self, session: SessionId) -> None:
+        """Bring a session's files up to date; raises SessionNotFound, StoreError."""
+        check_id(session)
+        try:
+            await self._project(session)
+        except OSError as error:
+            raise from_os_error(self._directory / session, error) from error
+
+    async def rebuild(self, session: SessionId) -> None:
+        """Delete a session's files and make them anew; raises SessionNotFound, StoreError."""
+        check_id(session)
+        try:
+            _Files(self._directory, session).delete()
+        except OSError as error:
+            raise from_os_error(self._directory / session, error) from error
+        await self.project(session)
+
+    async def _project(self, session: SessionId) -> None:
+        files = _Files(self._directory, session)
+        checkpoint = files.checkpoint()
+        if not await self._still_holds(session, checkpoint):
+            files.delete()
+            checkpoint = _Checkpoint()
+        after = checkpoint.message_seq - 1 if checkpoint.message_seq else checkpoint.last_seq
+        growth = _Growth(checkpoint)
+        while records := await self._store.read(session, after=after, limit=PAGE_RECORDS):
+            for record in records:
+                growth.take(record)
+            checkpoint = files.write(checkpoint, growth)
+            growth.clear()
+            after = records[-1].seq
+        if not checkpoint.last_seq:
+            raise not_found(session)
+
+    async def _still_holds(self, session: SessionId, checkpoint: _Checkpoint) -> bool:
+        """Tell whether the store has the record that the files end with."""
+        seq = checkpoint.last_seq
+        last = await self._store.read(session, after=seq - 1, limit=1) if seq else []
+        return not seq or [(record.seq, record.hash) for record in last] == [(seq, checkpoint.last_hash)]
+
+
+class _Growth:
+    """What the next records add to the files."""
+
+    def __init__(self, checkpoint: _Checkpoint) -> None:
+        self.last_seq = checkpoint.last_seq
+        self.last_hash = checkpoint.last_hash
+        self.message_seq = checkpoint.message_seq
+        self.agent = checkpoint.agent
+        self._transcript = Transcript()
+        self._result_tokens: dict[CallId, int] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what has been written."""
+        self.events = bytearray()
+        self.markdown = bytearray()
+        self.messages = bytearray()
+        self.summary: str | None = None
+
+    def take(self, record: Record) -> None:
+        """Take in the next record, or again one that is needed to understand those that follow."""
+        event = record.event
+        if isinstance(event, SessionCreated):
+            self.agent = event.agent
+        if isinstance(event, ToolFinished):
+            self._result_tokens[event.result.call_id] = event.tokens
+        self._transcript.apply(event)
+        if record.seq > self.last_seq:
+            self.last_seq, self.last_hash = record.seq, record.hash
+            for item in self._transcript.messages:
+                self._add_message(item)
+            self.events += encode(record) + b"\n"
+            self.markdown += event_markdown(record).encode()
+        self._transcript.messages.clear()
+        if isinstance(event, MessageAdded | ModelReplied):
+            self.message_seq = record.seq
+            self._result_tokens.clear()
+
+    def _add_message(self, item: Counted) -> None:
+        self.markdown += message_markdown(item.message).encode()
+        self.messages += kontekst_lines(item, self.agent, self._result_tokens)
+        if item.message.role == "assistant" and item.message.text:
+            self.summary = item.message.text
+
+
+class _Files:
+    """The derived files of one session."""
+
+    def __init__(self, directory: Path, session: SessionId) -> None:
+        self._directory = directory / session
+        name = f"{session}.kontekst" if session == "events" else session  # events.jsonl is taken
+        self._events = self._directory / "events.jsonl"
+        self._transcript = self._directory / "transcript.md"
+        self._summary = self._directory / "summary.txt"
+        self._messages = self._directory / f"{name}.jsonl"
+        self._meta = self._directory / f"{name}.meta.json"
+        self._checkpoint = self._directory / "checkpoint.json"
+
+    def checkpoint(self) -> _Checkpoint:
+        """Return how far the files have come; they begin anew when one of them is missing or too short."""
+        try:
+            checkpoint = msgspec.json.decode(self._checkpoint.read_bytes(), type=_Checkpoint)
+            for path, size in self._sizes(checkpoint):
+                if path.stat().st_size < size:
+                    return _Checkpoint()
+            self._summary.stat()
+            self._meta.stat()
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+            return _Checkpoint()
+        return checkpoint
+
+    def write(self, checkpoint: _Checkpoint, growth: _Growth) -> _Checkpoint:
+        """Add to the files behind the checkpoint, then move it."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        additions = (growth.events, growth.markdown, growth.messages)
+        sizes = []
+        for (path, size), addition in zip(self._sizes(checkpoint), additions, strict=True):
+            with open(path, "ab", opener=private) as file:
+                file.truncate(size)
+                file.write(addition)
+            sizes.append(size + len(addition))
+        is_first = checkpoint.last_seq == 0
+        if growth.summary is not None or is_first:
+            replace_file(self._summary, (growth.summary or "").encode())
+        if growth.agent != checkpoint.agent or is_first:
+            replace_file(self._meta, kontekst_meta(growth.agent))
+        moved = _Checkpoint(growth.last_seq, growth.last_hash, growth.message_seq, growth.agent, *sizes)
+        replace_file(self._checkpoint, msgspec.json.encode(moved))
+        return moved
+
+    def delete(self) -> None:
+        """Remove the files; the checkpoint first, so that a crash leaves nothing that looks complete."""
+        self._checkpoint.unlink(missing_ok=True)
+        for path in (self._events, self._transcript, self._summary, self._messages, self._meta):
+            path.unlink(missing_ok=True)
+
+    def _sizes(self, checkpoint: _Checkpoint) -> tuple[tuple[Path, int], ...]:
+        return (
+            (self._events, checkpoint.events_bytes),
+            (self._transcript, checkpoint.transcript_bytes),
+            (self._messages, checkpoint.messages_bytes),
+        )

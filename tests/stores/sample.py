@@ -1,0 +1,178 @@
+"""Events of every kind, a clock that counts, and the stores that share one contract."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import get_args
+
+from bridle.core.context import ContextUsage
+from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult, Usage, user_message
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetExhausted,
+    BudgetWarned,
+    Checkpoint,
+    Event,
+    MessageAdded,
+    ModelReplied,
+    PromptQueued,
+    QueueDropped,
+    QueueEdited,
+    Record,
+    Retrying,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    SessionArchived,
+    SessionCreated,
+    SessionFacts,
+    SessionTitled,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from bridle.core.session import SessionSummary
+from bridle.stores.ephemeral import EphemeralStore
+from bridle.stores.jsonl import JsonlStore
+from bridle.stores.lines import Flaw
+from bridle.stores.sqlite import SqliteStore
+
+S = SessionId("0193a5c0-1111-7222-8333-444455556666")
+OTHER = SessionId("0193a5c0-9999-7222-8333-444455556666")
+RUN = RunId("run-1")
+
+AnyStore = EphemeralStore | SqliteStore | JsonlStore
+
+
+class CountingClock:
+    """Every look at it is a millisecond later."""
+
+    def __init__(self, start_ms: int = 1_763_190_000_000) -> None:
+        self._now_ms = start_ms
+
+    def now_ms(self) -> int:
+        self._now_ms += 1
+        return self._now_ms
+
+    def monotonic_s(self) -> float:
+        return self._now_ms / 1000
+
+
+# ---------------------------------------------------------------------------- events
+
+
+def created(session: SessionId = S, **fields: object) -> SessionCreated:
+    return SessionCreated(session, "/work/project", **fields)
+
+
+def said(text: str) -> MessageAdded:
+    return MessageAdded(user_message(text), tokens=3)
+
+
+def call(name: str) -> ToolCall:
+    return ToolCall(CallId(name), "read_file", {"path": "a.py", "n": 1})
+
+
+def replied(text: str, *calls: str) -> ModelReplied:
+    message = Message("assistant", (Reasoning("hm", {"signature": "x"}), Text(text), *map(call, calls)))
+    return ModelReplied(RUN, 1, message, "tool_use", Usage(input=5, output=7), 0.25, 9)
+
+
+def finished(name: str, output: str = "out") -> ToolFinished:
+    return ToolFinished(ToolResult(CallId(name), "read_file", output), 12, 4)
+
+
+SAMPLES: list[Event] = [
+    created(),
+    SessionTitled("A title"),
+    SessionArchived(True),
+    PromptQueued("item-1", user_message("later")),
+    QueueEdited("item-1", user_message("later, please")),
+    QueueDropped("item-1"),
+    RunStarted(RUN, "scripted/echo"),
+    RunResumed(RUN, (CallId("c1"),)),
+    said("hello"),
+    TurnStarted(RUN, 1),
+    replied("I look", "c1"),
+    Retrying(RUN, 1, 1, 3, "rate_limited", "slow down", 250),
+    ApprovalRequested(CallId("c1"), "read_file", {"path": "a.py"}, "no rule allows it"),
+    ApprovalDecided(CallId("c1"), "once"),
+    ToolStarted(CallId("c1"), "read_file", {"path": "a.py"}, True),
+    finished("c1"),
+    TurnEnded(RUN, 1, Usage(input=5), ContextUsage(1000, run=5)),
+    BudgetWarned("tokens", 80, 100),
+    BudgetExhausted("tokens", 100, 100),
+    Checkpoint(SessionFacts(created(), 1, "A title")),
+    RunEnded(RUN, "completed", "done"),
+]
+"""One event of each kind."""
+
+assert {type(event) for event in SAMPLES} == set(get_args(Event))
+
+
+# ---------------------------------------------------------------------------- stores
+
+
+class Reopened:
+    """A durable store that is closed and opened again around every call."""
+
+    def __init__(self, make: Callable[[], SqliteStore | JsonlStore]) -> None:
+        self._make = make
+
+    async def append(self, session: SessionId, expected_seq: int, events: list[Event]) -> list[Record]:
+        return await self._once("append", session, expected_seq, events)
+
+    async def read(self, session: SessionId, **options: object) -> list[Record]:
+        return await self._once("read", session, **options)
+
+    async def ids(self) -> list[SessionId]:
+        return await self._once("ids")
+
+    async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
+        store = self._make()
+        async for line in store.lines(session):
+            yield line
+        await store.aclose()
+
+    async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
+        return await self._once("flaws", session, repair=repair)
+
+    async def delete(self, session: SessionId) -> None:
+        await self._once("delete", session)
+
+    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
+        return await self._once("list", archived=archived)
+
+    async def aclose(self) -> None:
+        pass
+
+    async def _once(self, name: str, *args: object, **options: object) -> object:
+        store = self._make()
+        try:
+            return await getattr(store, name)(*args, **options)
+        finally:
+            await store.aclose()
+
+
+def make_store(kind: str, place: Path, clock: CountingClock | None = None, **options: object) -> AnyStore:
+    """Open a store; those of the same kind and place share their sessions."""
+    clock = clock or CountingClock()
+    match kind:
+        case "sqlite":
+            return SqliteStore(place / "bridle.db", clock, **options)
+        case "jsonl":
+            return JsonlStore(place / "sessions", clock, **options)
+        case "ephemeral":
+            return EphemeralStore(clock)
+        case _:
+            durable = kind.removesuffix("-reopened")
+            return Reopened(lambda: make_store(durable, place, clock, **options))
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    """Replace a file's content in place; emptying it first would make the file system write to the disk."""
+    with path.open("r+b", buffering=0) as file:
+        file.write(data)
+        file.truncate(len(data))

@@ -1,0 +1,57 @@
+"""Markdown pieces stay apart whatever the texts contain."""
+
+import pytest
+
+from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from bridle.core.protocol import Record, RunEnded, SessionTitled
+from bridle.stores.markdown import event_markdown, message_markdown
+from tests.stores.sample import RUN, S, created
+
+HEADING = f"""\
+# Session {S}
+
+- agent: default
+- directory: /work/project
+- started: 1970-01-01 00:00:01 UTC
+- forked from: {S}
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "fence"),
+    [("plain", "```"), ("a ``` b", "````"), ("`````\ncode\n`````", "``````"), ("`` two", "```")],
+)
+def test_a_fence_is_longer_than_any_inside(output: str, fence: str):
+    message = Message("tool", (ToolResult("c1", "grep", output, is_error=True),))
+
+    shown = f"## Results\n\n**grep** (c1, failed)\n\n{fence}\n{output}\n{fence}\n\n"
+    assert message_markdown(message) == shown
+
+
+def test_every_part_is_shown_in_order():
+    parts = (
+        Reasoning("first\nsecond"),
+        Text("words"),
+        Text(""),
+        Media("image/png", "AAAA", "cat.png"),
+        ToolCall("c1", "grep", {}, invalid="{broken"),
+    )
+
+    assert message_markdown(Message("assistant", parts)) == (
+        "## Assistant\n\n> first\n> second\n\nwords\n\n*cat.png (image/png)*\n\n"
+        "**grep** (c1)\n\n```json\n{broken\n```\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "shown"),
+    [
+        (SessionTitled("New name"), "*Title: New name*\n\n"),
+        (RunEnded(RUN, "completed"), ""),
+        (RunEnded(RUN, "cancelled"), "*Run ended: cancelled*\n\n"),
+        (created(parent=S), HEADING),
+    ],
+)
+def test_an_event_says_what_no_message_does(event: SessionTitled | RunEnded, shown: str):
+    assert event_markdown(Record(1, 1000, event, "")) == shown
