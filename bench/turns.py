@@ -65,7 +65,7 @@ class OneModel:
     def __init__(self, provider: Any) -> None:
         self._provider = provider
 
-    def resolve(self, ref: str) -> Any:
+    async def resolve(self, ref: str) -> Any:
         from bridle.core.model import Model
 
         return self._provider, Model("bench", "bench")

@@ -59,7 +59,7 @@ class OneModel:
     def __init__(self, provider: ScriptedProvider) -> None:
         self._provider = provider
 
-    def resolve(self, ref: str) -> tuple[Provider, Model]:
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
         return self._provider, self._provider.model("crash")
 
     async def aclose(self) -> None:

@@ -1,7 +1,7 @@
 """A stage for plays: a service on a scripted model, with small tools and a clock that can be read."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from bridle.core.agent import Agent
@@ -103,7 +103,7 @@ class OneModel:
         self._provider = provider
         self._window_tokens = window_tokens
 
-    def resolve(self, ref: str) -> tuple[Provider, Model]:
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
         return self._provider, Model("scripted", "play", self._window_tokens, max_output_tokens=100)
 
     async def aclose(self) -> None:
@@ -197,7 +197,7 @@ class Play:
         self._hold = hold
         self._replies = [reply if isinstance(reply, list) else [reply] for reply in replies]
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta | ModelReply]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         self.requests.append(request)
         tries = self._replies[sum(message.role == "assistant" for message in request.messages)]
         reply = tries.pop(0) if len(tries) > 1 else tries[0]

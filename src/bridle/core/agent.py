@@ -14,6 +14,8 @@ class Agent(Struct, frozen=True):
     name: str
     prompt: str
     model: str
+    fallbacks: tuple[str, ...] = ()
+    """Models to go on with, in order, when the model before cannot be reached."""
     display_name: str = ""
     tools: tuple[str, ...] | None = None
     """Names of the tools it may use; None means all of them."""

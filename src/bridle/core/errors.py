@@ -47,6 +47,14 @@ RETRYABLE_KINDS: frozenset[ProviderErrorKind] = frozenset(
     }
 )
 
+FALLBACK_KINDS: frozenset[ProviderErrorKind] = RETRYABLE_KINDS | {
+    "model_not_found",
+    "authentication_failed",
+    "invalid_api_key",
+    "unknown",
+}
+"""Failures of a model or its vendor, which another model may not have; the others are the request's."""
+
 
 class BridleError(Exception):
     """Say what happened and to which thing; `hint` says what to do about it."""

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.json import encode
 
-from bridle.core.errors import RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
+from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult
 from bridle.core.protocol import Answer, Outcome
@@ -54,6 +54,8 @@ class LoopPolicy(Struct, frozen=True):
 
     max_turns: int = 100
     max_parallel: int = 10
+    fallbacks: int = 0
+    """How many models there are to fall back on."""
     retry: RetryPolicy = RetryPolicy()
 
 
@@ -156,6 +158,13 @@ class CallModel(Struct, frozen=True):
     turn: int
 
 
+class SwitchModel(Struct, frozen=True):
+    """Use another model from now on: number `model` of the fallbacks."""
+
+    model: int
+    failure: ModelFailed
+
+
 class Backoff(Struct, frozen=True):
     """Wait, then feed BackoffEnded."""
 
@@ -200,7 +209,7 @@ class EndRun(Struct, frozen=True):
     reason: str = ""
 
 
-Action = CallModel | Backoff | Prepare | Execute | Refuse | DrainTurn | StopWork | EndRun
+Action = CallModel | SwitchModel | Backoff | Prepare | Execute | Refuse | DrainTurn | StopWork | EndRun
 
 
 # ---------------------------------------------------------------------------- machine
@@ -222,7 +231,9 @@ class Loop:
         self.state: LoopState = "calling_llm"
         self.turn = turn
         self._policy = policy
+        self._begun = False
         self._attempt = 0
+        self._model = 0
         self._calls: dict[CallId, _Call] = {}
         self._ending: EndRun | None = None
         self._recent: deque[bytes] = deque(maxlen=REPEAT_WINDOW)
@@ -236,11 +247,12 @@ class Loop:
     def feed(self, event: Input) -> list[Action]:
         """Take one input, return what to do next; an input that comes too late has no effect."""
         match event:
-            case Begin():
+            case Begin() if self.state == "calling_llm" and not self._begun:
+                self._begun = True
                 return self._call_model()
             case CancelRequested():
                 return self._cancel(event)
-            case Settled():
+            case Settled() if self.state == "cancelling":
                 self.move("completed")
                 return [self._ending or EndRun("cancelled")]
             case Refused() | Replied() | ModelFailed() if self.state == "calling_llm":
@@ -280,11 +292,16 @@ class Loop:
 
     def _recover(self, failure: ModelFailed) -> list[Action]:
         retry = self._policy.retry
-        if failure.kind not in RETRYABLE_KINDS or not retry.allows(self._attempt, failure.retry_after_s):
-            return self._end("failed", failure.message)
-        delay_s = retry.delay_s(self._attempt, failure.jitter, failure.retry_after_s)
-        self._attempt += 1
-        return [Backoff(self._attempt, delay_s, failure)]
+        if failure.kind in RETRYABLE_KINDS and retry.allows(self._attempt, failure.retry_after_s):
+            delay_s = retry.delay_s(self._attempt, failure.jitter, failure.retry_after_s)
+            self._attempt += 1
+            return [Backoff(self._attempt, delay_s, failure)]
+        if failure.kind in FALLBACK_KINDS and self._model < self._policy.fallbacks:
+            self._model += 1
+            self._attempt = 0
+            self.move("calling_llm")
+            return [SwitchModel(self._model, failure), CallModel(self.turn)]
+        return self._end("failed", failure.message)
 
     def _after_call(self, event: Prepared | Decided | Returned) -> list[Action]:
         call_id = event.result.call_id if isinstance(event, Returned) else event.call_id
@@ -292,6 +309,8 @@ class Loop:
         if entry is None or entry.stage == "done":
             return []
         match event:
+            case Prepared() if entry.stage != "preparing":
+                return []
             case Prepared():
                 entry.stage = "asking" if event.action == "ask" else "ready"
                 entry.parallel = event.parallel

@@ -1,6 +1,6 @@
 """The seams: what the engine needs from the outside world, each at most five methods wide."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -15,8 +15,11 @@ from bridle.core.tool import Access, ToolOutput, ToolSpec
 class Provider(Protocol):
     """An adapter to one model API."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[Delta | ModelReply]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield deltas as they arrive and the whole reply last; raises ProviderError.
+
+        Who stops listening closes the generator, and with it the connection.
+        """
         ...
 
     async def aclose(self) -> None:
@@ -101,8 +104,11 @@ class Tool(Protocol):
 class Models(Protocol):
     """Finds the provider behind a model reference such as `openai/gpt-5`."""
 
-    def resolve(self, ref: str) -> tuple[Provider, Model]:
-        """Return the adapter and the facts; raises ConfigError with near misses for an unknown one."""
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
+        """Return the adapter and the facts; raises ConfigError with near misses for an unknown one.
+
+        May start what serves the model; raises ProviderError when that fails or its key is missing.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -205,6 +205,15 @@ class Retrying(EventKind, frozen=True):
     delay_ms: int
 
 
+class ModelSwitched(EventKind, frozen=True):
+    """The model could not be reached; the run goes on with another one."""
+
+    run_id: RunId
+    turn: int
+    model: str
+    reason: str
+
+
 class ApprovalRequested(EventKind, frozen=True):
     call_id: CallId
     tool: str
@@ -327,6 +336,7 @@ Event = (
     | TurnStarted
     | ModelReplied
     | Retrying
+    | ModelSwitched
     | ApprovalRequested
     | ApprovalDecided
     | ToolStarted
@@ -415,8 +425,11 @@ def encode(value: Any) -> bytes:
 
 
 def decode_command(data: bytes | str) -> Command:
-    """Decode a command; raises msgspec.ValidationError on anything else."""
-    return _command_decoder.decode(data)
+    """Decode a command; raises msgspec.DecodeError on anything else."""
+    try:
+        return _command_decoder.decode(data)
+    except RecursionError as error:
+        raise msgspec.DecodeError("the command is nested too deeply") from error
 
 
 def encode_records(
@@ -435,7 +448,7 @@ def decode_record(line: bytes) -> Record:
     """Decode one stored line; raises StoreCorrupt when it is not one."""
     try:
         return _record_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreCorrupt(f"stored event is not readable: {error}") from error
 
 

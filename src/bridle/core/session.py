@@ -104,7 +104,7 @@ class RunState(Struct):
 
 
 class Transcript:
-    """The messages of a session; results join their calls when the turn ends, in call order."""
+    """The messages of a session; results join their calls, in call order, once all are there."""
 
     def __init__(self) -> None:
         self.messages: list[Counted] = []
@@ -122,6 +122,8 @@ class Transcript:
                 self.call_ids.update(call.id for call in self._calls)
             case ToolFinished():
                 self._finished[event.result.call_id] = event
+                if all(call.id in self._finished for call in self._calls):
+                    self._close_turn()
             case TurnEnded() | RunEnded():
                 self._close_turn()
             case _:
@@ -176,6 +178,8 @@ class Session:
             self.run = RunState(
                 event.run_id, event.model, event.mode, event.limits, record.at, len(self.messages)
             )
+        if isinstance(event, RunEnded):  # a tail may hold the end of a run and not its start
+            self.run, self.last = None, event
         if run is None:
             return
         match event:
@@ -198,8 +202,6 @@ class Session:
                 run.finished[event.result.call_id] = event
             case TurnEnded():
                 self.context, run.turn_ended = event.context, True
-            case RunEnded():
-                self.run, self.last = None, event
             case _:
                 pass
 
@@ -263,6 +265,8 @@ def fold(records: Sequence[Record]) -> Session:
     start = 0 if whole else _last_checkpoint(records)
     for record in records[:start]:
         session.transcript.apply(record.event)
+        if isinstance(record.event, TurnEnded):
+            session.context = record.event.context
     for record in records[start:]:
         session.apply(record)
     return session

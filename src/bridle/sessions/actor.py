@@ -181,11 +181,11 @@ class Actor:
     async def _begin(self, message: Message, options: RunOptions, item_id: str | None = None) -> Receipt:
         await self._claim()
         try:
-            setup = self._set_up(options)
+            setup = await self._set_up(options)
             if self.journal.session.run is not None:
                 self._close_cut_off(self.journal.session.run, "the process ended during the run")
             run_id = self._engine.new_run_id()
-            self.journal.stage(RunStarted(run_id, setup.model.ref, setup.mode, setup.limits))
+            self.journal.stage(RunStarted(run_id, setup.backends[0].model.ref, setup.mode, setup.limits))
             await self.journal.record(MessageAdded(message, "prompt", estimate_message(message), item_id))
         except BridleError:
             self._engine.claims.release(self.journal.id)
@@ -207,7 +207,7 @@ class Actor:
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
             options = command.options
-            setup = self._set_up(
+            setup = await self._set_up(
                 RunOptions(
                     options.model or run.model,
                     options.mode or run.mode,
@@ -232,8 +232,8 @@ class Actor:
             )
         await self.journal.catch_up()
 
-    def _set_up(self, options: RunOptions) -> Setup:
-        return set_up(self._engine, self.journal.id, self.journal.session, options, self._show_output)
+    async def _set_up(self, options: RunOptions) -> Setup:
+        return await set_up(self._engine, self.journal.id, self.journal.session, options, self._show_output)
 
     def _show_output(self, call_id: CallId, text: str) -> None:
         self.journal.show(ToolOutputDelta(call_id, text))

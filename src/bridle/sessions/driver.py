@@ -16,6 +16,7 @@ before a tool acts, and `ToolFinished` before the model hears of it.
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
+from contextlib import aclosing
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,6 +48,7 @@ from bridle.core.loop import (
     Returned,
     Settled,
     StopWork,
+    SwitchModel,
 )
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelReply, ModelRequest, cost_of
@@ -59,6 +61,7 @@ from bridle.core.protocol import (
     Decide,
     MessageAdded,
     ModelReplied,
+    ModelSwitched,
     ReasoningDelta,
     Retrying,
     RunEnded,
@@ -117,7 +120,8 @@ class Driver:
         self._streamed: list[TextDelta | ReasoningDelta] = []
         self._checked: dict[CallId, Checked] = {}
         self._reserved = Spend()
-        self._context = ContextUsage(window=setup.model.window_tokens)
+        self._backend = setup.backends[0]
+        self._context = ContextUsage(window=self._backend.window.tokens)
 
     # ------------------------------------------------------------------ outside
 
@@ -177,6 +181,8 @@ class Driver:
         match action:
             case CallModel():
                 return self._call_model(action.turn)
+            case SwitchModel():
+                self._switch_model(action)
             case Backoff():
                 self._announce_retry(action)
                 self._effects.append(self._after(action.delay_s, BackoffEnded()))
@@ -199,7 +205,7 @@ class Driver:
     def _call_model(self, turn: int) -> list[Input]:
         session = self._journal.session
         try:
-            fitted = self._setup.fit(session.messages, self._run.first_message)
+            fitted = self._backend.fit(session.messages, self._run.first_message)
         except ProviderError as error:
             return [Refused("failed", str(error))]
         wanted = Spend(tokens=fitted.usage.total)
@@ -210,25 +216,25 @@ class Driver:
         if self._run.turn != turn or self._run.replied is not None:
             self._journal.stage(TurnStarted(self._run.run_id, turn))
         left = self._budget.remaining_tokens()
-        most = self._setup.model.max_output_tokens
-        self._effects.append(
-            self._stream(self._setup.request(fitted, most if left is None else max(1, min(most, left))))
-        )
+        most = self._backend.model.max_output_tokens
+        most = most if left is None else max(1, min(most, left))
+        self._effects.append(self._stream(self._setup.request(self._backend, fitted, most)))
         return []
 
     async def _stream(self, request: ModelRequest) -> None:
         self._streamed = []
         show, streamed = self._journal.show, self._streamed
         try:
-            async for item in self._setup.provider.stream(request):
-                if isinstance(item, ModelReply):
-                    if not item.message.parts:
-                        raise ProviderError("the model answered nothing", kind="empty_reply")
-                    await self._inbox.put(item)
-                    return
-                if isinstance(item, TextDelta | ReasoningDelta):
-                    streamed.append(item)
-                show(item)
+            async with aclosing(self._backend.provider.stream(request)) as stream:
+                async for item in stream:
+                    if isinstance(item, ModelReply):
+                        if not item.message.parts:
+                            raise ProviderError("the model answered nothing", kind="empty_reply")
+                        await self._inbox.put(item)
+                        return
+                    if isinstance(item, TextDelta | ReasoningDelta):
+                        streamed.append(item)
+                    show(item)
             raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
         except ProviderError as error:
             await self._inbox.put(
@@ -237,7 +243,7 @@ class Driver:
 
     def _record_reply(self, reply: ModelReply) -> Message:
         message = self._with_unique_ids(reply.message)
-        cost = cost_of(reply.usage, self._setup.model.price)
+        cost = cost_of(reply.usage, self._backend.model.price)
         self._journal.stage(
             ModelReplied(
                 self._run.run_id,
@@ -283,6 +289,13 @@ class Driver:
                 action.failure.message,
                 int(action.delay_s * 1000),
             )
+        )
+
+    def _switch_model(self, action: SwitchModel) -> None:
+        self._settle(Spend())
+        self._backend = self._setup.backends[action.model]
+        self._journal.stage(
+            ModelSwitched(self._run.run_id, self._loop.turn, self._backend.model.ref, action.failure.message)
         )
 
     # ------------------------------------------------------------------ tools

@@ -157,11 +157,12 @@ class SessionService:
         """Return what the next turn would send, without sending it."""
         state = (await self._actor(session)).journal.session
         options = RunOptions(model=state.run.model) if state.run is not None else RunOptions()
-        setup = set_up(self._engine, session, state, options, lambda call_id, text: None)
+        setup = await set_up(self._engine, session, state, options, lambda call_id, text: None)
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
-        fitted = setup.fit(state.messages, first_of_run)
+        backend = setup.backends[0]
+        fitted = backend.fit(state.messages, first_of_run)
         return NextContext(
-            setup.model.ref, setup.agent.prompt, setup.dispatcher.specs, fitted.messages, fitted.usage
+            backend.model.ref, setup.agent.prompt, setup.dispatcher.specs, fitted.messages, fitted.usage
         )
 
     async def aclose(self) -> None:

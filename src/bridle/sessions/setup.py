@@ -24,55 +24,60 @@ from bridle.tools.toolbox import Toolbox
 DEFAULT_MAX_TURNS = 100
 
 
+class Backend(Struct, frozen=True):
+    """One model a run can use, and how much fits into it."""
+
+    provider: Provider
+    model: Model
+    window: Window
+
+    def fit(self, messages: list[Counted], first_of_run: int) -> Fitted:
+        """Choose what the next turn sends; raises ProviderError when it cannot fit."""
+        return fit(messages[:first_of_run], messages[first_of_run:], self.window)
+
+
 class Setup(Struct, frozen=True):
     """A run's collaborators."""
 
     agent: Agent
-    provider: Provider
-    model: Model
+    backends: tuple[Backend, ...]
+    """The model of the run, then those to fall back on."""
     mode: Mode
     rules: tuple[Rule, ...]
     limits: Limits
     policy: LoopPolicy
     dispatcher: Dispatcher
     params: dict[str, Any]
-    window: Window
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
         return (*self.rules, *(parse_rule("allow", text) for text in granted))
 
-    def fit(self, messages: list[Counted], first_of_run: int) -> Fitted:
-        """Choose what the next turn sends; raises ProviderError when it cannot fit."""
-        return fit(messages[:first_of_run], messages[first_of_run:], self.window)
-
-    def request(self, fitted: Fitted, max_output_tokens: int | None = None) -> ModelRequest:
+    def request(self, backend: Backend, fitted: Fitted, max_output_tokens: int) -> ModelRequest:
         """Build the request of one turn."""
         return ModelRequest(
-            model=self.model.name,
+            model=backend.model.name,
             system=self.agent.prompt,
             messages=fitted.messages,
             tools=self.dispatcher.specs,
-            max_output_tokens=max_output_tokens or self.model.max_output_tokens,
+            max_output_tokens=max_output_tokens,
             params=self.params,
         )
 
 
-def set_up(
+async def set_up(
     engine: Engine,
     session_id: SessionId,
     session: Session,
     options: RunOptions,
     show: Callable[[CallId, str], None],
 ) -> Setup:
-    """Resolve an agent, its model and its tools; raises ConfigError or ProviderError."""
+    """Resolve an agent, its models and its tools; raises ConfigError or ProviderError."""
     created = session.known.created
     agent = engine.load_agent(created.agent, created.cwd)
-    provider, model = engine.models.resolve(options.model or agent.model)
-    params = {**agent.params, **options.params}
-    if most := params.pop("max_tokens", None):  # every wire has its own word for it
-        model = replace(model, max_output_tokens=min(most, model.max_output_tokens))
     limits = options.limits.over(agent.limits)
+    params = {**agent.params, **options.params}
+    most_output = params.pop("max_tokens", None)  # every wire has its own word for it
     dispatcher = Dispatcher(
         Toolbox([tool for tool in engine.tools if agent.tools is None or tool.spec.name in agent.tools]),
         session=session_id,
@@ -81,24 +86,33 @@ def set_up(
         max_output_bytes=engine.max_output_bytes,
         show_output=show,
     )
-    window = Window(
-        tokens=model.window_tokens,
+    fixed = Window(
+        tokens=0,
         system=estimate_tokens(agent.prompt),
         tools=estimate_tokens(encode(dispatcher.specs).decode()) if dispatcher.specs else 0,
-        reserve=answer_reserve(model.window_tokens, model.max_output_tokens),
+        reserve=0,
     )
+    refs = (options.model or agent.model, *agent.fallbacks)
     return Setup(
         agent=agent,
-        provider=provider,
-        model=model,
+        backends=tuple([await _backend(engine, ref, fixed, most_output) for ref in refs]),
         mode=options.mode or agent.mode,
         rules=(*agent.rules, *_rules(options)),
         limits=limits,
-        policy=LoopPolicy(limits.turns or DEFAULT_MAX_TURNS, engine.max_parallel, engine.retry),
+        policy=LoopPolicy(
+            limits.turns or DEFAULT_MAX_TURNS, engine.max_parallel, len(agent.fallbacks), engine.retry
+        ),
         dispatcher=dispatcher,
         params=params,
-        window=window,
     )
+
+
+async def _backend(engine: Engine, ref: str, fixed: Window, most_output: int | None) -> Backend:
+    provider, model = await engine.models.resolve(ref)
+    if most_output is not None:
+        model = replace(model, max_output_tokens=min(most_output, model.max_output_tokens))
+    reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
+    return Backend(provider, model, replace(fixed, tokens=model.window_tokens, reserve=reserve))
 
 
 def _rules(options: RunOptions) -> tuple[Rule, ...]:

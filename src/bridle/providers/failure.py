@@ -1,0 +1,250 @@
+"""What a failed answer means: one table from status, vendor error type and text to our kinds.
+
+```
+                        ┌ type, code or status word the vendor gave   _KIND_OF_TYPE
+answer with an error ──▶┤ words in its message                        _KIND_OF_WORDS
+                        └ HTTP status                                 kind_of_status
+```
+
+The first that knows wins, except that words may sharpen a bad request (every vendor reports an
+overflowing context as one). Nothing here waits or connects; `http` translates what the network does.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import ProviderError, ProviderErrorKind
+
+MAX_MESSAGE_CHARS = 500
+
+_KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
+    # OpenAI: `code`, else `type`
+    "context_length_exceeded": "context_length_exceeded",
+    "content_filter": "content_filtered",
+    "content_policy_violation": "content_filtered",
+    "insufficient_quota": "authentication_failed",  # a 429 that no waiting cures
+    "billing_hard_limit_reached": "authentication_failed",
+    "invalid_api_key": "invalid_api_key",
+    "model_not_found": "model_not_found",
+    "rate_limit_exceeded": "rate_limited",
+    "server_is_overloaded": "server_overloaded",
+    "slow_down": "server_overloaded",
+    "service_unavailable_error": "server_overloaded",
+    "server_error": "server_error",
+    "timeout": "network_timeout",
+    # Anthropic: `type`
+    "authentication_error": "authentication_failed",
+    "permission_error": "authentication_failed",
+    "billing_error": "authentication_failed",
+    "not_found_error": "model_not_found",
+    "rate_limit_error": "rate_limited",
+    "overloaded_error": "server_overloaded",
+    "timeout_error": "network_timeout",
+    "api_error": "server_error",
+    "request_too_large": "context_length_exceeded",
+    # Gemini: `status`
+    "UNAUTHENTICATED": "authentication_failed",
+    "PERMISSION_DENIED": "authentication_failed",
+    "NOT_FOUND": "model_not_found",
+    "RESOURCE_EXHAUSTED": "rate_limited",
+    "UNAVAILABLE": "server_overloaded",
+    "DEADLINE_EXCEEDED": "network_timeout",
+    "INTERNAL": "server_error",
+    # llama-server: `type`
+    "exceed_context_size_error": "context_length_exceeded",
+    "unavailable_error": "server_overloaded",
+}
+
+# Words that say less than an HTTP status: they count where there is none.
+_KIND_OF_VAGUE_TYPE: dict[str, ProviderErrorKind] = {
+    "invalid_request_error": "invalid_request",
+    "INVALID_ARGUMENT": "invalid_request",
+}
+
+_KIND_OF_WORDS: tuple[tuple[re.Pattern[str], ProviderErrorKind], ...] = (
+    (
+        re.compile(
+            r"context[ _](length|window|size)|prompt is too long|maximum context|too many (input )?tokens"
+            r"|input token count .* exceeds|input is too long",
+            re.IGNORECASE,
+        ),
+        "context_length_exceeded",
+    ),
+    (
+        re.compile(r"(invalid|incorrect|wrong) \S*api[ _-]?key|api[ _-]key not valid", re.IGNORECASE),
+        "invalid_api_key",
+    ),
+    (
+        re.compile(r"content (filter|polic|management)|blocked by .*filter", re.IGNORECASE),
+        "content_filtered",
+    ),
+    (
+        re.compile(r"\bmodel\b.*(not found|does not exist)|unknown model", re.IGNORECASE),
+        "model_not_found",
+    ),
+)
+
+_KIND_OF_STATUS: dict[int, ProviderErrorKind] = {
+    401: "authentication_failed",
+    402: "authentication_failed",
+    403: "invalid_api_key",
+    404: "model_not_found",
+    408: "network_timeout",
+    409: "server_error",
+    413: "context_length_exceeded",
+    429: "rate_limited",
+    503: "server_overloaded",
+    504: "network_timeout",
+    529: "server_overloaded",
+}
+
+_SHARPENED_BY_WORDS: frozenset[ProviderErrorKind] = frozenset(
+    {"invalid_request", "authentication_failed", "unknown"}
+)
+
+_HINTS: dict[ProviderErrorKind, str] = {
+    "invalid_api_key": "check the API key",
+    "authentication_failed": "check the API key and what its account may do",
+    "model_not_found": "check the model's name and the provider's base_url",
+    "context_length_exceeded": "shorten the conversation, or choose a model with a larger window",
+}
+
+
+class VendorError(Struct, frozen=True):
+    """The parts of a vendor's error object that say something."""
+
+    message: str = ""
+    types: tuple[str, ...] = ()
+    """The words that name the error, the most precise one first."""
+    status: int = 0
+
+
+def kind_of_status(status: int) -> ProviderErrorKind:
+    """Return what an HTTP status means when the body says nothing."""
+    if status in _KIND_OF_STATUS:
+        return _KIND_OF_STATUS[status]
+    if status >= 500:
+        return "server_error"
+    return "invalid_request" if status >= 400 else "unknown"
+
+
+def kind_of(error: VendorError, status: int) -> ProviderErrorKind:
+    """Choose the kind of an error by the table above."""
+    status = error.status if status == 200 else status
+    kinds = _KIND_OF_TYPE if status else _KIND_OF_TYPE | _KIND_OF_VAGUE_TYPE
+    kind = next((kinds[word] for word in error.types if word in kinds), kind_of_status(status))
+    if kind in _SHARPENED_BY_WORDS:
+        kind = next((found for words, found in _KIND_OF_WORDS if words.search(error.message)), kind)
+    return kind
+
+
+def refused(
+    who: str, status: int, headers: Mapping[str, str], body: bytes, *, secrets: Iterable[str] = ()
+) -> ProviderError:
+    """Describe an answer that is an error, or that is no stream although its status is 200."""
+    error = read_error(_parse(body))
+    if status == 200 and error is None:
+        kind = headers.get("content-type", "no content type").partition(";")[0]
+        return ProviderError(
+            f"{who}: answered with {kind} instead of a stream",
+            kind="unknown",
+            hint="check the provider's base_url",
+        )
+    error = error or VendorError(_plain(body))
+    kind_found = kind_of(error, status)
+    said = _clean(error.message, secrets) or "no message"
+    return ProviderError(
+        f"{who}: {said} (HTTP {status}, {kind_found})",
+        kind=kind_found,
+        retry_after_s=retry_after_s(headers),
+        hint=_HINTS.get(kind_found, ""),
+    )
+
+
+def broke_off(who: str, error: VendorError, *, secrets: Iterable[str] = ()) -> ProviderError:
+    """Describe an error that arrived as an event in the middle of a stream."""
+    kind = kind_of(error, 200)
+    if kind == "unknown":
+        kind = "server_error"  # it had begun to answer, so the request was not the problem
+    said = _clean(error.message, secrets) or "no message"
+    return ProviderError(f"{who}: {said} (in mid-stream, {kind})", kind=kind, hint=_HINTS.get(kind, ""))
+
+
+def cut_off(who: str) -> ProviderError:
+    """Describe a stream that closed before its last event; no HTTP library notices this."""
+    return ProviderError(f"{who}: the stream ended before the answer was complete", kind="connection_reset")
+
+
+def malformed(who: str, why: str) -> ProviderError:
+    """Describe a stream whose events are not what the API promises."""
+    return ProviderError(f"{who}: the stream is malformed: {_clean(why)}", kind="server_error")
+
+
+def timed_out(who: str, seconds: float) -> ProviderError:
+    """Describe a connection that went silent."""
+    return ProviderError(f"{who}: nothing arrived for {seconds:g} s", kind="network_timeout")
+
+
+def read_error(body: Any) -> VendorError | None:
+    """Find the error object in a decoded body, whichever vendor wrote it; None if it holds none."""
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]  # Gemini wraps errors of its array form
+    if not isinstance(body, dict):
+        return None
+    error = body.get("error") or body
+    if isinstance(error, str):
+        return VendorError(error)
+    if not isinstance(error, dict):
+        return None
+    message = error.get("message") or error.get("detail")
+    words = (error.get("code"), error.get("type"), error.get("status"))
+    if message is None and error is body:
+        return None
+    code = error.get("code")
+    return VendorError(
+        message if isinstance(message, str) else str(message or ""),
+        tuple(word for word in words if isinstance(word, str)),
+        code if isinstance(code, int) else 0,
+    )
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Read how long the server wants to be left alone; a date counts from the answer's own Date."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit_s
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    try:
+        until = parsedate_to_datetime(headers["retry-after"])
+        return max(0.0, (until - parsedate_to_datetime(headers["date"])).total_seconds())
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _plain(body: bytes) -> str:
+    text = body.decode("utf-8", "replace").strip()
+    return "" if text.startswith("<") else text  # a proxy's HTML page helps nobody
+
+
+def _clean(text: str, secrets: Iterable[str] = ()) -> str:
+    """Make a stranger's text fit for one line: short, printable and without our secrets."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * MAX_MESSAGE_CHARS]).split())
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:MAX_MESSAGE_CHARS]}…"

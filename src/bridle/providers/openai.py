@@ -1,0 +1,320 @@
+"""OpenAI's Chat Completions, as spoken by OpenAI and by every compatible server.
+
+```
+data: {"choices":[{"delta":{"content":"Hel"}}]}                          text
+data: {"choices":[{"delta":{"reasoning_content":"…"}}]}                  reasoning (some say `reasoning`)
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":…,"function":{"name":…,"arguments":"{\\"pa"}}]}}]}
+data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}            the answer is complete
+data: {"choices":[],"usage":{"prompt_tokens":…}}                         because of stream_options
+data: [DONE]
+```
+
+A stream that ends before `finish_reason` or `[DONE]` was cut off, even if it closed cleanly.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
+from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.protocol import Delta
+from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
+from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.reply import ReplyBuilder, turn_of
+
+LimitKey = Literal["max_tokens", "max_completion_tokens"]
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "content_filter": "content_filter",
+}
+
+
+class OpenAIProvider:
+    """Stream answers from a Chat Completions endpoint."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: HttpClient,
+        *,
+        params: dict[str, Any] | None = None,
+        limit_key: LimitKey = "max_tokens",
+    ) -> None:
+        self._endpoint = endpoint
+        self._client = client
+        self._params = params or {}
+        self._limit_key = limit_key
+
+    @classmethod
+    def at(
+        cls,
+        who: str,
+        base_url: str,
+        key: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        params: dict[str, Any] | None = None,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> "OpenAIProvider":
+        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
+        authorization = {"Authorization": f"Bearer {key}"} if key else {}
+        url = f"{base_url.rstrip('/')}/chat/completions"
+        # OpenAI's newer models refuse `max_tokens`; most other servers know nothing else.
+        is_openai = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
+        return cls(
+            Endpoint(who, url, {**authorization, **(headers or {})}),
+            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
+            params=params,
+            limit_key="max_completion_tokens" if is_openai else "max_tokens",
+        )
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+        reader = _Reader(self._endpoint, request)
+        body = msgspec.json.encode(self._body(request))
+        async with self._client.post(self._endpoint, body) as answer:
+            async for events in answer:
+                for event in events:
+                    for delta in reader.read(event.data):
+                        yield delta
+                if reader.is_done:
+                    break
+        yield reader.reply()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": wire_messages(request),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            self._limit_key: request.max_output_tokens,
+        }
+        if request.tools:
+            body["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
+        return body | self._params | request.params
+
+
+# ---------------------------------------------------------------------------- request
+
+
+def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
+    """Write the conversation in OpenAI's shape."""
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    return system + [wire for message in request.messages for wire in _wire_message(message)]
+
+
+def _wire_message(message: Message) -> Iterator[dict[str, Any]]:
+    match message.role:
+        case "system":
+            yield {"role": "system", "content": message.text}
+        case "user":
+            yield {"role": "user", "content": _content(message.parts)}
+        case "assistant":
+            yield from _assistant(message)
+        case "tool":
+            yield from _results([part for part in message.parts if isinstance(part, ToolResult)])
+
+
+def _assistant(message: Message) -> Iterator[dict[str, Any]]:
+    wire: dict[str, Any] = {"role": "assistant"}
+    if message.text:
+        wire["content"] = message.text
+    if message.calls:
+        wire["tool_calls"] = [_wire_call(call) for call in message.calls]
+    if len(wire) > 1:  # a turn of reasoning alone has nothing that may be sent back
+        yield wire
+
+
+def _wire_call(call: ToolCall) -> dict[str, Any]:
+    # Servers parse old arguments again for their prompt template, so broken ones travel in whole JSON.
+    args = {"invalid_json": call.invalid} if call.invalid else call.args
+    function = {"name": call.name, "arguments": msgspec.json.encode(args).decode()}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _results(results: list[ToolResult]) -> Iterator[dict[str, Any]]:
+    for result in results:
+        yield {"role": "tool", "tool_call_id": result.call_id, "content": result.output}
+    # A tool message takes text only; what else came back follows as the user's.
+    for result in results:
+        if result.media:
+            yield {"role": "user", "content": _content((Text(f"From {result.name}:"), *result.media))}
+
+
+def _content(parts: Sequence[Text | Reasoning | Media | ToolCall | ToolResult]) -> str | list[dict[str, Any]]:
+    if not any(isinstance(part, Media) for part in parts):
+        return "".join(part.text for part in parts if isinstance(part, Text))
+    content: list[dict[str, Any]] = []
+    for part in parts:
+        match part:
+            case Text():
+                content.append({"type": "text", "text": part.text})
+            case Media():
+                content.append(_media(part))
+            case Reasoning() | ToolCall() | ToolResult():
+                pass
+    return content
+
+
+def _media(media: Media) -> dict[str, Any]:
+    url = f"data:{media.mime};base64,{media.data}"
+    kind, _, form = media.mime.partition("/")
+    if kind == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    if kind == "audio":
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": form}}
+    return {"type": "file", "file": {"filename": media.name or "file", "file_data": url}}
+
+
+# ---------------------------------------------------------------------------- answer
+
+
+class _Function(Struct, gc=False):
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+
+
+class _CallPiece(Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(Struct, gc=False):
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallPiece] | None = None
+
+
+class _Choice(Struct, gc=False):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+    index: int = 0
+
+
+class _PromptDetails(Struct):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+class _CompletionDetails(Struct):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+
+
+class _Chunk(Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    model: str | None = None
+    error: Any = None
+
+
+_decoder = msgspec.json.Decoder(_Chunk)
+
+
+class _Reader:
+    """Reads the events of one answer."""
+
+    def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
+        self.is_done = False
+        self._endpoint = endpoint
+        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._last_call = -1
+        self._stop_reason: StopReason | None = None
+        self._usage = Usage()
+        self._model = ""
+
+    def read(self, data: bytes) -> list[Delta]:
+        """Take one event, return what it shows; raises ProviderError."""
+        if self.is_done or data == b"[DONE]":
+            self.is_done = True
+            return []
+        chunk = decode_event(_decoder, self._endpoint.who, data)
+        if chunk.error:
+            raise self._failure(chunk.error)
+        if chunk.model and not self._model:
+            self._model = chunk.model
+        if chunk.usage:
+            self._usage = _usage(chunk.usage)
+        deltas: list[Delta] = []
+        for choice in chunk.choices or ():
+            if choice.index == 0:
+                if choice.delta:
+                    self._read_delta(choice.delta, deltas)
+                if choice.finish_reason:
+                    self._stop_reason = _STOP_REASONS.get(choice.finish_reason, "end_turn")
+        return deltas
+
+    def reply(self) -> ModelReply:
+        """Return the whole reply; raises ProviderError when its end never came."""
+        if self._stop_reason is None and not self.is_done:
+            raise cut_off(self._endpoint.who)
+        return self._builder.finish(self._stop_reason or "end_turn", self._usage, self._model)
+
+    def _read_delta(self, delta: _Delta, deltas: list[Delta]) -> None:
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            deltas.append(self._builder.reasoning(reasoning))
+        if text := delta.content or delta.refusal:
+            deltas.append(self._builder.text(text))
+        if delta.tool_calls:
+            deltas.extend(map(self._read_call, delta.tool_calls))
+
+    def _read_call(self, piece: _CallPiece) -> Delta:
+        function = piece.function or _Function()
+        index = self._index(piece, function)
+        self._last_call = max(self._last_call, index)
+        args = function.arguments or ""
+        return self._builder.call(
+            index,
+            call_id=piece.id or "",
+            name=function.name or "",
+            args=args if isinstance(args, str) else msgspec.json.encode(args).decode(),
+        )
+
+    def _index(self, piece: _CallPiece, function: _Function) -> int:
+        """Tell which call a piece belongs to; some servers number all calls 0, or none."""
+        index = self._last_call if piece.index is None else piece.index
+        known = self._builder.call_id(index)
+        begins_another = bool(piece.id and function.name) and known is not None and piece.id != known
+        if begins_another or index < 0:
+            return self._last_call + 1
+        return index
+
+    def _failure(self, error: Any) -> Exception:
+        found = read_error({"error": error}) or VendorError(str(error))
+        return broke_off(self._endpoint.who, found, secrets=self._endpoint.secrets)
+
+
+def _usage(usage: _Usage) -> Usage:
+    """Count each token once: OpenAI's prompt holds the cached ones, its completion the reasoning."""
+    prompt, details = usage.prompt_tokens or 0, usage.prompt_tokens_details or _PromptDetails()
+    cache_read, cache_write = details.cached_tokens or 0, details.cache_write_tokens or 0
+    completion = usage.completion_tokens_details or _CompletionDetails()
+    return Usage(
+        input=max(0, prompt - cache_read - cache_write),
+        output=usage.completion_tokens or 0,
+        cache_read=cache_read,
+        cache_write=cache_write,
+        reasoning=completion.reasoning_tokens or 0,
+    )

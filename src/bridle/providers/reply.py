@@ -1,0 +1,130 @@
+"""Fragments of an answer, from any wire, put together into deltas and one whole reply."""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import ProviderError
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Part, Reasoning, StopReason, Text, ToolCall, Usage
+from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.protocol import ReasoningDelta, TextDelta, ToolCallDelta
+
+_args_decoder = msgspec.json.Decoder(dict[str, Any])
+
+
+class _Draft(Struct):
+    """A part that is still being written."""
+
+    kind: Literal["text", "reasoning", "call"]
+    pieces: list[str]
+    id: CallId = CallId("")
+    name: str = ""
+    meta: dict[str, Any] = {}
+
+
+class ReplyBuilder:
+    """Collect one answer; parts keep the order in which they began.
+
+    A method that takes a fragment returns the delta that shows it. `turn` names calls that the vendor left
+    without an id, so that the name is the same whenever the same request is answered again.
+    """
+
+    def __init__(self, who: str, turn: int) -> None:
+        self._who = who
+        self._turn = turn
+        self._drafts: list[_Draft] = []
+        self._calls: dict[int, _Draft] = {}
+        self._open: _Draft | None = None
+
+    def text(self, fragment: str) -> TextDelta:
+        """Add words."""
+        self._draft("text").pieces.append(fragment)
+        return TextDelta(fragment)
+
+    def reasoning(self, fragment: str) -> ReasoningDelta:
+        """Add thinking."""
+        self._draft("reasoning").pieces.append(fragment)
+        return ReasoningDelta(fragment)
+
+    def call(self, index: int, *, call_id: str = "", name: str = "", args: str = "") -> ToolCallDelta:
+        """Begin call number `index`, or go on with it."""
+        draft = self._calls.get(index)
+        if draft is None:
+            draft = self._calls[index] = _Draft(
+                "call", [], CallId(call_id or f"call_{self._turn}_{len(self._calls)}")
+            )
+            self._drafts.append(draft)
+            self._open = None
+        draft.name = draft.name or name
+        draft.pieces.append(args)
+        return ToolCallDelta(draft.id, draft.name, args)
+
+    def close(self) -> None:
+        """End the open part: what follows begins a part of its own, even if it is of the same kind."""
+        self._open = None
+
+    def mark(self, kind: Literal["text", "reasoning"], wire: str, **sealed: Any) -> None:
+        """Keep a vendor's metadata with the open part of this kind; an opaque one may hold nothing else."""
+        self._draft(kind).meta.setdefault(wire, {}).update(sealed)
+
+    def mark_call(self, index: int, wire: str, **sealed: Any) -> None:
+        """Keep a vendor's metadata with call number `index`, which has begun."""
+        self._calls[index].meta.setdefault(wire, {}).update(sealed)
+
+    def call_id(self, index: int) -> str | None:
+        """Return the id of call number `index`, or None before it began."""
+        draft = self._calls.get(index)
+        return draft.id if draft else None
+
+    def finish(self, stop_reason: StopReason, usage: Usage, model: str) -> ModelReply:
+        """Return the whole reply; raises ProviderError when there is nothing in it."""
+        parts = tuple(_part(draft) for draft in self._drafts)
+        message = Message("assistant", parts)
+        if self._calls and stop_reason in ("end_turn", "stop_sequence"):
+            stop_reason = "tool_use"  # OpenAI's Responses API says "stop" for calls too: the parts decide
+        elif not self._calls and stop_reason == "tool_use":
+            stop_reason = "end_turn"
+        if not self._calls and not message.text.strip():
+            self._refuse_empty(stop_reason)
+        return ModelReply(message, stop_reason, usage, model)
+
+    def _draft(self, kind: Literal["text", "reasoning"]) -> _Draft:
+        if self._open is None or self._open.kind != kind:
+            self._open = _Draft(kind, [])
+            self._drafts.append(self._open)
+        return self._open
+
+    def _refuse_empty(self, stop_reason: StopReason) -> None:
+        if stop_reason == "content_filter":
+            raise ProviderError(
+                f"{self._who}: the answer was withheld by a content filter", kind="content_filtered"
+            )
+        if stop_reason != "max_tokens":
+            raise ProviderError(f"{self._who}: the model answered nothing", kind="empty_reply")
+
+
+def turn_of(request: ModelRequest) -> int:
+    """Count the assistant messages of a request: the place of the coming answer in its conversation."""
+    return sum(message.role == "assistant" for message in request.messages)
+
+
+def _part(draft: _Draft) -> Part:
+    text = "".join(draft.pieces)
+    match draft.kind:
+        case "text":
+            return Text(text, draft.meta)
+        case "reasoning":
+            return Reasoning(text, draft.meta)
+        case "call":
+            return _call(draft, text)
+
+
+def _call(draft: _Draft, text: str) -> ToolCall:
+    if not text.strip():
+        return ToolCall(draft.id, draft.name, meta=draft.meta)
+    try:
+        return ToolCall(draft.id, draft.name, _args_decoder.decode(text), meta=draft.meta)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ToolCall(draft.id, draft.name, invalid=text, meta=draft.meta)

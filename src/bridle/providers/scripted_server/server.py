@@ -1,0 +1,250 @@
+"""The scripted model behind real HTTP: every wire, every fault, and a record of what was asked.
+
+| path | speaks |
+|---|---|
+| `/v1/chat/completions` | OpenAI Chat Completions |
+| `/v1/responses` | OpenAI Responses |
+| `/v1/messages` | Anthropic Messages |
+| `/{version}/models/{model}:generateContent`, `:streamGenerateContent` | Gemini |
+| `/health` `/props` `/tokenize` `/v1/models` | llama-server |
+| `/_requests` | what was asked so far, as a JSON list |
+"""
+
+import asyncio
+import socket
+import struct
+from collections import deque
+from pathlib import Path
+from typing import Any, Self, get_args
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from bridle.core.errors import ProviderError
+from bridle.providers.failure import kind_of_status
+from bridle.providers.scene import Player, Scene
+from bridle.providers.script import (
+    DEFAULT_MESSAGE,
+    ErrorFault,
+    Fault,
+    GarbageFault,
+    HangFault,
+    HttpFault,
+    Reason,
+    ResetFault,
+    Script,
+    TruncateFault,
+    load_script,
+)
+from bridle.providers.scripted_server import llama
+from bridle.providers.scripted_server.chat import ChatWire, error_answer
+from bridle.providers.scripted_server.gemini import GeminiWire
+from bridle.providers.scripted_server.messages import MessagesWire
+from bridle.providers.scripted_server.responses import ResponsesWire
+from bridle.providers.scripted_server.wire import ErrorAnswer
+
+MAX_KEPT_REQUESTS = 10_000
+MAX_BODY_BYTES = 256 * 1024 * 1024
+WRITE_BYTES = 8 * 1024  # chunks without a delay between them are sent together up to this size
+
+Wire = ChatWire | ResponsesWire | MessagesWire | GeminiWire
+
+
+class SeenRequest(Struct):
+    """A request as it arrived, and what became of it."""
+
+    path: str
+    headers: dict[str, str]
+    """Names are in lower case."""
+    body: Any
+    peer: str
+    """Address of the connection: equal for requests that shared one."""
+    status: int = 0
+    is_abandoned: bool = False
+    """The other side left before the answer was complete."""
+
+
+class ScriptedServer:
+    """Serve a script on loopback while the `async with` block lasts."""
+
+    def __init__(self, script: Script | Path, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.script = load_script(script) if isinstance(script, Path) else script
+        self.requests: deque[SeenRequest] = deque(maxlen=MAX_KEPT_REQUESTS)
+        name = script.name if isinstance(script, Path) else "script"
+        self._player = Player(self.script, name)
+        self._host, self._port = host, port
+        self._runner = web.AppRunner(
+            self._app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1
+        )
+
+    @property
+    def url(self) -> str:
+        """Return the base address, without a path."""
+        return f"http://{self._host}:{self._port}"
+
+    async def __aenter__(self) -> Self:
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self._host, self._port).start()
+        self._port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    def _app(self) -> web.Application:
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
+        for path in ("/v1/chat/completions", "/v1/responses", "/v1/messages", "/{version}/models/{target}"):
+            app.router.add_post(path, self._answer)
+        app.router.add_get("/health", self._health)
+        app.router.add_get("/props", self._props)
+        app.router.add_post("/tokenize", self._tokenize)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/_requests", self._seen)
+        return app
+
+    async def _health(self, _: web.Request) -> web.Response:
+        return _json(llama.health())
+
+    async def _props(self, _: web.Request) -> web.Response:
+        return _json(llama.props(self.script))
+
+    async def _models(self, _: web.Request) -> web.Response:
+        return _json(llama.models(self.script))
+
+    async def _tokenize(self, http: web.Request) -> web.Response:
+        try:
+            return _json(llama.tokenize(await http.read()))
+        except msgspec.DecodeError as error:
+            return _refusal(error_answer("invalid_request", str(error)))
+
+    async def _seen(self, _: web.Request) -> web.Response:
+        return _json(list(self.requests))
+
+    async def _answer(self, http: web.Request) -> web.StreamResponse:
+        body = await http.read()
+        seen = _note(http, body)
+        self.requests.append(seen)
+        try:
+            response = await self._play(http, body)
+        except asyncio.CancelledError:
+            seen.is_abandoned = True
+            raise
+        seen.status = response.status
+        return response
+
+    async def _play(self, http: web.Request, body: bytes) -> web.StreamResponse:
+        try:
+            wire = open_wire(http, body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _refusal(error_answer("invalid_request", str(error)))
+        try:
+            scene = self._player.play(wire.asked.request)
+        except ProviderError as error:
+            return _refusal(wire.error("invalid_request", str(error)))
+        await asyncio.sleep(scene.delay_s)
+        if isinstance(scene.fault, HttpFault):
+            return _http_fault(wire, scene.fault)
+        if isinstance(scene.fault, ResetFault | HangFault) and scene.fault.after == 0:
+            await _fall_silent(http, scene.fault)
+        return await (_stream if wire.asked.stream else _whole)(http, wire, scene)
+
+
+def open_wire(http: web.Request, body: bytes) -> Wire:
+    """Choose the wire by the path; raises msgspec.DecodeError for a body that is not a request of it."""
+    match http.path:
+        case "/v1/chat/completions":
+            return ChatWire(body)
+        case "/v1/responses":
+            return ResponsesWire(body)
+        case "/v1/messages":
+            return MessagesWire(body)
+        case _:
+            model, _, method = http.match_info["target"].rpartition(":")
+            if method != "streamGenerateContent":
+                return GeminiWire(body, model, "whole")
+            return GeminiWire(body, model, "sse" if http.query.get("alt") == "sse" else "array")
+
+
+async def _stream(http: web.Request, wire: Wire, scene: Scene) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": wire.content_type, "Cache-Control": "no-cache"})
+    await response.prepare(http)
+    pending = wire.begin(scene)
+    for sent, chunk in enumerate(scene.chunks):
+        if scene.fails_at(sent):
+            break
+        if len(pending) >= WRITE_BYTES or scene.chunk_delay_s:
+            await response.write(pending)
+            await asyncio.sleep(scene.chunk_delay_s)
+            pending = b""
+        pending += wire.chunk(scene, chunk)
+    match scene.fault:
+        case None:
+            pending += wire.end(scene)
+        case ErrorFault(reason=reason, message=message):
+            pending += wire.error_event(reason, message or DEFAULT_MESSAGE)
+        case GarbageFault(data=data):
+            pending += data.encode("latin-1", "replace")
+        case HttpFault() | TruncateFault() | ResetFault() | HangFault():
+            pass
+    await response.write(pending)
+    await _fall_silent(http, scene.fault)
+    await response.write_eof()
+    return response
+
+
+async def _whole(http: web.Request, wire: Wire, scene: Scene) -> web.StreamResponse:
+    body = msgspec.json.encode(wire.whole(scene))
+    match scene.fault:
+        case ErrorFault(reason=reason, message=message):
+            return _refusal(wire.error(reason, message or DEFAULT_MESSAGE))
+        case GarbageFault(data=data):
+            body = data.encode("latin-1", "replace")
+        case TruncateFault():
+            body = body[: len(body) // 2]
+        case HttpFault() | ResetFault() | HangFault() | None:
+            await _fall_silent(http, scene.fault)
+    return web.Response(body=body, content_type="application/json")
+
+
+async def _fall_silent(http: web.Request, fault: Fault | None) -> None:
+    """Break the connection or say nothing more; either ends when the connection does."""
+    if isinstance(fault, ResetFault) and http.transport is not None:
+        connection: socket.socket = http.transport.get_extra_info("socket")
+        # Closing with nothing to linger for makes the kernel send RST instead of FIN.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        http.transport.abort()
+    if isinstance(fault, ResetFault | HangFault):
+        await asyncio.Event().wait()
+
+
+def _http_fault(wire: Wire, fault: HttpFault) -> web.Response:
+    told: dict[str, Reason] = {reason: reason for reason in get_args(Reason)}
+    reason = fault.reason or told.get(kind_of_status(fault.status or 500), "server_error")
+    answer = wire.error(reason, fault.message or DEFAULT_MESSAGE)
+    body = answer.body if fault.body is None else fault.body
+    response = web.Response(
+        status=fault.status or answer.status,
+        body=body.encode() if isinstance(body, str) else msgspec.json.encode(body),
+        content_type="text/plain" if isinstance(body, str) else "application/json",
+    )
+    response.headers.update(fault.headers)
+    return response
+
+
+def _note(http: web.Request, body: bytes) -> SeenRequest:
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        decoded = body.decode("utf-8", "replace")
+    host, port = http.transport.get_extra_info("peername")[:2] if http.transport else ("", 0)
+    headers = {name.lower(): value for name, value in http.headers.items()}
+    return SeenRequest(http.path_qs, headers, decoded, f"{host}:{port}")
+
+
+def _refusal(answer: ErrorAnswer) -> web.Response:
+    return _json(answer.body, answer.status)
+
+
+def _json(value: Any, status: int = 200) -> web.Response:
+    return web.Response(status=status, body=msgspec.json.encode(value), content_type="application/json")
