@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bridle.core.protocol import ModelReplied, Record, RunEnded, RunResumed, ToolFinished, ToolStarted
+from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
-from bridle.sessions.driver import INTERRUPTED
 from bridle.stores.check import verify
 from tests.crash.actor_child import SESSION, TURNS, open_store
 

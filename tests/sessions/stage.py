@@ -96,18 +96,20 @@ class SmallTool:
         return ToolOutput(result)
 
 
-class OneModel:
-    """Resolves every reference to one provider."""
+class Cast:
+    """Resolves `scripted/play` to the first provider, `scripted/understudy` to the second."""
 
-    def __init__(self, provider: Provider, window_tokens: int = 10_000) -> None:
-        self._provider = provider
+    def __init__(self, *providers: Provider, window_tokens: int) -> None:
+        self.providers = dict(zip(("play", "understudy"), providers, strict=False))
         self._window_tokens = window_tokens
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
-        return self._provider, Model("scripted", "play", self._window_tokens, max_output_tokens=100)
+        name = ref.removeprefix("scripted/")
+        return self.providers[name], Model("scripted", name, self._window_tokens, max_output_tokens=100)
 
     async def aclose(self) -> None:
-        await self._provider.aclose()
+        for provider in self.providers.values():
+            await provider.aclose()
 
 
 class Stage:
@@ -117,6 +119,7 @@ class Stage:
         self,
         provider: Provider,
         *,
+        understudy: Provider | None = None,
         tools: Sequence[Tool] = (),
         store: Store | None = None,
         claims: Claims | None = None,
@@ -126,12 +129,14 @@ class Stage:
     ) -> None:
         self.clock = FixedClock()
         self.store = store or EphemeralStore(self.clock)
-        agent = Agent("default", "You are a play.", "scripted/play", rules=tuple(rules))
+        providers = (provider, understudy) if understudy is not None else (provider,)
+        fallbacks = ("scripted/understudy",) if understudy is not None else ()
+        agent = Agent("default", "You are a play.", "scripted/play", fallbacks, rules=tuple(rules))
         self.service = SessionService(
             Engine(
                 store=self.store,
                 claims=claims or LocalClaims(),
-                models=OneModel(provider, window_tokens),
+                models=Cast(*providers, window_tokens=window_tokens),
                 load_agent=lambda name, cwd: agent,
                 tools=tools,
                 clock=self.clock,

@@ -13,8 +13,8 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
-from bridle.sessions.driver import INTERRUPTED
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 

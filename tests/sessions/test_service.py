@@ -30,6 +30,7 @@ from bridle.core.protocol import (
     Lagged,
     MessageAdded,
     ModelReplied,
+    ModelSwitched,
     Prompt,
     PromptQueued,
     Record,
@@ -379,6 +380,25 @@ async def test_a_model_that_keeps_failing_fails_the_run(kind):
     assert (ended.outcome, ended.reason) == ("failed", "no")
 
 
+async def test_a_model_that_cannot_be_reached_is_replaced_for_the_rest_of_the_run():
+    gone = Play([ProviderError("no such model", kind="model_not_found")])
+    understudy = Play(says("", call("c1", "look")), says("done"))
+    async with Stage(gone, understudy=understudy, tools=[look()]) as stage:
+        ended = await stage.run("hi")
+        switched = [e for e in await stage.log() if isinstance(e, ModelSwitched)]
+
+    assert switched == [ModelSwitched(ended.run_id, 1, "scripted/understudy", "no such model")]
+    assert (ended.outcome, ended.text, len(gone.requests)) == ("completed", "done", 1)
+
+
+async def test_a_request_that_is_wrong_is_not_sent_to_another_model():
+    refusing = Play([ProviderError("bad request", kind="invalid_request")])
+    async with Stage(refusing, understudy=Play(says("hello"))) as stage:
+        ended = await stage.run("hi")
+
+    assert (ended.outcome, ended.reason) == ("failed", "bad request")
+
+
 async def test_a_model_that_answers_nothing_fails_the_run():
     async with Stage(Play(says(""))) as stage:
         ended = await stage.run("hi")
@@ -574,7 +594,7 @@ class FullStore(EphemeralStore):
 async def test_a_full_disk_fails_the_run_and_loses_nothing():
     store = FullStore(FixedClock())
     async with Stage(Play(says("hello"), says("again"), hold=True), store=store) as stage:
-        play = stage.service._engine.models._provider
+        play = stage.service._engine.models.providers["play"]
         run_id = await stage.prompt("hi")
         await play.streaming.wait()
         store.left = 0

@@ -4,9 +4,11 @@ Parts keep the order in which the model produced them, and each keeps the vendor
 metadata (thought signatures, encrypted reasoning) so that it can be sent back unchanged.
 """
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.ids import CallId
 
@@ -112,3 +114,18 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 def user_message(text: str) -> Message:
     """Wrap plain words as a user message."""
     return Message("user", (Text(text),))
+
+
+def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) -> Message:
+    """Rename calls whose id is missing or taken, since results refer to calls by id."""
+    if not message.calls:
+        return message
+    taken = set(used)
+    parts: list[Part] = []
+    for index, part in enumerate(message.parts):
+        if isinstance(part, ToolCall):
+            if not part.id or part.id in taken:
+                part = replace(part, id=CallId(f"{part.id or 'call'}_{turn}_{index}"))
+            taken.add(part.id)
+        parts.append(part)
+    return Message(message.role, tuple(parts))

@@ -35,18 +35,16 @@ from bridle.core.protocol import (
     QueueEdited,
     Rename,
     Resume,
-    RunEnded,
     RunOptions,
     RunStarted,
     SessionArchived,
     SessionTitled,
     Steer,
-    ToolFinished,
     ToolOutputDelta,
 )
+from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
-from bridle.sessions.dispatch import failed_result
-from bridle.sessions.driver import INTERRUPTED, Driver
+from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup, set_up
@@ -240,23 +238,9 @@ class Actor:
 
     def _close_cut_off(self, run: RunState, reason: str) -> None:
         """End a run that nobody drives any more, with a result for each of its calls."""
-        calls = run.replied.message.calls if run.replied is not None else ()
-        for call in calls:
-            if call.id not in run.finished:
-                text = INTERRUPTED if call.id in run.started else "not run: the run was cut off before it"
-                self.journal.stage(ToolFinished(failed_result(call.id, call.name, text)))
+        self.journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
         self.journal.stage(Checkpoint(self.journal.session.known))
-        self.journal.stage(
-            RunEnded(
-                run.run_id,
-                "failed",
-                reason=reason,
-                turns=run.spent.turns,
-                tool_calls=run.spent.tool_calls,
-                usage=run.usage,
-                cost=run.cost,
-            )
-        )
+        self.journal.stage(end_of(run, "failed", "", reason))
 
     def _drive(self, setup: Setup, *, resumed: bool = False) -> None:
         run = self.journal.session.run

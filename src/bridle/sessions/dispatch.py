@@ -100,8 +100,3 @@ class Dispatcher:
 
     def _result(self, call: ToolCall, text: str, *, failed: bool) -> ToolResult:
         return ToolResult(call.id, call.name, cap_output(text, self._max_output_bytes), is_error=failed)
-
-
-def failed_result(call_id: CallId, name: str, reason: str) -> ToolResult:
-    """Make the result of a call that did not run to its end."""
-    return ToolResult(call_id, name, reason, is_error=True)

@@ -19,7 +19,6 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from bridle.core.budget import Budget, Level, Spend
 from bridle.core.context import ContextUsage, estimate_message
@@ -50,7 +49,7 @@ from bridle.core.loop import (
     StopWork,
     SwitchModel,
 )
-from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.protocol import (
     ApprovalDecided,
@@ -64,7 +63,6 @@ from bridle.core.protocol import (
     ModelSwitched,
     ReasoningDelta,
     Retrying,
-    RunEnded,
     RunResumed,
     TextDelta,
     ToolFinished,
@@ -73,17 +71,14 @@ from bridle.core.protocol import (
     TurnStarted,
     final_text,
 )
+from bridle.core.recovery import close_calls, end_of, failed, plan_resume
 from bridle.core.session import RunState
-from bridle.sessions.dispatch import Checked, failed_result
+from bridle.sessions.dispatch import Checked
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup
 
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
-INTERRUPTED = (
-    "interrupted: the process ended while this was running; it may or may not have taken effect, "
-    "so check before doing it again"
-)
 
 
 class _Previewed(Struct, frozen=True):
@@ -242,7 +237,8 @@ class Driver:
             )
 
     def _record_reply(self, reply: ModelReply) -> Message:
-        message = self._with_unique_ids(reply.message)
+        used = self._journal.session.transcript.call_ids
+        message = with_unique_call_ids(reply.message, used, self._loop.turn)
         cost = cost_of(reply.usage, self._backend.model.price)
         self._journal.stage(
             ModelReplied(
@@ -262,20 +258,6 @@ class Driver:
     def _settle(self, actual: Spend) -> None:
         self._budget.settle(self._reserved, actual)
         self._reserved = Spend()
-
-    def _with_unique_ids(self, message: Message) -> Message:
-        """Rename calls whose id is missing or was used before; results refer to calls by id."""
-        if not message.calls:
-            return message
-        used = set(self._journal.session.transcript.call_ids)
-        parts = []
-        for index, part in enumerate(message.parts):
-            if isinstance(part, ToolCall):
-                if not part.id or part.id in used:
-                    part = replace(part, id=CallId(f"{part.id or 'call'}_{self._loop.turn}_{index}"))
-                used.add(part.id)
-            parts.append(part)
-        return Message(message.role, tuple(parts))
 
     def _announce_retry(self, action: Backoff) -> None:
         self._settle(Spend())
@@ -363,7 +345,7 @@ class Driver:
         await self._inbox.put(_Finished(result, duration_ms))
 
     def _refuse(self, call: ToolCall, reason: str) -> list[Input]:
-        result = failed_result(call.id, call.name, reason)
+        result = failed(call.id, call.name, reason).result
         self._record_result(result)
         return [Returned(result)]
 
@@ -408,23 +390,13 @@ class Driver:
         run, session = self._run, self._journal.session
         if ending.outcome != "completed":
             self._keep_partial_text()
-        self._close_open_calls(f"not finished: the run ended ({ending.outcome})")
+        reason = f"not finished: the run ended ({ending.outcome})"
+        self._journal.stage(*close_calls(run, begun=reason, not_begun=reason))
         if run.replied is not None and not run.turn_ended:
             self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
+        text = final_text([item.message for item in session.messages[run.first_message :]])
         self._journal.stage(Checkpoint(session.known))
-        messages = [item.message for item in session.messages[run.first_message :]]
-        self._journal.stage(
-            RunEnded(
-                run.run_id,
-                ending.outcome,
-                final_text(messages),
-                ending.reason,
-                run.spent.turns,
-                run.spent.tool_calls,
-                run.usage,
-                run.cost,
-            )
-        )
+        self._journal.stage(end_of(run, ending.outcome, text, ending.reason))
 
     def _keep_partial_text(self) -> None:
         """Keep what the user had seen of a reply that was cut off."""
@@ -435,12 +407,6 @@ class Driver:
             self._journal.stage(
                 ModelReplied(self._run.run_id, self._run.turn, message, "cancelled", Usage(), None, tokens)
             )
-
-    def _close_open_calls(self, reason: str) -> None:
-        """Give every call of the turn a result: a call without one would make the session unusable."""
-        for call in self._run.replied.message.calls if self._run.replied is not None else ():
-            if call.id not in self._run.finished:
-                self._journal.stage(ToolFinished(failed_result(call.id, call.name, reason)))
 
     async def _stop_work(self, tasks: list[asyncio.Task[None]]) -> None:
         for task in tasks:
@@ -477,16 +443,11 @@ class Driver:
 
     def _go_on(self) -> list[Input]:
         """Replay the open turn: calls with a result keep it, interrupted ones get one that says so."""
-        run = self._run
-        lost = [start for start in run.interrupted if not start.repeatable]
-        self._journal.stage(RunResumed(run.run_id, tuple(start.call_id for start in lost)))
-        for start in lost:
-            self._journal.stage(ToolFinished(failed_result(start.call_id, start.tool, INTERRUPTED)))
-        reply = run.replied
-        last = self._journal.session.messages[-1].message
-        if reply is None or (run.turn_ended and last.role != "assistant"):
-            self._loop = Loop(self._setup.policy, max(0, run.turn - (reply is None)))
+        plan = plan_resume(self._run, self._journal.session.messages[-1].message)
+        lost = tuple(finished.result.call_id for finished in plan.lost)
+        self._journal.stage(RunResumed(self._run.run_id, lost), *plan.lost)
+        self._loop = Loop(self._setup.policy, plan.turn)
+        if plan.replay is None:
             return [Begin()]
-        self._loop = Loop(self._setup.policy, run.turn - 1)
         self._loop.feed(Begin())
-        return [Replied(reply.message)]
+        return [Replied(plan.replay)]

@@ -1,0 +1,67 @@
+"""What becomes of a run that was cut off: which calls are lost, where it goes on, how it is closed.
+
+| its call | after a crash |
+|---|---|
+| has a result | keeps it and never runs again |
+| had begun, only reads | runs again |
+| had begun, may have changed something | gets a result that says so |
+| had not begun | runs if the run is resumed |
+"""
+
+from msgspec import Struct
+
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, ToolResult
+from bridle.core.protocol import Outcome, RunEnded, ToolFinished
+from bridle.core.session import RunState
+
+INTERRUPTED = (
+    "interrupted: the process ended while this was running; it may or may not have taken effect, "
+    "so check before doing it again"
+)
+NOT_RUN = "not run: the run was cut off before it"
+
+
+class ResumePlan(Struct, frozen=True):
+    """How a cut-off run goes on."""
+
+    turn: int
+    """The last turn that needs nothing more."""
+    replay: Message | None
+    """The reply of the turn after it, if the model had answered already."""
+    lost: tuple[ToolFinished, ...]
+    """Results for the calls whose effect is unknown."""
+
+
+def plan_resume(run: RunState, last: Message) -> ResumePlan:
+    """Decide where a run goes on, given its newest message."""
+    lost = tuple(
+        failed(start.call_id, start.tool, INTERRUPTED) for start in run.interrupted if not start.repeatable
+    )
+    reply = run.replied
+    if reply is None:
+        return ResumePlan(max(0, run.turn - 1), None, lost)
+    if run.turn_ended and last.role != "assistant":
+        return ResumePlan(run.turn, None, lost)
+    return ResumePlan(run.turn - 1, reply.message, lost)
+
+
+def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinished]:
+    """Give every open call of the turn a result: a call without one would make the session unusable."""
+    calls = run.replied.message.calls if run.replied is not None else ()
+    return [
+        failed(call.id, call.name, begun if call.id in run.started else not_begun)
+        for call in calls
+        if call.id not in run.finished
+    ]
+
+
+def end_of(run: RunState, outcome: Outcome, text: str, reason: str) -> RunEnded:
+    """Make a run's last event from what it has recorded."""
+    spent = run.spent
+    return RunEnded(run.run_id, outcome, text, reason, spent.turns, spent.tool_calls, run.usage, run.cost)
+
+
+def failed(call_id: CallId, name: str, reason: str) -> ToolFinished:
+    """Record that a call did not run to its end."""
+    return ToolFinished(ToolResult(call_id, name, reason, is_error=True))
