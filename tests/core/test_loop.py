@@ -811,7 +811,7 @@ def is_reachable(source: LoopState, target: LoopState) -> bool:
 def test_whatever_happens_in_whatever_order_a_run_stays_sound(choices: bytes):
     """No illegal move, one end and nothing after it, no call twice, results before the boundary."""
     watched = Watched()
-    watched.feed(Begin())
+    assert watched.feed(Begin()) == [CallModel(1)]
     for choice, fits in zip(choices[::2], choices[1::2], strict=False):
         inputs = FITTING[watched.loop.state] if fits >= 32 else ANYTHING
         watched.take(inputs[choice % len(inputs)])

@@ -153,6 +153,7 @@ def test_defaults_never_change():
         if any(not field.required for field in fields(kind))
     } == {
         "SessionCreated": {"agent": "default", "title": "", "parent": None, "forked_at": None},
+        "SessionTitled": {"model": "", "usage": Usage(), "cost": None},
         "PromptQueued": {"options": RunOptions(), "delivery": "queue"},
         "RunStarted": {"mode": "ask", "limits": Limits()},
         "RunResumed": {"interrupted": ()},

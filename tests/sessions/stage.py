@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from bridle.core.agent import Agent
 from bridle.core.errors import ProviderError, ToolError
@@ -120,6 +120,7 @@ class Stage:
         provider: Provider,
         *,
         understudy: Provider | None = None,
+        titles_by: Literal["", "scripted/understudy"] = "",
         tools: Sequence[Tool] = (),
         store: Store | None = None,
         claims: Claims | None = None,
@@ -130,8 +131,14 @@ class Stage:
         self.clock = FixedClock()
         self.store = store or EphemeralStore(self.clock)
         providers = (provider, understudy) if understudy is not None else (provider,)
-        fallbacks = ("scripted/understudy",) if understudy is not None else ()
-        agent = Agent("default", "You are a play.", "scripted/play", fallbacks, rules=tuple(rules))
+        agent = Agent(
+            "default",
+            "You are a play.",
+            "scripted/play",
+            small_model=titles_by,
+            fallbacks=("scripted/understudy",) if understudy is not None and not titles_by else (),
+            rules=tuple(rules),
+        )
         self.service = SessionService(
             Engine(
                 store=self.store,

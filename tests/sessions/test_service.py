@@ -41,6 +41,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionCreated,
     SessionFacts,
+    SessionTitled,
     Steer,
     TextDelta,
     ToolFinished,
@@ -389,6 +390,31 @@ async def test_a_model_that_cannot_be_reached_is_replaced_for_the_rest_of_the_ru
 
     assert switched == [ModelSwitched(ended.run_id, 1, "scripted/understudy", "no such model")]
     assert (ended.outcome, ended.text, len(gone.requests)) == ("completed", "done", 1)
+
+
+async def test_the_small_model_writes_the_title_of_a_new_session():
+    titles = Play(says('"Greetings, plainly."\n'), says("never asked"))
+    async with Stage(
+        Play(says("hello"), says("again")), understudy=titles, titles_by="scripted/understudy"
+    ) as stage:
+        await stage.run("hi")
+        titled = await stage.until(SessionTitled)
+        await stage.run("and again")
+        session = await stage.service.read(stage.session)
+
+    assert titled == SessionTitled("Greetings, plainly", "scripted/understudy", USAGE)
+    assert session.known.title == "Greetings, plainly"
+    assert session.known.totals.usage == USAGE + USAGE + USAGE
+    assert len(titles.requests) == 1
+
+
+async def test_a_title_that_fails_leaves_the_one_made_from_the_prompt():
+    broken = Play([ProviderError("down", kind="server_error")])
+    async with Stage(Play(says("hello")), understudy=broken, titles_by="scripted/understudy") as stage:
+        ended = await stage.run("hi")
+        titled = (await stage.service.read(stage.session)).known.title
+
+    assert (ended.outcome, titled) == ("completed", "hi")
 
 
 async def test_a_request_that_is_wrong_is_not_sent_to_another_model():

@@ -14,6 +14,8 @@ class Agent(Struct, frozen=True):
     name: str
     prompt: str
     model: str
+    small_model: str = ""
+    """A quick, cheap model for titles; without one a title is made from the prompt."""
     fallbacks: tuple[str, ...] = ()
     """Models to go on with, in order, when the model before cannot be reached."""
     display_name: str = ""

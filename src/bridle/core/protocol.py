@@ -134,6 +134,10 @@ class SessionCreated(EventKind, frozen=True):
 
 class SessionTitled(EventKind, frozen=True):
     title: str
+    model: str = ""
+    """The model that wrote it; empty when a person did."""
+    usage: Usage = Usage()
+    cost: float | None = None
 
 
 class SessionArchived(EventKind, frozen=True):

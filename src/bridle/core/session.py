@@ -218,7 +218,9 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
     totals = facts.totals
     match event:
         case SessionTitled():
-            return replace(facts, title=event.title)
+            cost = totals.cost + (event.cost or 0.0)
+            spent = replace(totals, usage=totals.usage + event.usage, cost=cost)
+            return replace(facts, title=event.title, totals=spent)
         case SessionArchived():
             return replace(facts, archived=event.archived)
         case MessageAdded():

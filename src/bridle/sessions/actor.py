@@ -10,6 +10,7 @@ When a run ends the next queued prompt starts by itself, unless the user stopped
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -48,8 +49,11 @@ from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup, set_up
+from bridle.sessions.titles import write_title
 
 INBOX = 64
+TITLE_TIMEOUT_S = 30.0
+TITLE_GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
 
 
 class Receipt(Struct, frozen=True):
@@ -71,6 +75,7 @@ class Actor:
         self._driver: Driver | None = None
         self._starting = asyncio.Lock()  # invariant: one run at a time
         self._running: asyncio.Task[None] | None = None
+        self._titling: asyncio.Task[None] | None = None
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
 
     @property
@@ -90,6 +95,9 @@ class Actor:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
             await asyncio.wait([self._running])
+        if self._titling is not None:
+            await asyncio.wait([self._titling], timeout=TITLE_GRACE_S)
+            self._titling.cancel()
         self._serving.cancel()
         await asyncio.wait([self._serving])
 
@@ -189,8 +197,19 @@ class Actor:
             self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run_id)
+        if setup.agent.small_model and self.journal.session.known.totals.runs == 1:
+            self._titling = asyncio.create_task(self._title(setup.agent.small_model, message))
         self._drive(setup)
         return receipt
+
+    async def _title(self, model: str, prompt: Message) -> None:
+        """Let the small model name a new session, beside its first run; without luck nothing changes."""
+        title_before = self.journal.session.known.title
+        with suppress(BridleError, TimeoutError):
+            async with asyncio.timeout(TITLE_TIMEOUT_S):
+                titled = await write_title(self._engine.models, model, prompt)
+            if titled is not None and self.journal.session.known.title == title_before:
+                await self.journal.record(titled)
 
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
