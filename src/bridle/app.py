@@ -93,6 +93,7 @@ def open_service(settings: Settings, environ: Mapping[str, str]) -> "SessionServ
             tools=open_tools(settings),
             clock=clock,
             chance=SystemChance(),
+            default_agent=settings.agent,
             retry=settings.retry.policy(),
             tool_timeout_s=float(settings.tools.timeout),
             max_output_bytes=settings.tools.max_output_bytes,

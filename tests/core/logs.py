@@ -27,6 +27,7 @@ from bridle.core.protocol import (
     Event,
     MessageAdded,
     ModelReplied,
+    ModelSwitched,
     Outcome,
     PromptQueued,
     QueueDropped,
@@ -158,6 +159,8 @@ class Log:
             case 0:
                 self._append(Retrying(self._run_id, self._turn, 1, 3, "rate_limited", "slow down", 500))
             case 1:
+                self._append(ModelSwitched(self._run_id, self._turn, "scripted/other", "gone"))
+            case 2:
                 return False  # cut off while the model was answering
         self._append(self._reply_with(calls))
         while self._lives:

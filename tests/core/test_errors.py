@@ -5,6 +5,7 @@ import pytest
 
 from bridle.core import errors
 from bridle.core.errors import (
+    FALLBACK_KINDS,
     RETRYABLE_KINDS,
     BridleError,
     ConfigError,
@@ -53,6 +54,13 @@ def test_a_provider_error_is_unknown_unless_told():
     error = ProviderError("odd")
 
     assert (error.kind, error.retry_after_s) == ("unknown", None)
+
+
+@pytest.mark.parametrize("kind", get_args(ProviderErrorKind))
+def test_another_model_may_do_better_unless_the_request_itself_is_at_fault(kind: ProviderErrorKind):
+    of_the_request = {"invalid_request", "content_filtered", "context_length_exceeded"}
+
+    assert (kind in FALLBACK_KINDS) == (kind not in of_the_request)
 
 
 @pytest.mark.parametrize("kind", get_args(ProviderErrorKind))

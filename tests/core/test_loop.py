@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bridle.core.errors import RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
+from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.loop import (
     REPEAT_LIMIT,
@@ -36,6 +36,7 @@ from bridle.core.loop import (
     Returned,
     Settled,
     StopWork,
+    SwitchModel,
     diagram,
 )
 from bridle.core.messages import Message, Text, ToolCall, ToolResult
@@ -87,6 +88,10 @@ def asked(made: ToolCall, *, parallel: bool = False) -> Prepared:
     return Prepared(made.id, "ask", parallel)
 
 
+def turn_of(made: ToolCall, output: str = "done", *, stop: Refused | None = None) -> list[Input]:
+    return [replied(made), allowed(made), returned(made, output), Drained(stop=stop)]
+
+
 def play(loop: Loop, *inputs: Input) -> list[list[Action]]:
     """Feed inputs one by one; return what each led to."""
     return [loop.feed(event) for event in inputs]
@@ -133,6 +138,7 @@ def test_a_run_may_make_a_hundred_turns_ten_calls_at_once_and_three_retries():
     assert LoopPolicy() == LoopPolicy(
         max_turns=100,
         max_parallel=10,
+        fallbacks=0,
         retry=RetryPolicy(max_retries=3, initial_s=0.5, max_s=30.0, multiplier=2.0),
     )
 
@@ -525,6 +531,62 @@ def test_a_vendor_that_asks_for_too_long_a_wait_is_given_up():
     assert loop_after().feed(failure) == [EndRun("failed", "come back tomorrow")]
 
 
+# ---------------------------------------------------------------------------- other models
+
+
+ONE_MORE = LoopPolicy(fallbacks=1, retry=RetryPolicy(max_retries=1))
+GONE = ModelFailed("model_not_found", "no such model")
+
+
+def test_a_model_that_was_tried_enough_is_left_for_the_next_one_which_has_all_its_retries():
+    loop = loop_after(policy=ONE_MORE)
+
+    assert play(loop, OVERLOADED, BackoffEnded(), OVERLOADED, OVERLOADED, BackoffEnded(), OVERLOADED) == [
+        [Backoff(1, 0.5, OVERLOADED)],
+        [CallModel(1)],
+        [SwitchModel(1, OVERLOADED), CallModel(1)],
+        [Backoff(1, 0.5, OVERLOADED)],
+        [CallModel(1)],
+        [EndRun("failed", "busy")],
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(FALLBACK_KINDS - RETRYABLE_KINDS))
+def test_a_model_that_is_not_there_is_left_at_once(kind: ProviderErrorKind):
+    loop = loop_after(policy=ONE_MORE)
+    failure = ModelFailed(kind, "no")
+
+    assert loop.feed(failure) == [SwitchModel(1, failure), CallModel(1)]
+    assert loop.state == "calling_llm"
+
+
+@pytest.mark.parametrize("kind", sorted(set(get_args(ProviderErrorKind)) - FALLBACK_KINDS))
+def test_a_request_that_is_at_fault_is_not_sent_to_another_model(kind: ProviderErrorKind):
+    assert loop_after(policy=ONE_MORE).feed(ModelFailed(kind, "no")) == [EndRun("failed", "no")]
+
+
+def test_a_vendor_that_asks_for_too_long_a_wait_is_left_at_once():
+    failure = ModelFailed("rate_limited", "tomorrow", retry_after_s=86_400.0)
+
+    assert loop_after(policy=ONE_MORE).feed(failure) == [SwitchModel(1, failure), CallModel(1)]
+
+
+def test_models_are_left_one_after_the_other_until_there_are_no_more():
+    loop = loop_after(policy=LoopPolicy(fallbacks=2))
+
+    assert play(loop, GONE, GONE, GONE) == [
+        [SwitchModel(1, GONE), CallModel(1)],
+        [SwitchModel(2, GONE), CallModel(1)],
+        [EndRun("failed", "no such model")],
+    ]
+
+
+def test_a_model_that_was_left_stays_left_in_the_turns_that_follow():
+    loop = loop_after(GONE, *turn_of(A), policy=ONE_MORE)
+
+    assert loop.feed(GONE) == [EndRun("failed", "no such model")]
+
+
 # ---------------------------------------------------------------------------- cancelling
 
 
@@ -575,10 +637,6 @@ def test_settling_without_a_cancel_means_nothing(inputs: tuple[Input, ...]):
 
 
 # ---------------------------------------------------------------------------- limits
-
-
-def turn_of(made: ToolCall, output: str = "done", *, stop: Refused | None = None) -> list[Input]:
-    return [replied(made), allowed(made), returned(made, output), Drained(stop=stop)]
 
 
 def test_a_run_ends_at_its_last_turn():
@@ -698,7 +756,9 @@ class Watched:
     """A loop, and what must hold about it as far as inputs and actions tell; it knows no stages."""
 
     def __init__(self) -> None:
-        self.loop = Loop(LoopPolicy(max_turns=8, max_parallel=2, retry=RetryPolicy(max_retries=2)))
+        self.loop = Loop(
+            LoopPolicy(max_turns=8, max_parallel=2, fallbacks=2, retry=RetryPolicy(max_retries=2))
+        )
         self.calls: list[CallId] = []
         self.made = 0
         self.parallel: dict[CallId, bool] = {}
@@ -707,6 +767,7 @@ class Watched:
         self.executed: set[CallId] = set()
         self.refused: set[CallId] = set()
         self.finished: set[CallId] = set()
+        self.switches: list[int] = []
         self.endings: list[EndRun] = []
 
     @property
@@ -745,6 +806,9 @@ class Watched:
             case EndRun():
                 self.endings.append(action)
                 assert len(self.endings) == 1
+            case SwitchModel():
+                self.switches.append(action.model)
+                assert self.switches == [1, 2][: len(self.switches)]
             case Backoff() | Prepare() | StopWork():
                 pass
 

@@ -1,4 +1,7 @@
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bridle.core.ids import CallId
 from bridle.core.messages import (
@@ -10,6 +13,7 @@ from bridle.core.messages import (
     ToolResult,
     Usage,
     user_message,
+    with_unique_call_ids,
 )
 from tests.core.values import values_of
 
@@ -46,6 +50,53 @@ def test_usage_adds_field_by_field(one: Usage, two: Usage, three: Usage):
     assert (one + two) + three == one + (two + three)
     assert (one + two).context == one.context + two.context
     assert (one + two).reasoning == one.reasoning + two.reasoning
+
+
+@pytest.mark.parametrize(
+    ("given_ids", "used", "ids"),
+    [
+        (["a", "b"], set(), ["a", "b"]),
+        (["a", "b"], {"c"}, ["a", "b"]),
+        (["a", "b"], {"a"}, ["a_3_0", "b"]),
+        (["a", "a", "a"], set(), ["a", "a_3_1", "a_3_2"]),
+        (["", ""], set(), ["call_3_0", "call_3_1"]),
+        ([""], {"call_3_0"}, ["call_3_0_"]),
+        (["a_3_1", "a", "a_3_1"], {"a"}, ["a_3_1", "a_3_1_", "a_3_1_3_2"]),
+    ],
+)
+def test_calls_without_an_id_or_with_one_that_is_taken_are_renamed(
+    given_ids: list[str], used: set[CallId], ids: list[str]
+):
+    """Some vendors give no ids, and a run counts its turns from one again."""
+    message = Message("assistant", tuple(replace(FIRST, id=CallId(given_id)) for given_id in given_ids))
+
+    renamed = with_unique_call_ids(message, used, 3)
+
+    assert renamed == Message("assistant", tuple(replace(FIRST, id=CallId(new)) for new in ids))
+
+
+def test_a_message_without_calls_needs_no_new_ids():
+    assert with_unique_call_ids(user_message("hi"), {CallId("a")}, 1) == user_message("hi")
+
+
+call_ids = st.sampled_from(["", "a", "a_1_0", "a_1_1", "call", "call_1_0", "call_1_1"]).map(CallId)
+
+
+@given(st.lists(call_ids, max_size=4), st.frozensets(call_ids))
+def test_after_renaming_every_call_id_is_new_and_nothing_else_has_changed(
+    given_ids: list[CallId], used: frozenset[CallId]
+):
+    message = Message("assistant", (Text("so"), *(replace(FIRST, id=given_id) for given_id in given_ids)))
+
+    renamed = with_unique_call_ids(message, used, 1)
+
+    ids = [call.id for call in renamed.calls]
+    assert renamed.parts == (Text("so"), *(replace(FIRST, id=new) for new in ids))
+    taken = {*used, ""}
+    for old, new in zip(given_ids, ids, strict=True):
+        assert new not in taken
+        assert new == old or old in taken
+        taken.add(new)
 
 
 def test_parts_made_without_metadata_do_not_share_it():

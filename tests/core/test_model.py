@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from bridle.core.messages import Usage
@@ -35,3 +36,25 @@ def test_an_unknown_price_is_unknown_and_not_zero():
 
 def test_a_free_model_costs_nothing():
     assert cost_of(Usage(input=5, output=5), Price(0.0, 0.0)) == 0.0
+
+
+LONG = Price(
+    1.0, 10.0, above_tokens=1000, above=Price(2.0, 20.0, 0.2, above_tokens=5000, above=Price(3.0, 30.0))
+)
+
+
+@pytest.mark.parametrize(
+    ("usage", "dollars"),
+    [
+        (Usage(input=1000, output=9000), 0.091),
+        (Usage(input=1001, output=9000), 0.182002),
+        (Usage(input=1, cache_read=900, cache_write=100, output=9000), 0.180182),
+        (Usage(input=5001), 0.015003),
+    ],
+)
+def test_a_long_context_costs_more_from_its_first_token_on(usage: Usage, dollars: float):
+    assert cost_of(usage, LONG) == pytest.approx(dollars)
+
+
+def test_a_price_with_tiers_can_be_stored():
+    assert msgspec.json.decode(msgspec.json.encode(LONG), type=Price) == LONG

@@ -204,6 +204,12 @@ def test_a_rule_granted_for_the_session_is_kept_once_and_in_order():
     assert session.known.granted == ("bash(git:*)", "edit_file(src/**)")
 
 
+def test_the_model_is_that_of_the_last_run():
+    runs = [RunStarted(R, "a/b"), RunEnded(R, "completed"), RunStarted(RunId("r2"), "c/d")]
+
+    assert [folded(*runs[:count]).known.model for count in range(4)] == ["", "a/b", "a/b", "c/d"]
+
+
 def test_totals_add_up_over_runs():
     session = folded(
         RunStarted(R, "m/x"),

@@ -80,7 +80,7 @@ async def test_a_plain_answer_leaves_this_log():
         TurnStarted(run_id, 1),
         ModelReplied(run_id, 1, Message("assistant", (Text("hello"),)), "end_turn", USAGE, tokens=5),
         TurnEnded(run_id, 1, USAGE, context),
-        Checkpoint(SessionFacts(created, 1_000, "hi", totals=totals)),
+        Checkpoint(SessionFacts(created, 1_000, "hi", "scripted/play", totals=totals)),
         RunEnded(run_id, "completed", "hello", turns=1, usage=USAGE),
     ]
 

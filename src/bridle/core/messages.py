@@ -125,7 +125,10 @@ def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) 
     for index, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
             if not part.id or part.id in taken:
-                part = replace(part, id=CallId(f"{part.id or 'call'}_{turn}_{index}"))
+                fresh = f"{part.id or 'call'}_{turn}_{index}"
+                while fresh in taken:
+                    fresh += "_"
+                part = replace(part, id=CallId(fresh))
             taken.add(part.id)
         parts.append(part)
     return Message(message.role, tuple(parts))

@@ -15,6 +15,15 @@ class Price(Struct, frozen=True):
     output: float
     cache_read: float = 0.0
     cache_write: float = 0.0
+    above_tokens: int = 0
+    above: "Price | None" = None
+    """What every token of a request costs whose context is longer than `above_tokens`."""
+
+    def for_context(self, tokens: int) -> "Price":
+        """Return the price that holds for a request with a context of so many tokens."""
+        if self.above is None or tokens <= self.above_tokens:
+            return self
+        return self.above.for_context(tokens)
 
 
 class Model(Struct, frozen=True):
@@ -59,6 +68,7 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
     """Return the dollars a usage costs, or None where the price is unknown."""
     if price is None:
         return None
+    price = price.for_context(usage.input + usage.cache_read + usage.cache_write)
     return (
         usage.input * price.input
         + usage.output * price.output

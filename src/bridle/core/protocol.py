@@ -27,6 +27,7 @@ Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhauste
 MessageSource = Literal["prompt", "steer", "fork", "import"]
 Delivery = Literal["steer", "queue"]
 
+MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
 GENESIS = "0" * 64  # the hash before the first event
 
 
@@ -252,6 +253,8 @@ class ToolFinished(EventKind, frozen=True):
     result: ToolResult
     duration_ms: int = 0
     tokens: int = 0
+    denied: bool = False
+    """A rule, a mode or a person refused the call; it did not run."""
 
 
 class TurnEnded(EventKind, frozen=True):
@@ -301,6 +304,8 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     created: SessionCreated
     created_at: int = 0
     title: str = ""
+    model: str = ""
+    """The model of the last run; the next one goes on with it."""
     archived: bool = False
     granted: tuple[str, ...] = ()
     queue: tuple[QueuedPrompt, ...] = ()

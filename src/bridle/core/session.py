@@ -234,7 +234,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
         case QueueDropped():
             return replace(facts, queue=_without(facts.queue, event.item_id))
         case RunStarted():
-            return replace(facts, totals=replace(totals, runs=totals.runs + 1))
+            return replace(facts, model=event.model, totals=replace(totals, runs=totals.runs + 1))
         case ApprovalDecided() if event.rule and event.rule not in facts.granted:
             return replace(facts, granted=(*facts.granted, event.rule))
         case ModelReplied():

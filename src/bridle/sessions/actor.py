@@ -20,6 +20,7 @@ from bridle.core.ids import CallId, RunId
 from bridle.core.loop import CancelRequested
 from bridle.core.messages import Message
 from bridle.core.protocol import (
+    MAX_PROMPT_BYTES,
     Aborted,
     Archive,
     Cancel,
@@ -108,7 +109,7 @@ class Actor:
             command, taken = await self._inbox.get()
             try:
                 receipt = await self._take(command)
-            except BridleError as error:
+            except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
                 if not taken.cancelled():
                     taken.set_exception(error)
             else:
@@ -172,6 +173,11 @@ class Actor:
     async def _prompt(self, command: Prompt) -> Receipt:
         if not command.message.parts:
             raise UsageError("the prompt is empty")
+        if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
+            raise UsageError(
+                f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+                hint="put the text into a file and name the file in the prompt",
+            )
         async with self._starting:
             if self._driver is None:
                 return await self._begin(command.message, command.options)

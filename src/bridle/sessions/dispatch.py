@@ -26,6 +26,8 @@ class Checked(Struct, frozen=True):
     parallel: bool = False
     repeatable: bool = False
     """It only reads, so it may run again if its end was never recorded."""
+    denied: bool = False
+    """A rule or the mode refuses it; otherwise "deny" means that the call itself is wrong."""
     suggestion: str = ""
 
 
@@ -69,6 +71,7 @@ class Dispatcher:
             f"denied by {verdict.why}" if verdict.action == "deny" else verdict.why,
             parallel=tool.parallel,
             repeatable=access.access == "read",
+            denied=verdict.action == "deny",
             suggestion=suggest_rule(access),
         )
 

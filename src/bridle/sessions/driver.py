@@ -186,7 +186,7 @@ class Driver:
             case Execute():
                 return self._execute(action.call)
             case Refuse():
-                return self._refuse(action.call, action.reason)
+                return self._refuse(action.call, action.reason, denied=True)
             case DrainTurn():
                 return [self._drain(action.turn)]
             case StopWork():
@@ -287,7 +287,7 @@ class Driver:
             return [Returned(finished.result)]  # it ran before this process took over
         checked = self._checked[call.id] = self._check(call)
         if checked.action == "deny":
-            return self._refuse(call, checked.why)
+            return self._refuse(call, checked.why, denied=checked.denied)
         if checked.action == "allow":
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         if decided := self._run.decided.get(call.id):
@@ -344,16 +344,16 @@ class Driver:
         duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
         await self._inbox.put(_Finished(result, duration_ms))
 
-    def _refuse(self, call: ToolCall, reason: str) -> list[Input]:
+    def _refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
         result = failed(call.id, call.name, reason).result
-        self._record_result(result)
+        self._record_result(result, denied=denied)
         return [Returned(result)]
 
-    def _record_result(self, result: ToolResult, duration_ms: int = 0) -> None:
+    def _record_result(self, result: ToolResult, duration_ms: int = 0, *, denied: bool = False) -> None:
         if result.call_id in self._run.started:
             self._budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
         tokens = estimate_message(Message("tool", (result,)))
-        self._journal.stage(ToolFinished(result, duration_ms, tokens))
+        self._journal.stage(ToolFinished(result, duration_ms, tokens, denied))
 
     # ------------------------------------------------------------------ the turn boundary
 

@@ -23,6 +23,7 @@ class Engine(Struct, frozen=True):
     tools: Sequence[Tool]
     clock: Clock
     chance: Chance
+    default_agent: str = "default"
     retry: RetryPolicy = RetryPolicy()
     tool_timeout_s: float = 600.0
     max_output_bytes: int = 64 * 1024

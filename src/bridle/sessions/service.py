@@ -1,7 +1,7 @@
 """The one door: every surface creates, drives, watches and reads sessions through this."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from msgspec import Struct
 
@@ -51,13 +51,14 @@ class SessionService:
         self._opening = asyncio.Lock()  # invariant: at most one actor per session
 
     async def create(
-        self, *, cwd: str, agent: str = "default", title: str = "", session_id: SessionId | None = None
+        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session; raises ConfigError for an unknown agent."""
+        """Begin a session with an agent, or the usual one; raises ConfigError for an unknown agent."""
         if session_id is not None and not is_session_id(session_id):
             raise UsageError(
                 f'"{session_id}" cannot name a session', hint="use letters, digits, dots and dashes"
             )
+        agent = agent or self._engine.default_agent
         self._engine.load_agent(agent, cwd)
         session = session_id or self._engine.new_session_id()
         await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
@@ -68,7 +69,7 @@ class SessionService:
         actor = await self._actor(session)
         return await actor.submit(command)
 
-    async def watch(self, session: SessionId, after: int = 0) -> AsyncIterator[Record | Delta]:
+    async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.

@@ -92,7 +92,7 @@ async def set_up(
         tools=estimate_tokens(encode(dispatcher.specs).decode()) if dispatcher.specs else 0,
         reserve=0,
     )
-    refs = (options.model or agent.model, *agent.fallbacks)
+    refs = (options.model or session.known.model or agent.model, *agent.fallbacks)
     return Setup(
         agent=agent,
         backends=tuple([await _backend(engine, ref, fixed, most_output) for ref in refs]),

@@ -1,0 +1,34 @@
+"""An error that should not happen: one line for the user, the details in a file."""
+
+import os
+import tempfile
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from bridle.config.settings import find_home
+from bridle.core.errors import BridleError
+from bridle.surfaces.terminal import Console
+
+
+def report_bug(console: Console, error: BaseException) -> None:
+    """Keep the traceback and say where it is."""
+    descriptor, path = tempfile.mkstemp(
+        prefix="bug-", suffix=".log", dir=_folder(console)
+    )  # owner's eyes only
+    with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as report:
+        report.write("".join(traceback.format_exception(error)))
+    console.fail(
+        f"Bridle has a bug: {type(error).__name__}: {error}",
+        hint=f"the details are in {path}, please send them with a report",
+    )
+
+
+def _folder(console: Console) -> Path | None:
+    """Return the folder for logs, or None for the system's own when there is no place at home."""
+    with suppress(BridleError, OSError):
+        folder = find_home(console.environ, Path.cwd()) / "logs"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    return None

@@ -1,0 +1,81 @@
+"""`bridle session verify` and `fsck`: is what is stored what was recorded, and is it whole."""
+
+import argparse
+import asyncio
+from typing import cast
+
+from msgspec import json
+
+from bridle.stores.check import Audit
+from bridle.stores.check import fsck as fsck_store
+from bridle.stores.check import verify as verify_session
+from bridle.stores.lines import Flaw, LineStore
+from bridle.surfaces.cli.find import find_id
+from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, one_line
+
+
+def verify(args: argparse.Namespace, console: Console) -> int:
+    """Check the hash chain of one session or of all; fails when one was edited."""
+    verdicts = asyncio.run(_verify(args.session, console))
+    if args.json:
+        console.out.json(json.format(json.encode(verdicts), indent=2))
+    else:
+        for verdict in verdicts:
+            _write_verdict(console, verdict)
+    broken = [verdict for verdict in verdicts if not verdict.ok]
+    if broken:
+        console.fail(f"{count(len(broken), 'session')} of {len(verdicts)} not as recorded")
+    return 1 if broken else 0
+
+
+def fsck(args: argparse.Namespace, console: Console) -> int:
+    """List everything that is wrong with the store; succeeds when all of it is repaired."""
+    flaws = asyncio.run(_fsck(console, repair=args.repair))
+    if args.json:
+        console.out.json(json.format(json.encode(flaws), indent=2))
+    else:
+        for flaw in flaws:
+            _write_flaw(console, flaw)
+        if not flaws:
+            console.out.line(console.out.paint("done", "nothing is wrong"))
+    left = [flaw for flaw in flaws if not flaw.repaired]
+    if left:
+        console.fail(
+            f"{count(len(left), 'problem')} left", "" if args.repair else "bridle session fsck --repair"
+        )
+    return 1 if left else 0
+
+
+async def _verify(wanted: str | None, console: Console) -> list[Audit]:
+    async with reading(console) as store:
+        lines = cast(LineStore, store)  # every store of ours shows its lines
+        ids = await lines.ids()
+        chosen = ids if wanted is None else [find_id(dict.fromkeys(ids, ""), wanted)]
+        return [await verify_session(lines, session) for session in chosen]
+
+
+async def _fsck(console: Console, *, repair: bool) -> list[Flaw]:
+    async with reading(console) as store:
+        return await fsck_store(cast(LineStore, store), repair=repair)
+
+
+def _write_verdict(console: Console, verdict: Audit) -> None:
+    out = console.out
+    if verdict.flaw is None:
+        state = f"{out.paint('done', 'ok')}      {count(verdict.records, 'event')}"
+    else:
+        state = f"{out.paint('failed', 'broken')}  {_describe(verdict.flaw)}"
+    out.line(f"{out.paint('name', verdict.session)}  {state}")
+
+
+def _write_flaw(console: Console, flaw: Flaw) -> None:
+    out = console.out
+    state = out.paint("done", "repaired") if flaw.repaired else out.paint("failed", "broken  ")
+    out.line(f"{state}  {out.paint('name', flaw.session or 'store')}  {_describe(flaw)}")
+
+
+def _describe(flaw: Flaw) -> str:
+    where = "" if flaw.seq is None else f"event {flaw.seq}: "
+    return one_line(f"{where}{flaw.text}")

@@ -1,0 +1,84 @@
+"""`bridle config`: the settings that hold here, where they come from, and changing one."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from msgspec import json
+
+from bridle.config.document import literal
+from bridle.config.edit import get_value, set_in_file
+from bridle.config.edit import show as list_settings
+from bridle.config.settings import CONFIG_FILE, PROJECT_FOLDER, Settings, find_home, load_settings
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.terminal import Console, columns, one_line, pad
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Show every setting and where it comes from."""
+    settings = _load(console)
+    rows = list_settings(settings)
+    if args.json:
+        console.out.json(json.format(json.encode([row._asdict() for row in rows]), indent=2))
+        return 0
+    keys, values = (max(columns(one_line(row[index])) for row in rows) for index in (0, 1))
+    out = console.out
+    for row in rows:
+        source = "" if row.source == "default" else out.paint("detail", f"  # {row.source}")
+        value = one_line(row.value)
+        padded = pad(value, min(values, 40)) if source else value
+        out.line(f"{out.paint('name', row.key)}{' ' * (keys - columns(row.key))} = {padded}{source}")
+    return 0
+
+
+def get(args: argparse.Namespace, console: Console) -> int:
+    """Print one setting."""
+    value = get_value(_load(console), args.key)
+    if args.json:
+        console.out.json(json.format(json.encode(value), indent=2))
+    elif value is not None:
+        console.out.data(f"{_text(value)}\n")
+    return 0
+
+
+def change(args: argparse.Namespace, console: Console) -> int:
+    """Change one setting in the user's own file."""
+    file = _user_file(console)
+    set_in_file(file, args.key, args.value)
+    console.done(f"set {args.key} in {file}")
+    return 0
+
+
+def path(args: argparse.Namespace, console: Console) -> int:
+    """Print the files that settings are read from, the stronger one last."""
+    files = [_user_file(console)]
+    settings = _load(console)
+    if settings.project is not None:
+        files.append(settings.project / PROJECT_FOLDER / CONFIG_FILE)
+    if args.json:
+        found = [{"path": str(file), "exists": file.exists()} for file in files]
+        console.out.json(json.format(json.encode(found), indent=2))
+        return 0
+    for file in files:
+        note = "" if file.exists() else console.out.paint("detail", "  (not there)")
+        console.out.line(f"{one_line(os.fspath(file))}{note}")
+    return 0
+
+
+def _load(console: Console) -> Settings:
+    settings = load_settings(console.environ, Path(working_directory()))
+    for warning in settings.warnings:
+        console.warn(warning)
+    return settings
+
+
+def _user_file(console: Console) -> Path:
+    return find_home(console.environ, Path(working_directory())) / CONFIG_FILE
+
+
+def _text(value: Any) -> str:
+    """Write a value so that a script can use it: a text bare, anything else as TOML."""
+    if isinstance(value, dict):
+        return "\n".join(f"{key} = {literal(item)}" for key, item in value.items() if item is not None)
+    return value if isinstance(value, str) else literal(value)

@@ -1,0 +1,127 @@
+"""`bridle doctor`: is everything in order that Bridle needs, and if not, what to do."""
+
+import argparse
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import apsw
+from msgspec import Struct, json
+
+from bridle.app import open_models, open_store
+from bridle.config.settings import Settings, find_home, load_settings
+from bridle.core.errors import BridleError
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Colour, Console, visible
+
+OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
+
+State = Literal["ok", "warn", "fail"]
+
+COLOURS: dict[State, Colour] = {"ok": "done", "warn": "warning", "fail": "failed"}
+
+
+class Finding(Struct, frozen=True):
+    """What one look found."""
+
+    what: str
+    state: State
+    text: str
+    hint: str = ""
+
+
+def doctor(args: argparse.Namespace, console: Console) -> int:
+    """Look at everything; fails when something is wrong."""
+    findings = list(_look(console))
+    if args.json:
+        console.out.json(json.format(json.encode(findings), indent=2))
+    else:
+        for finding in findings:
+            _write(console, finding)
+    return 1 if any(finding.state == "fail" for finding in findings) else 0
+
+
+def _write(console: Console, finding: Finding) -> None:
+    out = console.out
+    state = out.paint(COLOURS[finding.state], f"{finding.state:<4}")
+    out.line(f"{state}  {finding.what:<9} {visible(finding.text)}")
+    if finding.hint:
+        out.line(f"{'':16}hint: {visible(finding.hint)}")
+
+
+def _look(console: Console) -> Iterator[Finding]:
+    yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
+    yield _sqlite()
+    cwd = Path(working_directory())
+    try:
+        yield _home(find_home(console.environ, cwd))
+        settings = load_settings(console.environ, cwd)
+    except BridleError as error:
+        yield Finding("config", "fail", error.message, error.hint)
+    else:
+        yield from _configured(settings)
+    yield _terminal(console)
+
+
+def _configured(settings: Settings) -> Iterator[Finding]:
+    for warning in settings.warnings:
+        yield Finding("config", "warn", warning)
+    if not settings.warnings:
+        yield Finding("config", "ok", f"read for {settings.cwd}", "")
+    yield asyncio.run(_store(settings))
+    yield asyncio.run(_model(settings))
+
+
+def _sqlite() -> Finding:
+    version = apsw.sqlite_lib_version()
+    is_old = tuple(map(int, version.split("."))) < OLDEST_SQLITE
+    hint = "pip install --upgrade apsw" if is_old else ""
+    return Finding("sqlite", "fail" if is_old else "ok", version, hint)
+
+
+def _home(home: Path) -> Finding:
+    nearest = next(folder for folder in (home, *home.parents) if folder.exists())
+    if not nearest.is_dir():
+        return Finding("home", "fail", f"{nearest} is not a directory", "move it away, or set BRIDLE_HOME")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Finding("home", "fail", f"{nearest} cannot be written", "set BRIDLE_HOME to a folder of yours")
+    return Finding("home", "ok", f"{home}{'' if nearest == home else ' (made when it is needed)'}")
+
+
+async def _store(settings: Settings) -> Finding:
+    store = open_store(settings)
+    try:
+        sessions = await store.list(archived=True)
+    except BridleError as error:
+        return Finding("store", "fail", error.message, error.hint or "bridle session fsck")
+    finally:
+        await store.aclose()
+    unfinished = sum(session.unfinished for session in sessions)
+    text = f"{settings.store.backend}, {count(len(sessions), 'session')}"
+    return Finding("store", "ok", f"{text}, {unfinished} unfinished" if unfinished else text)
+
+
+async def _model(settings: Settings) -> Finding:
+    models = open_models(settings)
+    try:
+        _, model = await models.resolve(settings.model)
+    except BridleError as error:
+        return Finding("model", "fail", error.message, error.hint or "bridle config set model PROVIDER/MODEL")
+    finally:
+        await models.aclose()
+    if model.provider == "scripted":
+        text = f"{model.ref} answers from a script, it is not a language model"
+        return Finding("model", "warn", text, "bridle config set model PROVIDER/MODEL")
+    return Finding("model", "ok", f"{model.ref}, window of {count(model.window_tokens, 'token')}")
+
+
+def _terminal(console: Console) -> Finding:
+    if not console.out.is_terminal:
+        return Finding("terminal", "ok", "none here: answers go to a pipe or file")
+    colour = "colour" if console.out.coloured else "no colour"
+    return Finding("terminal", "ok", f"{console.environ.get('TERM', 'unknown')}, {colour}")

@@ -1,0 +1,34 @@
+"""`bridle session export`: write a session as a document."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from bridle.core.errors import BridleError
+from bridle.core.protocol import Record
+from bridle.surfaces.cli.find import find_session
+from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.export import to_html, to_json, to_markdown
+from bridle.surfaces.terminal import Console
+
+FORMATS = {"md": to_markdown, "json": to_json, "html": to_html}
+
+
+def export(args: argparse.Namespace, console: Console) -> int:
+    """Write one session to a file or to stdout."""
+    text = FORMATS[args.format](asyncio.run(_read(console, args.session)))
+    if args.out is None:
+        console.out.data(text)
+        return 0
+    try:
+        Path(args.out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BridleError(f"{args.out} cannot be written: {error.strerror}") from error
+    console.done(f"wrote {args.out}")
+    return 0
+
+
+async def _read(console: Console, wanted: str) -> list[Record]:
+    async with reading(console) as store:
+        summary = find_session(await store.list(archived=True), wanted)
+        return await store.read(summary.id)

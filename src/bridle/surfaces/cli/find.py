@@ -1,0 +1,53 @@
+"""Which session a user means: an id, the start of one, or the newest of a directory."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from bridle.core.errors import SessionNotFound, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.session import SessionSummary
+from bridle.surfaces.terminal import one_line
+
+MOST_LISTED = 10
+
+
+def find_session(sessions: Sequence[SessionSummary], wanted: str) -> SessionSummary:
+    """Return the session with this id or the only one that starts so; raises SessionNotFound, UsageError."""
+    found = find_id({session.id: session.title for session in sessions}, wanted)
+    return next(session for session in sessions if session.id == found)
+
+
+def find_id(titles: Mapping[SessionId, str], wanted: str) -> SessionId:
+    """Return the id a user typed the start of; raises SessionNotFound, or UsageError when several fit."""
+    matches = [session for session in titles if session.startswith(wanted)] if wanted else []
+    if wanted in matches:
+        return SessionId(wanted)
+    if not matches:
+        raise SessionNotFound(f'no session "{wanted}"', hint="bridle session list --all")
+    if len(matches) > 1:
+        listed = [f"  {session}  {one_line(titles[session])}".rstrip() for session in matches[:MOST_LISTED]]
+        more = [f"  and {len(matches) - MOST_LISTED} more"] if len(matches) > MOST_LISTED else []
+        raise UsageError(
+            "\n".join([f'"{wanted}" could mean {len(matches)} sessions:', *listed, *more]),
+            hint="type more of the id",
+        )
+    return matches[0]
+
+
+def newest_session(sessions: Sequence[SessionSummary], cwd: str) -> SessionSummary:
+    """Return the session of a directory that was used last; raises SessionNotFound."""
+    here = [session for session in sessions if session.cwd == cwd and not session.archived]
+    if not here:
+        raise SessionNotFound(f"no session was started in {cwd}", hint="bridle session list")
+    return max(here, key=lambda session: session.updated_at)
+
+
+def working_directory(wanted: str | None = None) -> str:
+    """Return the directory to work in, with links resolved; raises UsageError when it is none."""
+    try:
+        path = os.path.realpath(wanted) if wanted is not None else os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the current directory does not exist any more", hint="cd somewhere else") from None
+    if not os.path.isdir(path):
+        raise UsageError(f"{wanted} is not a directory")
+    return path

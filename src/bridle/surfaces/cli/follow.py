@@ -1,0 +1,163 @@
+"""Following one run from the command that starts it to its end."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from bridle.core.errors import SessionNotRunning
+from bridle.core.ids import CallId, SessionId
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Cancel,
+    Decide,
+    Delta,
+    Prompt,
+    Record,
+    Resume,
+)
+from bridle.sessions.service import Receipt, SessionService
+from bridle.surfaces.cli.approve import Approver
+from bridle.surfaces.cli.interrupts import Interrupts
+from bridle.surfaces.cli.views import View
+from bridle.surfaces.wire import Ledger, Result
+
+T = TypeVar("T")
+
+APPROVALS = 1024  # calls of one turn that may wait for an answer
+NOBODY = "nobody is there to approve it"
+
+
+class Follower:
+    """Shows a run, answers its approvals and cancels it when asked to."""
+
+    def __init__(
+        self, service: SessionService, session: SessionId, view: View, approver: Approver | None
+    ) -> None:
+        self._service = service
+        self._session = session
+        self._view = view
+        self._approver = approver
+        self._approvals: asyncio.Queue[ApprovalRequested] = asyncio.Queue(APPROVALS)
+        self._settled: dict[CallId, asyncio.Event] = {}
+        self._held: list[Record | Delta] | None = None
+        """What came while a question is on the screen."""
+        self._group = asyncio.TaskGroup()
+        self._reader_left = False
+        self._has_ended = False
+
+    async def run(self, command: Prompt | Resume, last_seq: int) -> Result:
+        """Hand in a command and show everything up to the end of its run.
+
+        Raises SessionError when the command is not taken, and BrokenPipeError when nobody reads the
+        output any more; the run is cancelled then.
+        """
+        stream = self._service.watch(self._session, max(0, last_seq - 1))
+        newest = await anext(stream)  # subscribes, so that no fragment of the run is missed
+        receipt = await self._service.submit(self._session, command)
+        if last_seq <= 1:
+            self._view.show(newest)
+        try:
+            result = await self._follow(receipt, stream)
+        finally:
+            if not self._reader_left:
+                self._view.pause()
+        if self._reader_left:
+            raise BrokenPipeError
+        self._view.finish(result)
+        return result
+
+    async def _follow(self, receipt: Receipt, stream: AsyncIterator[Record | Delta]) -> Result:
+        assert receipt.run_id is not None, "only a busy session queues a prompt"
+        ledger = Ledger(self._session, receipt.run_id)
+        async with self._group as group:
+            answering = group.create_task(self._answer_approvals())
+            with Interrupts(self._interrupted, self._quitting):
+                while ledger.result is None:
+                    item = await anext(stream)
+                    ledger.add(item)
+                    self._show(item)
+                    if isinstance(item, Record):
+                        await self._track_approvals(item)
+            self._has_ended = True
+            answering.cancel()
+        return ledger.result
+
+    def _show(self, item: Record | Delta) -> None:
+        if self._held is not None:
+            self._held.append(item)
+            return
+        if self._reader_left:
+            return
+        try:
+            self._view.show(item)
+        except BrokenPipeError:
+            self._reader_left = True
+            self._cancel("nobody reads the output any more")
+
+    # ------------------------------------------------------------------ approvals
+
+    async def _track_approvals(self, record: Record) -> None:
+        match record.event:
+            case ApprovalRequested() as event:
+                self._settled[event.call_id] = asyncio.Event()
+                await self._approvals.put(event)
+            case ApprovalDecided() as event if event.call_id in self._settled:
+                self._settled[event.call_id].set()
+            case _:
+                pass
+
+    async def _answer_approvals(self) -> None:
+        while True:
+            request = await self._approvals.get()
+            settled = self._settled[request.call_id]
+            if settled.is_set():
+                continue
+            if (decision := await self._decide(request, settled)) is None:
+                continue
+            with suppress(SessionNotRunning):  # it ended while the question was open
+                await self._service.submit(self._session, decision)
+            if decision.answer == "stop":
+                return
+            await settled.wait()  # the answer may settle the next question too
+
+    async def _decide(self, request: ApprovalRequested, settled: asyncio.Event) -> Decide | None:
+        if self._approver is None:
+            return Decide(request.call_id, "stop", NOBODY)
+        self._view.pause()
+        self._held = []
+        try:
+            return await _unless(settled, self._approver.ask(request))
+        finally:
+            held, self._held = self._held, None
+            for item in held:
+                self._show(item)
+
+    # ------------------------------------------------------------------ ending early
+
+    def _interrupted(self) -> None:
+        self._cancel("interrupted by the user")
+
+    def _cancel(self, reason: str) -> None:
+        if not self._has_ended:
+            self._group.create_task(self._submit_cancel(reason))
+
+    async def _submit_cancel(self, reason: str) -> None:
+        with suppress(SessionNotRunning):
+            await self._service.submit(self._session, Cancel(reason))
+
+    def _quitting(self) -> None:
+        if self._approver is not None:
+            self._approver.restore()
+
+
+async def _unless(settled: asyncio.Event, asking: Coroutine[Any, Any, T]) -> T | None:
+    """Wait for an answer, or for the question to be settled in another way."""
+    async with asyncio.TaskGroup() as group:
+        answer = group.create_task(asking)
+        other = group.create_task(settled.wait())
+        await asyncio.wait([answer, other], return_when=asyncio.FIRST_COMPLETED)
+        answer.cancel()
+        other.cancel()
+    return None if answer.cancelled() else answer.result()

@@ -1,0 +1,122 @@
+"""`bridle session list` and `show`: what is recorded, for people and as JSON."""
+
+import argparse
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct, json
+
+from bridle.core.messages import Message
+from bridle.core.protocol import QueuedPrompt, RunEnded, Totals
+from bridle.core.session import Session, SessionSummary, fold
+from bridle.surfaces.cli.find import find_session
+from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.render import short_id
+from bridle.surfaces.terminal import Console, Screen, columns, cut, cut_start, one_line, pad
+from bridle.surfaces.transcript import local_time, transcript_lines
+
+HEADINGS = ("SESSION", "UPDATED", "STATE", "TITLE", "DIRECTORY")
+GAP = "  "
+MIN_ROOM = 30  # for a title and a directory, however narrow the screen is
+
+
+class SessionView(Struct, frozen=True):
+    """What `show --json` prints."""
+
+    session: SessionSummary
+    totals: Totals
+    granted: tuple[str, ...]
+    queue: tuple[QueuedPrompt, ...]
+    last_run: RunEnded | None
+    messages: list[Message]
+
+
+def list_sessions(args: argparse.Namespace, console: Console) -> int:
+    """List the sessions, newest first."""
+    sessions = asyncio.run(_list(console, archived=args.all))
+    if args.json:
+        console.out.json(json.format(json.encode(sessions), indent=2))
+    elif sessions:
+        _write_table(console.out, _rows(sessions))
+    elif console.err.is_terminal:
+        console.err.line("no sessions yet")
+        console.hint('bridle run "what does this project do"')
+    return 0
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Show one session."""
+    summary, session = asyncio.run(_read(console, args.session))
+    if args.json:
+        console.out.json(json.format(json.encode(_view(summary, session)), indent=2))
+        return 0
+    for line in transcript_lines(console.out, session):
+        console.out.line(line)
+    return 0
+
+
+async def _list(console: Console, *, archived: bool) -> list[SessionSummary]:
+    async with reading(console) as store:
+        return await store.list(archived=archived)
+
+
+async def _read(console: Console, wanted: str) -> tuple[SessionSummary, Session]:
+    async with reading(console) as store:
+        summary = find_session(await store.list(archived=True), wanted)
+        return summary, fold(await store.read(summary.id))
+
+
+def _view(summary: SessionSummary, session: Session) -> SessionView:
+    facts = session.known
+    messages = [item.message for item in session.messages]
+    return SessionView(summary, facts.totals, facts.granted, facts.queue, session.last, messages)
+
+
+def _rows(sessions: Sequence[SessionSummary]) -> list[tuple[str, ...]]:
+    taken = Counter(short_id(session.id) for session in sessions)
+    return [
+        (
+            short_id(session.id) if taken[short_id(session.id)] == 1 else session.id,
+            local_time(session.updated_at),
+            _state(session),
+            one_line(session.title) or "(no title)",
+            one_line(_below_home(session.cwd)),
+        )
+        for session in sessions
+    ]
+
+
+def _state(session: SessionSummary) -> str:
+    if session.unfinished:
+        return "unfinished"
+    return "archived" if session.archived else "done"
+
+
+def _below_home(path: str) -> str:
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
+
+
+def _write_table(screen: Screen, rows: list[tuple[str, ...]]) -> None:
+    """Write rows in columns; on a screen titles and directories are cut to fit."""
+    table = [HEADINGS, *rows]
+    if screen.is_terminal:
+        table = _fitted(table, screen.width)
+    widths = _widths(table)
+    for index, row in enumerate(table):
+        first, *others = (pad(cell, width) for cell, width in zip(row, widths, strict=True))
+        line = f"{screen.paint('name', first)}{GAP}{GAP.join(others)}".rstrip()
+        screen.line(line if index else screen.paint("detail", GAP.join([first, *others]).rstrip()))
+
+
+def _fitted(table: list[tuple[str, ...]], width: int) -> list[tuple[str, ...]]:
+    *fixed, title, folder = _widths(table)
+    room = max(width - sum(fixed) - len(GAP) * len(fixed) - len(GAP), MIN_ROOM)
+    title = min(title, max(room - folder, room * 2 // 3))
+    return [(*row[:-2], cut(row[-2], title), cut_start(row[-1], room - title)) for row in table]
+
+
+def _widths(table: list[tuple[str, ...]]) -> list[int]:
+    return [max(columns(row[index]) for row in table) for index in range(len(HEADINGS))]

@@ -1,0 +1,70 @@
+"""From the flags of `bridle run` to the options of a run, with every mistake found before anything starts."""
+
+import argparse
+import math
+
+from bridle.config.duration import parse_duration
+from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.permission import Action, parse_rule
+from bridle.core.protocol import RunOptions
+
+
+def run_options(args: argparse.Namespace) -> RunOptions:
+    """Read what one run does differently; raises UsageError naming the flag."""
+    return RunOptions(
+        model=args.model,
+        mode=args.mode,
+        allow=_rules("allow", args.allow),
+        ask=_rules("ask", args.ask),
+        deny=_rules("deny", args.deny),
+        limits=Limits(
+            tokens=_whole("--max-tokens", args.max_tokens),
+            duration_s=_seconds("--max-duration", args.max_duration),
+            tool_calls=_whole("--max-tool-calls", args.max_tool_calls, least=0),
+            cost=_dollars("--max-cost", args.max_cost),
+            turns=_whole("--max-turns", args.max_turns),
+        ),
+    )
+
+
+def _rules(action: Action, texts: list[str]) -> tuple[str, ...]:
+    for text in texts:
+        try:
+            parse_rule(action, text)
+        except ConfigError as error:
+            raise UsageError(f"--{action}: {error.message}", hint=error.hint) from None
+    return tuple(texts)
+
+
+def _whole(flag: str, text: str | None, *, least: int = 1) -> int | None:
+    if text is None:
+        return None
+    digits = text.replace("_", "").replace(",", "")
+    if not digits.isdecimal() or len(digits) > 15 or int(digits) < least:
+        raise UsageError(f'{flag}: "{text}" is not a whole number of at least {least}')
+    return int(digits)
+
+
+def _dollars(flag: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        amount = float(text.removeprefix("$"))
+    except ValueError:
+        amount = math.nan
+    if not 0 < amount < math.inf:
+        raise UsageError(f'{flag}: "{text}" is not a sum of dollars', hint="write for example 0.50")
+    return amount
+
+
+def _seconds(flag: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        seconds = parse_duration(text)
+    except ConfigError as error:
+        raise UsageError(f"{flag}: {error.message}", hint=error.hint) from None
+    if seconds <= 0:
+        raise UsageError(f"{flag}: must be longer than zero")
+    return seconds

@@ -1,0 +1,155 @@
+"""`bridle run`: take a prompt to its answer, show what happens on the way, and say how it ended.
+
+```
+prompt ─▶ submit ─▶ watch ─▶ view (text, json, stream-json)
+                      │
+                      └─ ApprovalRequested ─▶ a person, or nobody ─▶ Decide
+Ctrl-C ─▶ Cancel ─▶ RunEnded ─▶ exit 130          Ctrl-C again ─▶ exit at once, the run can be resumed
+```
+"""
+
+import argparse
+import asyncio
+import shlex
+
+from msgspec import Struct
+
+from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.messages import user_message
+from bridle.core.protocol import Prompt, Resume, RunOptions
+from bridle.core.session import SessionSummary
+from bridle.sessions.service import SessionService
+from bridle.surfaces.cli.approve import Approver, open_approver
+from bridle.surfaces.cli.find import find_session, newest_session, working_directory
+from bridle.surfaces.cli.follow import NOBODY, Follower
+from bridle.surfaces.cli.options import run_options
+from bridle.surfaces.cli.prompt import read_prompt
+from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.cli.views import JsonView, View
+from bridle.surfaces.live import TextView
+from bridle.surfaces.render import describe_args, short_id
+from bridle.surfaces.terminal import Console
+from bridle.surfaces.wire import Result
+
+
+class Job(Struct, frozen=True):
+    """What is to be done, and where."""
+
+    prompt: str
+    options: RunOptions
+    agent: str | None
+    cwd: str
+    session: SessionSummary | None
+    """The session to go on in; None begins a new one."""
+
+    @property
+    def command(self) -> Prompt | Resume:
+        """Return what the session is told: without a prompt, to finish what was cut off."""
+        if not self.prompt:
+            return Resume(self.options)
+        return Prompt(user_message(self.prompt), self.options, if_busy="reject")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Answer a prompt."""
+    options = run_options(args)
+    prompt = read_prompt(args.prompt, console)
+    goes_on = args.go_on or args.session is not None
+    if not prompt and not goes_on:
+        raise UsageError("no prompt given", hint='bridle run "what does this project do"')
+    cwd = working_directory(args.cwd)
+    session = asyncio.run(_find(args, cwd, prompt, console)) if goes_on else None
+    job = Job(prompt, options, args.agent, session.cwd if session else cwd, session)
+    headless = args.final_only or args.output != "text"
+    approver = None if headless else open_approver(console.environ)
+    try:
+        result = asyncio.run(_perform(job, _view(args, console), approver, console))
+    finally:
+        if approver is not None:
+            approver.close()
+    report(console, result)
+    return result.exit_code
+
+
+async def _find(args: argparse.Namespace, cwd: str, prompt: str, console: Console) -> SessionSummary:
+    """Find the session to go on in, and refuse flags that contradict what it is."""
+    async with reading(console, cwd) as store:
+        sessions = await store.list(archived=True)
+    found = newest_session(sessions, cwd) if args.go_on else find_session(sessions, args.session)
+    if args.cwd is not None and found.cwd != cwd:
+        raise UsageError(f"session {short_id(found.id)} works in {found.cwd}, not in {cwd}")
+    if args.agent is not None and found.agent != args.agent:
+        raise UsageError(f"session {short_id(found.id)} has the agent {found.agent}, not {args.agent}")
+    if not prompt and not found.unfinished:
+        raise SessionNotRunning(
+            f"nothing to resume: the last run of session {short_id(found.id)} has ended",
+            hint='bridle run --continue "…" goes on with a new prompt',
+        )
+    return found
+
+
+def _view(args: argparse.Namespace, console: Console) -> View:
+    verbose: bool = args.verbose
+    if args.output != "text":
+        notes = TextView(console, answer="none", chatty=verbose, verbose=verbose)
+        return JsonView(console.out, notes, stream=args.output == "stream-json")
+    if args.final_only:
+        return TextView(console, answer="final", chatty=verbose, verbose=verbose)
+    return TextView(console, answer="streamed", chatty=verbose or console.err.is_terminal, verbose=verbose)
+
+
+async def _perform(job: Job, view: View, approver: Approver | None, console: Console) -> Result:
+    async with serving(console, job.cwd) as service:
+        if job.session is None:
+            return await _begin(service, job, view, approver)
+        for line in await _cut_calls(service, job.session):
+            console.warn(line)
+        return await Follower(service, job.session.id, view, approver).run(job.command, job.session.last_seq)
+
+
+async def _begin(service: SessionService, job: Job, view: View, approver: Approver | None) -> Result:
+    session = await service.create(cwd=job.cwd, agent=job.agent or "")
+    try:
+        return await Follower(service, session, view, approver).run(job.command, last_seq=1)
+    except BridleError:
+        if not (await service.read(session)).known.totals.runs:
+            await service.delete(session)  # the prompt was refused: leave nothing behind
+        raise
+
+
+async def _cut_calls(service: SessionService, session: SessionSummary) -> list[str]:
+    """Say which calls the last run was cut off in, if it was."""
+    if not session.unfinished:
+        return []
+    cut = (await service.read(session.id)).run
+    return [
+        f"{call.tool} {describe_args(call.args)} was interrupted: "
+        + ("it only reads and runs again" if call.repeatable else "it may or may not have taken effect")
+        for call in (cut.interrupted if cut is not None else [])
+    ]
+
+
+def report(console: Console, result: Result) -> None:
+    """Say on stderr why a run did not complete, and what to do about it."""
+    reason, _, hint = result.reason.removesuffix(")").partition(" (hint: ")
+    match result.outcome:
+        case "completed":
+            pass
+        case "failed":
+            console.fail(reason, hint)
+        case "limit" | "budget_exhausted":
+            console.fail(reason, hint or "bridle run --continue goes on with a new prompt and fresh limits")
+        case "denied":
+            console.fail(f"denied: {_denied_calls(result) or reason}", _allowing(result))
+        case "cancelled":
+            console.err.line(console.err.paint("warning", f"cancelled: {reason}" if reason else "cancelled"))
+
+
+def _denied_calls(result: Result) -> str:
+    return "; ".join(f"{call.tool}, {call.reason}" for call in result.denied)
+
+
+def _allowing(result: Result) -> str:
+    rules = [shlex.quote(call.rule) for call in result.denied if call.reason == NOBODY and call.rule]
+    return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""

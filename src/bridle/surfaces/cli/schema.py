@@ -1,0 +1,17 @@
+"""`bridle schema`: the published shape of what goes in and comes out."""
+
+import argparse
+
+from msgspec import json
+
+from bridle.core.protocol import command_schema
+from bridle.surfaces.terminal import Console
+from bridle.surfaces.wire import line_schema, result_schema
+
+SCHEMAS = {"events": line_schema, "commands": command_schema, "result": result_schema}
+
+
+def schema(args: argparse.Namespace, console: Console) -> int:
+    """Print a JSON Schema."""
+    console.out.json(json.format(json.encode(SCHEMAS[args.what]()), indent=2))
+    return 0

@@ -1,0 +1,25 @@
+"""Opening the whole engine, for the commands that change or run something."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bridle.app import open_service
+from bridle.config.settings import load_settings
+from bridle.sessions.service import SessionService
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.terminal import Console
+
+
+@asynccontextmanager
+async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[SessionService]:
+    """Open the engine for a directory, and close it afterwards; what a project may not set is said."""
+    cwd = cwd or working_directory()
+    settings = load_settings(console.environ, Path(cwd))
+    for warning in settings.warnings:
+        console.warn(warning)
+    service = open_service(settings, console.environ)
+    try:
+        yield service
+    finally:
+        await service.aclose()

@@ -1,0 +1,184 @@
+"""A command's output streams: colour where it is wanted, and nothing from outside may steer the screen.
+
+Text from a model, a file or a stored session can carry escape sequences that recolour, overwrite or
+retitle a terminal. On a screen every such character is shown as its escape, `\\x1b`; in a file or a
+pipe the text is data and stays as it is.
+"""
+
+import os
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import Literal, TextIO
+
+from msgspec import Struct
+
+Colour = Literal["done", "failed", "warning", "name", "detail", "strong", "added", "removed"]
+
+COLOURS: dict[Colour, str] = {
+    "done": "32",
+    "failed": "31",
+    "warning": "33",
+    "name": "36",
+    "detail": "2",
+    "strong": "1",
+    "added": "32",
+    "removed": "31",
+}
+
+DEFAULT_WIDTH = 80
+
+_BIDI = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # they reorder what is read, so a diff could lie
+_CONTROLS = [*(c for c in range(0x20) if c not in (0x09, 0x0A)), *range(0x7F, 0xA0)]
+_VISIBLE = {c: f"\\x{c:02x}" for c in _CONTROLS} | {c: f"\\u{c:04x}" for c in _BIDI}
+_VISIBLE_JSON = {c: f"\\u{c:04x}" for c in [*_CONTROLS, *_BIDI] if c >= 0x7F}
+
+
+def visible(text: str) -> str:
+    """Show control characters as escapes; newlines and tabs stay."""
+    return text.translate(_VISIBLE)
+
+
+def visible_json(text: str) -> str:
+    """Escape the control characters that JSON allows in a text; the value stays the same."""
+    return text.translate(_VISIBLE_JSON)
+
+
+def one_line(text: str) -> str:
+    """Make any text fit one line: white space becomes single spaces, control characters escapes."""
+    return visible(" ".join(text.split()))
+
+
+def columns(text: str) -> int:
+    """Return how many cells of a screen a line takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Shorten a line to a number of cells, ending it with an ellipsis if something is lost."""
+    if columns(text) <= width:
+        return text
+    used = kept = 0
+    for character in text:
+        used += _cells(character)
+        if used > width - 1:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…" if width > 0 else ""
+
+
+def cut_start(text: str, width: int) -> str:
+    """Shorten a line to a number of cells, beginning it with an ellipsis if something is lost."""
+    return text if columns(text) <= width else cut(text[::-1], width)[::-1]
+
+
+def pad(text: str, width: int) -> str:
+    """Fill a line with spaces to a number of cells."""
+    return text + " " * (width - columns(text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+class Screen:
+    """One output stream: whether a person looks at it, and whether it takes colour."""
+
+    def __init__(self, file: TextIO, environ: Mapping[str, str]) -> None:
+        self.file = file
+        self.is_terminal = file.isatty()
+        self.coloured = wants_colour(environ, is_terminal=self.is_terminal)
+        self.erases = self.is_terminal and environ.get("TERM", "dumb") != "dumb"
+        """Whether a line can be wiped again."""
+
+    def paint(self, colour: Colour, text: str) -> str:
+        """Colour a text if this stream takes colour; control characters in it are made visible."""
+        text = visible(text)
+        return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if self.coloured and text else text
+
+    def write(self, text: str) -> None:
+        """Write a text of ours, as it is."""
+        self.file.write(text)
+
+    def line(self, text: str = "") -> None:
+        """Write a line of ours."""
+        self.file.write(text + "\n")
+
+    def data(self, text: str) -> None:
+        """Write a text of others: unchanged to a file or pipe, made safe for a screen."""
+        self.file.write(visible(text) if self.is_terminal else text)
+
+    def json(self, encoded: bytes) -> None:
+        """Write one line of JSON, in UTF-8 whatever the locale is."""
+        if self.is_terminal:
+            self.file.write(visible_json(encoded.decode()) + "\n")
+            return
+        self.file.flush()
+        self.file.buffer.write(encoded + b"\n")
+
+    def flush(self) -> None:
+        """Let the reader see everything written so far."""
+        self.file.flush()
+
+    @property
+    def width(self) -> int:
+        """Return the screen's width in cells."""
+        try:
+            return os.get_terminal_size(self.file.fileno()).columns or DEFAULT_WIDTH
+        except (OSError, ValueError):
+            return DEFAULT_WIDTH
+
+
+class Console(Struct, frozen=True):
+    """What a command talks to."""
+
+    out: Screen
+    """Data."""
+    err: Screen
+    """Everything else."""
+    environ: dict[str, str]
+
+    def warn(self, message: str) -> None:
+        """Say on one line that something is not as it should be."""
+        self.err.line(self.err.paint("warning", f"warning: {message}"))
+
+    def fail(self, message: str, hint: str = "") -> None:
+        """Say what went wrong, and what to do about it."""
+        self.err.line(self.err.paint("failed", f"error: {message}"))
+        self.hint(hint)
+
+    def hint(self, hint: str) -> None:
+        """Say what to do next, if there is something to say."""
+        if hint:
+            self.err.line(f"hint: {visible(hint)}")
+
+    def done(self, message: str) -> None:
+        """Say that a change was made, if somebody watches."""
+        if self.err.is_terminal:
+            self.err.line(self.err.paint("done", message))
+
+
+def wants_colour(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """Decide on colour: NO_COLOR first, then FORCE_COLOR, then whether a person looks at it."""
+    if environ.get("NO_COLOR"):
+        return False
+    if forced := environ.get("FORCE_COLOR"):
+        return forced != "0"
+    return is_terminal and environ.get("TERM") != "dumb"
+
+
+def open_console(environ: Mapping[str, str]) -> Console:
+    """Take the process's own streams; one that is closed swallows what is written to it."""
+    return Console(_screen(sys.stdout, environ), _screen(sys.stderr, environ), dict(environ))
+
+
+def _screen(file: TextIO | None, environ: Mapping[str, str]) -> Screen:
+    if file is None:
+        file = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  lives as long as the process
+    if hasattr(file, "reconfigure") and file.encoding.lower() not in ("utf-8", "utf8"):
+        file.reconfigure(errors="replace")  # a locale without "…" must not end a run
+    return Screen(file, environ)

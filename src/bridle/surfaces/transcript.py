@@ -1,0 +1,107 @@
+"""A stored session as a person reads it in a terminal.
+
+```
+you
+  fix the greeting
+
+assistant
+  I look at the file first.
+  » read_file greet.py
+    1: print("helo")
+```
+"""
+
+import time
+from collections.abc import Iterator
+
+from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
+from bridle.core.protocol import Totals
+from bridle.core.session import Session
+from bridle.surfaces.render import count, describe_args, describe_cost
+from bridle.surfaces.terminal import Colour, Screen, one_line, visible
+
+SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
+RESULT_LINES = 12  # of a tool's output; an export has all of it
+
+
+def transcript_lines(screen: Screen, session: Session) -> Iterator[str]:
+    """Yield the lines of a whole session, its facts first."""
+    facts = session.known
+    yield screen.paint("strong", one_line(facts.title) or "(no title)")
+    yield screen.paint("detail", f"session {facts.created.session_id}")
+    origin = f", forked from {facts.created.parent}" if facts.created.parent else ""
+    yield screen.paint("detail", f"agent {facts.created.agent} in {facts.created.cwd}{origin}")
+    yield screen.paint("detail", f"from {local_time(facts.created_at)} to {local_time(session.updated_at)}")
+    yield screen.paint("detail", describe_totals(facts.totals))
+    speaker = ""
+    for counted in session.messages:
+        message = counted.message
+        if message.role != "tool" and message.role != speaker:
+            yield ""
+            yield screen.paint("name", SPEAKERS[message.role])
+            speaker = message.role
+        yield from _message_lines(screen, message)
+    yield from _end_lines(screen, session)
+
+
+def describe_totals(totals: Totals) -> str:
+    """Say on one line what a session has used; what part of the price is unknown is said too."""
+    cost = None if totals.unpriced_turns == totals.turns and totals.turns else totals.cost
+    known = describe_cost(cost)
+    if totals.unpriced_turns and cost is not None:
+        known += f" and {count(totals.unpriced_turns, 'turn')} of unknown price"
+    return " · ".join(
+        [
+            count(totals.runs, "run"),
+            count(totals.turns, "turn"),
+            count(totals.tool_calls, "tool call"),
+            count(totals.usage.context, "token"),
+            known,
+        ]
+    )
+
+
+def local_time(at_ms: int) -> str:
+    """Write a stored time in the user's own zone."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
+
+
+def _message_lines(screen: Screen, message: Message) -> Iterator[str]:
+    for part in message.parts:
+        match part:
+            case Text():
+                yield from _indented(part.text)
+            case Reasoning():
+                for line in _indented(part.text):
+                    yield screen.paint("detail", line)
+            case Media():
+                yield screen.paint("detail", f"  [{part.mime} {part.name}]")
+            case ToolCall():
+                yield f"  » {screen.paint('name', part.name)} {describe_args(part.args)}".rstrip()
+            case ToolResult():
+                yield from _result_lines(screen, part)
+
+
+def _result_lines(screen: Screen, result: ToolResult) -> Iterator[str]:
+    colour: Colour = "failed" if result.is_error else "detail"
+    lines = result.output.rstrip("\n").split("\n")
+    for line in lines[:RESULT_LINES]:
+        yield screen.paint(colour, f"    {line}")
+    if len(lines) > RESULT_LINES:
+        yield screen.paint("detail", f"    … {count(len(lines) - RESULT_LINES, 'more line')}")
+
+
+def _end_lines(screen: Screen, session: Session) -> Iterator[str]:
+    for item in session.known.queue:
+        yield screen.paint("detail", f"waiting: {one_line(item.message.text)}")
+    if session.run is not None:
+        yield ""
+        yield screen.paint("warning", "the last run has not ended: it is active, or was cut off")
+    elif session.last is not None and session.last.outcome != "completed":
+        yield ""
+        yield screen.paint("warning", f"the last run ended {session.last.outcome}: {session.last.reason}")
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in text.rstrip("\n").split("\n"):
+        yield f"  {visible(line)}".rstrip()

@@ -1,0 +1,287 @@
+"""`bridle run` as a person sees it: on a terminal of its own, with questions and keys."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.command import IN_TERMINAL, PROGRAM, Bridle, Terminal, steady
+
+EDIT = {
+    "text": "I change it.",
+    "calls": [{"name": "edit_file", "args": {"path": "greet.py", "old_str": "helo", "new_str": "hello"}}],
+}
+TWO_FILES = {
+    "calls": [
+        {"name": "write_file", "args": {"path": "a.txt", "content": "a\n"}},
+        {"name": "write_file", "args": {"path": "b.txt", "content": "b\n"}},
+    ]
+}
+RESULT = {"text": "It says: {last_tool_result}"}
+
+QUESTION = """\
+I change it.
+edit_file greet.py
+--- greet.py
++++ greet.py
+@@ -1,1 +1,1 @@
+-print("helo")
++print("hello")
+asked because of mode ask: write access
+y yes · n no, and say why · a always in this session: edit_file(*) · s stop the run
+> """
+
+
+@pytest.fixture(autouse=True)
+def greeting(bridle: Bridle) -> Path:
+    path = bridle.project / "greet.py"
+    path.write_text('print("helo")\n')
+    return path
+
+
+def screen(terminal: Terminal) -> str:
+    """Return what was shown, without the transient lines and what wiped them."""
+    pieces = terminal.screen.split("\r\x1b[K")
+    kept = [
+        piece.rpartition("… ")[0] if index < len(pieces) - 1 else piece for index, piece in enumerate(pieces)
+    ]
+    return steady("".join(kept))
+
+
+def summary(turns: int, calls: int) -> str:
+    plural = "" if calls == 1 else "s"
+    return f"session ID · {turns} turns · {calls} tool call{plural} · N tokens · price unknown\n"
+
+
+def without_tokens(text: str) -> str:
+    return "\n".join(
+        " · ".join("N tokens" if word.endswith(" tokens") else word for word in line.split(" · "))
+        for line in text.split("\n")
+    )
+
+
+def test_yes_makes_the_edit(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        terminal.expect("stop the run\n> ")
+        before = greeting.read_text()
+        terminal.send("y")
+        code = terminal.finish()
+
+    assert without_tokens(screen(terminal)) == (
+        QUESTION
+        + "yes\n» edit_file greet.py ✓ TIME\nIt says: Replaced 1 occurrence(s) in greet.py\n"
+        + summary(2, 1)
+    )
+    assert (code, before, greeting.read_text()) == (0, 'print("helo")\n', 'print("hello")\n')
+
+
+def test_no_goes_to_the_model_with_its_reason(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        terminal.expect("stop the run\n> ")
+        terminal.send("n")
+        terminal.expect("why (Enter for no reason): ")
+        terminal.send("not that one\n")
+        code = terminal.finish()
+
+    assert without_tokens(screen(terminal)) == (
+        QUESTION
+        + "no\nwhy (Enter for no reason): not that one\n"
+        + "» edit_file greet.py ✗\n  denied: not that one\nIt says: denied: not that one\n"
+        + summary(2, 0)
+    )
+    assert (code, greeting.read_text()) == (0, 'print("helo")\n')
+
+
+def test_stop_ends_the_run(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        terminal.expect("stop the run\n> ")
+        terminal.send("s")
+        code = terminal.finish()
+
+    assert screen(terminal).startswith(QUESTION + "stop the run\n» edit_file greet.py ✗\n")
+    assert terminal.screen.endswith("error: denied: edit_file, stopped by the user\n")
+    assert (code, greeting.read_text()) == (77, 'print("helo")\n')
+
+
+def test_always_answers_for_the_rest_of_the_session(bridle: Bridle):
+    write = {"calls": [{"name": "write_file", "args": {"path": "c.txt", "content": "c\n"}}]}
+    model = bridle.script(TWO_FILES, write, {"text": "ok"}, write, {"text": "again"})
+    with bridle.terminal("run", "--model", model, "write") as terminal:
+        terminal.expect("a always in this session: write_file(*)")
+        terminal.send("a")
+        code = terminal.finish()
+
+    later = bridle("run", "--continue", "--model", model, "more")
+
+    assert (code, terminal.screen.count("asked because")) == (0, 1)
+    assert sorted(path.name for path in bridle.project.glob("*.txt")) == ["a.txt", "b.txt", "c.txt"]
+    assert (later.code, later.out) == (0, "again\n")
+
+
+def test_each_of_several_calls_is_asked_for(bridle: Bridle):
+    with bridle.terminal("run", "--model", bridle.script(TWO_FILES, {"text": "ok"}), "write") as terminal:
+        terminal.expect("write_file a.txt")
+        terminal.expect("> ")
+        terminal.send("y")
+        terminal.expect("write_file b.txt")
+        terminal.expect("> ")
+        terminal.send("n")
+        terminal.expect("why")
+        terminal.send("\n")
+        code = terminal.finish()
+
+    assert code == 0
+    assert [path.name for path in bridle.project.glob("*.txt")] == ["a.txt"]
+
+
+def test_other_keys_and_keys_typed_too_early_are_no_answer(bridle: Bridle, greeting: Path):
+    slow = {"delay_ms": 300, **EDIT}
+    with bridle.terminal("run", "--model", bridle.script(slow, RESULT), "fix") as terminal:
+        terminal.expect("waiting for the model")
+        terminal.send("y")
+        terminal.expect("stop the run\n> ")
+        terminal.send("\n")
+        terminal.expect("stop the run\n> ")
+        terminal.send("\x1b[A")
+        terminal.expect("stop the run\n> ")
+        assert greeting.read_text() == 'print("helo")\n'
+        terminal.send("Y")
+
+        assert terminal.finish() == 0
+    assert greeting.read_text() == 'print("hello")\n'
+
+
+def test_ctrl_c_at_a_question_cancels_the_run_and_gives_the_terminal_back(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        before = terminal.modes()
+        terminal.expect("stop the run\n> ")
+        during = terminal.modes()
+        terminal.interrupt()
+        code = terminal.finish()
+        after = terminal.modes()
+
+    assert (code, greeting.read_text()) == (130, 'print("helo")\n')
+    assert terminal.screen.endswith("cancelled: interrupted by the user\n")
+    assert before != during
+    assert before == after
+
+
+def test_a_run_that_was_killed_at_a_question_asks_again_when_it_is_resumed(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        terminal.expect("stop the run\n> ")
+        terminal.process.kill()
+        terminal.finish()
+    assert bridle.sessions()[0]["unfinished"] is True
+
+    with bridle.terminal("run", "--continue") as resumed:
+        resumed.expect("asked because of mode ask: write access")
+        resumed.expect("> ")
+        resumed.send("y")
+        assert resumed.finish() == 0
+
+    assert greeting.read_text() == 'print("hello")\n'
+    assert bridle("session", "show", "0").out.count("» edit_file") == 1
+
+
+def test_a_pipe_on_stdin_does_not_take_the_questions_away(bridle: Bridle, greeting: Path):
+    model = bridle.script(EDIT, {"text": "{last_user}"})
+    shell = f'echo from the pipe | {" ".join(PROGRAM)} run --model "{model}" fix > answer.txt'
+    with Terminal(["/bin/sh", "-c", shell], bridle.project, bridle.env | {"TERM": "xterm"}) as terminal:
+        terminal.expect("stop the run\n> ")
+        terminal.send("y")
+
+        assert terminal.finish() == 0
+    assert (bridle.project / "answer.txt").read_text() == "I change it.\nfix\n\nfrom the pipe\n"
+    assert greeting.read_text() == 'print("hello")\n'
+
+
+@pytest.mark.parametrize("flags", [["-p"], ["--output", "json"]])
+def test_headless_on_a_terminal_never_asks(bridle: Bridle, flags: list[str]):
+    with bridle.terminal("run", *flags, "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        assert terminal.finish() == 77
+
+    assert "asked because" not in terminal.screen
+    assert terminal.screen.endswith("hint: to let it through, add --allow 'edit_file(*)'\n")
+
+
+def test_in_the_background_nobody_is_asked(bridle: Bridle):
+    model = bridle.script(EDIT, RESULT)
+    shell = f'set -m; {" ".join(PROGRAM)} run --model "{model}" fix < /dev/null & wait $!'
+    with Terminal(["/bin/bash", "-c", shell], bridle.project, bridle.env | {"TERM": "xterm"}) as terminal:
+        assert terminal.finish() == 77
+
+    assert "asked because" not in terminal.screen
+
+
+def test_a_diff_and_marks_are_coloured(bridle: Bridle):
+    model = bridle.script(EDIT, RESULT)
+    with bridle.terminal("run", "--model", model, "fix", NO_COLOR="") as terminal:
+        terminal.expect("stop the run\n> ")
+        terminal.send("y")
+        terminal.finish()
+
+    assert '\x1b[31m-print("helo")\x1b[0m\n\x1b[32m+print("hello")\x1b[0m\n' in terminal.screen
+    assert "» \x1b[36medit_file\x1b[0m greet.py \x1b[32m✓\x1b[0m" in terminal.screen
+
+
+def test_without_colour_no_escape_but_the_one_that_wipes_a_line(bridle: Bridle):
+    with bridle.terminal("run", "--model", bridle.script(EDIT, RESULT), "fix") as terminal:
+        terminal.expect("> ")
+        terminal.send("y")
+        terminal.finish()
+
+    assert "\x1b" not in terminal.screen.replace("\r\x1b[K", "")
+
+
+def test_a_dumb_terminal_gets_no_escape_at_all(bridle: Bridle):
+    with bridle.terminal(
+        "run", "--model", bridle.script(EDIT, RESULT), "fix", TERM="dumb", NO_COLOR=""
+    ) as terminal:
+        terminal.expect("> ")
+        terminal.send("y")
+        terminal.finish()
+
+    assert "\x1b" not in terminal.screen
+
+
+def test_nothing_from_outside_steers_the_terminal(bridle: Bridle):
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+    write = {"name": "write_file", "args": {"path": "x.txt", "content": f"{evil}\n"}}
+    missing = {"name": f"no{evil}", "args": {"path": evil}}
+    model = bridle.script({"text": evil, "calls": [missing, write]}, {"text": f"{evil}{{last_tool_result}}"})
+    with bridle.terminal("run", "-v", "--model", model, evil.replace("\x9b", "")) as terminal:
+        terminal.expect("> ")
+        terminal.send("y")
+        assert terminal.finish() == 0
+    with bridle.terminal("session", "list") as listed:
+        assert listed.finish() == 0
+    with bridle.terminal("session", "show", "0") as shown:
+        assert shown.finish() == 0
+    with bridle.terminal("session", "export", "0", "--format", "md") as exported:
+        assert exported.finish() == 0
+    with bridle.terminal("session", "show", "0", "--json") as encoded:
+        assert encoded.finish() == 0
+
+    for seen in (
+        terminal.screen.replace("\r\x1b[K", ""),
+        *(t.screen for t in (listed, shown, exported, encoded)),
+    ):
+        assert "owned" in seen
+        assert [c for c in seen if not c.isprintable() and c not in "\n\t"] == []
+    assert json.loads(encoded.screen)["messages"][1]["parts"][0]["text"] == evil
+
+
+def test_the_program_in_a_terminal_is_found(bridle: Bridle):
+    """The tests above would prove nothing if the terminal were not a controlling one."""
+    check = "import os; os.close(os.open('/dev/tty', os.O_RDWR)); print(os.isatty(0))"
+    with Terminal([sys.executable, "-c", check], bridle.project, bridle.env) as terminal:
+        assert terminal.finish() == 0
+    without = subprocess.run(
+        [sys.executable, "-c", check], start_new_session=True, capture_output=True, check=False
+    )
+
+    assert terminal.screen == "True\n"
+    assert without.returncode == 1
+    assert "TIOCSCTTY" in IN_TERMINAL

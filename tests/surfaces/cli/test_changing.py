@@ -1,0 +1,77 @@
+import pytest
+
+from tests.surfaces.command import Bridle, Done, steady
+
+
+@pytest.fixture
+def session(bridle: Bridle) -> str:
+    bridle("run", "--model", bridle.script({"text": "one"}, {"text": "two"}), "the first")
+    return str(bridle.sessions()[0]["id"])
+
+
+def test_a_fork_has_the_messages_and_goes_its_own_way(bridle: Bridle, session: str):
+    forked = bridle("session", "fork", session)
+    child = forked.out.strip()
+
+    assert (forked.code, forked.err) == (0, "")
+    assert [(s["id"], s["title"], s.get("parent")) for s in bridle.sessions()] == [
+        (child, "the first (fork)", session),
+        (session, "the first", None),
+    ]
+    model = bridle.script({"text": "one"}, {"text": "two"})
+    assert bridle("run", "--session", child, "--model", model, "more") == Done(0, "two\n", "")
+
+
+def test_a_fork_at_an_event(bridle: Bridle, session: str):
+    child = bridle("session", "fork", session, "--at", "3").out.strip()
+    beyond = bridle("session", "fork", session, "--at", "999")
+
+    assert bridle("session", "show", child).out.endswith("\nyou\n  the first\n")
+    assert (beyond.code, beyond.out) == (64, "")
+    last = next(s["last_seq"] for s in bridle.sessions() if s["id"] == session)
+    assert steady(beyond.err) == f"error: session ID has events 1 to {last}, not 999\n"
+
+
+def test_a_new_title(bridle: Bridle, session: str):
+    assert bridle("session", "rename", session, "  a better\n title ") == Done(0, "", "")
+    assert bridle.sessions()[0]["title"] == "a better title"
+    assert bridle("session", "rename", session, " ") == Done(64, "", "error: the title is empty\n")
+
+
+def test_archiving_and_bringing_back(bridle: Bridle, session: str):
+    assert bridle("session", "archive", session) == Done(0, "", "")
+    assert bridle.sessions()[0]["archived"] is True
+    assert bridle("session", "archive", session, "--undo") == Done(0, "", "")
+    assert "archived" not in bridle.sessions()[0]
+
+
+def test_deleting_needs_a_yes(bridle: Bridle, session: str):
+    refused = bridle("session", "delete", session)
+    kept = len(bridle.sessions())
+    done = bridle("session", "delete", session, "--yes")
+
+    assert refused == Done(
+        64, "", f"error: deleting needs a yes\nhint: bridle session delete {session} --yes\n"
+    )
+    assert (kept, done, bridle.sessions()) == (1, Done(0, "", ""), [])
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1), ("", 1)])
+def test_deleting_asks_on_a_terminal(bridle: Bridle, session: str, answer: str, left: int):
+    with bridle.terminal("session", "delete", session[:13]) as terminal:
+        terminal.expect("[y/N] ")
+        terminal.send(f"{answer}\n")
+        assert terminal.finish() == 0
+
+    assert steady(terminal.screen) == (
+        f'delete "the first" (ID) for good? [y/N] {answer}\n'
+        + ("nothing was deleted\n" if left else "session ID is deleted\n")
+    )
+    assert len(bridle.sessions()) == left
+
+
+def test_changes_are_told_on_a_terminal(bridle: Bridle, session: str):
+    with bridle.terminal("session", "rename", session, "new") as terminal:
+        assert terminal.finish() == 0
+
+    assert steady(terminal.screen) == "session ID is now called new\n"

@@ -1,0 +1,48 @@
+import pytest
+
+from bridle.core.budget import Limits
+from bridle.core.errors import UsageError
+from bridle.core.protocol import RunOptions
+from bridle.surfaces.cli.options import run_options
+from bridle.surfaces.cli.parser import parse
+
+
+def test_without_flags_nothing_differs():
+    assert run_options(parse(["run", "x"])) == RunOptions()
+
+
+def test_every_flag():
+    args = "run --model a/b --plan --allow read_file --allow edit_file(src/**) --ask bash --deny web_fetch"
+    args += " --max-turns 3 --max-tokens 10_000 --max-cost $0.50 --max-duration 1m30s --max-tool-calls 0 x"
+
+    assert run_options(parse(args.split())) == RunOptions(
+        model="a/b",
+        mode="plan",
+        allow=("read_file", "edit_file(src/**)"),
+        ask=("bash",),
+        deny=("web_fetch",),
+        limits=Limits(tokens=10_000, duration_s=90.0, tool_calls=0, cost=0.5, turns=3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--allow", "edit file", '--allow: malformed rule "edit file"'),
+        ("--deny", "", '--deny: malformed rule ""'),
+        ("--max-turns", "0", '--max-turns: "0" is not a whole number of at least 1'),
+        ("--max-turns", "many", '--max-turns: "many" is not a whole number of at least 1'),
+        ("--max-tokens", "1.5", '--max-tokens: "1.5" is not a whole number of at least 1'),
+        ("--max-tool-calls", "9" * 20, f'--max-tool-calls: "{"9" * 20}" is not a whole number of at least 0'),
+        ("--max-cost", "free", '--max-cost: "free" is not a sum of dollars'),
+        ("--max-cost", "nan", '--max-cost: "nan" is not a sum of dollars'),
+        ("--max-cost", "inf", '--max-cost: "inf" is not a sum of dollars'),
+        ("--max-duration", "soon", '--max-duration: malformed duration "soon"'),
+        ("--max-duration", "0s", "--max-duration: must be longer than zero"),
+    ],
+)
+def test_a_wrong_value_names_its_flag(flag: str, value: str, message: str):
+    with pytest.raises(UsageError) as error:
+        run_options(parse(["run", f"{flag}={value}", "x"]))
+
+    assert error.value.message == message

@@ -1,0 +1,34 @@
+import pytest
+
+from bridle.core.errors import UsageError
+from bridle.surfaces.cli.parser import parse
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["fix", "the", "bug"], ["fix", "the", "bug"]),
+        (["fix", "--plan", "the", "bug"], ["fix", "the", "bug"]),
+        (["--plan", "fix", "--max-turns", "3", "it"], ["fix", "it"]),
+        (["--plan", "- a list item"], ["- a list item"]),
+        (["fix", "--plan", "--", "--this", "-x"], ["fix", "--this", "-x"]),
+        (["--", "-x"], ["-x"]),
+        ([], []),
+    ],
+)
+def test_words_of_a_prompt_may_stand_between_flags(argv: list[str], words: list[str]):
+    args = parse(["run", *argv])
+
+    assert args.prompt == words
+    assert args.command == "run:run"
+
+
+@pytest.mark.parametrize("argv", [["x", "--plna"], ["--mod", "a/b", "x"], ["x", "--plan", "-q"]])
+def test_flags_are_not_guessed(argv: list[str]):
+    with pytest.raises(UsageError, match="unknown flag"):
+        parse(["run", *argv])
+
+
+def test_a_session_and_continue_exclude_each_other():
+    with pytest.raises(UsageError, match="not allowed with"):
+        parse(["run", "--continue", "--session", "abc", "x"])

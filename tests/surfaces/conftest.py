@@ -1,0 +1,15 @@
+"""The program under test, with a home and a project directory of its own."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.command import Bridle
+
+
+@pytest.fixture
+def bridle(env: dict[str, str], tmp_path: Path) -> Bridle:
+    """Give the program in an empty project."""
+    project = tmp_path / "project"
+    project.mkdir()
+    return Bridle(env, project)

@@ -1,0 +1,103 @@
+import io
+from typing import Any
+
+import pytest
+
+from bridle.core.messages import ToolCall
+from bridle.core.protocol import (
+    ApprovalRequested,
+)
+from bridle.surfaces.render import (
+    approval_lines,
+    change_of,
+    describe_args,
+    describe_cost,
+    paint_diff,
+    short_id,
+    summary_line,
+    took,
+)
+from bridle.surfaces.terminal import Screen
+from tests.surfaces.records import CALL, DIFF, EDIT, SESSION, result
+
+
+def test_an_approval_shows_the_whole_diff_and_the_reason():
+    request = ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, "edit_file(*)")
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "edit_file greet.py",
+        "--- greet.py",
+        "+++ greet.py",
+        "@@ -1,1 +1,1 @@",
+        "-helo",
+        "+hello",
+        "asked because of mode ask: write access",
+    ]
+
+
+def test_an_approval_without_a_preview_shows_the_arguments():
+    request = ApprovalRequested(CALL, "bash", {"command": "rm x\x1b[2J"}, "rule ask bash")
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "bash rm x\\x1b[2J",
+        '{"command":"rm x\\u001b[2J"}',
+        "asked because of rule ask bash",
+    ]
+
+
+def test_a_diff_is_coloured_by_its_lines():
+    screen = Screen(io.StringIO(), {"FORCE_COLOR": "1"})
+
+    assert paint_diff(screen, DIFF.rstrip() + "\n \x1b[2J") == [
+        "\x1b[1m--- greet.py\x1b[0m",
+        "\x1b[1m+++ greet.py\x1b[0m",
+        "\x1b[36m@@ -1,1 +1,1 @@\x1b[0m",
+        "\x1b[31m-helo\x1b[0m",
+        "\x1b[32m+hello\x1b[0m",
+        " \\x1b[2J",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        ({}, ""),
+        ({"path": "a b"}, "a b"),
+        ({"pattern": "*.py", "path": 3}, "*.py"),
+        ({"depth": 2}, '{"depth":2}'),
+        ({"command": "ls\n\x1b[2J"}, "ls \\x1b[2J"),
+    ],
+)
+def test_a_call_is_described_on_one_line(args: dict[str, Any], text: str):
+    assert describe_args(args) == text
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "lines"),
+    [
+        ("write_file", {"path": "a", "content": "x\ny"}, ["+ x", "+ y"]),
+        ("edit_file", {"path": "a", "old_str": "x", "new_str": ""}, ["- x"]),
+        ("send_message", {"content": "a message"}, []),
+        ("write_file", {"path": "a", "content": 3}, []),
+        ("write_file", {"path": "a"}, []),
+    ],
+)
+def test_the_change_in_a_call(tool: str, args: dict[str, Any], lines: list[str]):
+    assert change_of(ToolCall(CALL, tool, args)) == lines
+
+
+def test_an_unknown_price_is_not_zero():
+    assert [describe_cost(cost) for cost in (None, 0.0, 0.01234, 12.345)] == [
+        "price unknown",
+        "$0.0000",
+        "$0.0123",
+        "$12.35",
+    ]
+    assert summary_line(result(cost=0.5, turns=1, usage={})).endswith(
+        "1 turn · 1 tool call · 0 tokens · $0.5000"
+    )
+
+
+def test_small_words():
+    assert (took(3), took(1500)) == ("3 ms", "1.5 s")
+    assert (short_id(SESSION), short_id("my-talk")) == ("019a8536-2b7c", "my-talk")
