@@ -11,6 +11,8 @@ PROMISED_MS = 200.0
 
 async def slowest_ms() -> float:
     """Cancel runs in the middle of a hanging stream; return the longest wait for RunEnded."""
+    from turns import OneModel
+
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, TextDelta
@@ -21,7 +23,6 @@ async def slowest_ms() -> float:
     from bridle.sessions.world import SystemChance, SystemClock
     from bridle.stores.claims import LocalClaims
     from bridle.stores.ephemeral import EphemeralStore
-    from turns import OneModel
 
     provider = ScriptedProvider.of(Reply(text="thinking about it", fault=HangFault()), repeat=True)
     service = SessionService(

@@ -15,9 +15,10 @@ async def grow() -> float:
     """Open a thousand sessions that have each had a run; return MB per session."""
     from pathlib import Path
 
+    from turns import open_service
+
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
-    from turns import open_service
 
     with tempfile.TemporaryDirectory() as home:
         service = open_service(Path(home), "scripted")

@@ -195,7 +195,6 @@ def test_defaults_never_change():
             "created_at": 0,
             "title": "",
             "model": "",
-            "model": "",
             "archived": False,
             "granted": (),
             "queue": (),
