@@ -456,12 +456,27 @@ async def test_a_spent_budget_ends_the_run_after_the_turn():
         ended = await stage.run("hi", limits=Limits(tool_calls=2))
         log = await stage.log()
 
-    assert (ended.outcome, ended.reason) == ("budget_exhausted", "the tool_calls limit is used up: 2 of 2")
+    assert (ended.outcome, ended.reason) == (
+        "budget_exhausted",
+        "the tool_calls limit is reached: 2 of 2 used",
+    )
     assert [e for e in log if isinstance(e, BudgetWarned | BudgetExhausted)] == [
         BudgetWarned("tool_calls", 2, 2),
         BudgetExhausted("tool_calls", 2, 2),
     ]
     assert ended.tool_calls == 2
+
+
+async def test_a_turn_that_would_exceed_the_budget_is_not_sent():
+    play = Play(says("hello"))
+    async with Stage(play) as stage:
+        ended = await stage.run("hi", limits=Limits(tokens=5))
+
+    assert (ended.outcome, ended.reason, play.requests) == (
+        "budget_exhausted",
+        "the next turn needs about 9 tokens, more than are left (0 of 5 used)",
+        [],
+    )
 
 
 async def test_calls_beyond_the_limit_are_not_run():

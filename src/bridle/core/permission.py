@@ -3,7 +3,7 @@
 ```
 rule     = tool [ "(" pattern ")" ]          bash(git status:*)   edit_file(src/**)   mcp__github__*
 pattern  = path glob | command prefix ":*" | "domain:" host glob
-verdict  = deny > ask > allow > what the mode says
+verdict  = deny > ask > allow > what the mode says      (mode yolo never asks, but obeys deny)
 ```
 
 A call is judged by every subject it touches: it is allowed only if all of them are, and denied if

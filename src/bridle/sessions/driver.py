@@ -205,7 +205,8 @@ class Driver:
             return [Refused("failed", str(error))]
         wanted = Spend(tokens=fitted.usage.total)
         if level := self._budget.reserve(wanted):
-            return [self._exhausted(level)]
+            needed = f"the next turn needs about {fitted.usage.total:,} tokens, more than are left"
+            return [self._exhausted(level, needed)]
         self._reserved = wanted
         self._context = fitted.usage
         if self._run.turn != turn or self._run.replied is not None:
@@ -261,6 +262,7 @@ class Driver:
 
     def _announce_retry(self, action: Backoff) -> None:
         self._settle(Spend())
+        self._streamed = []
         self._journal.stage(
             Retrying(
                 self._run.run_id,
@@ -378,11 +380,11 @@ class Driver:
             self._journal.stage(MessageAdded(item.message, "steer", tokens, item.item_id))
         return bool(waiting)
 
-    def _exhausted(self, level: Level) -> Refused:
+    def _exhausted(self, level: Level, needed: str = "") -> Refused:
         self._journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
-        return Refused(
-            "budget_exhausted", f"the {level.kind} limit is used up: {level.used:g} of {level.limit:g}"
-        )
+        used = f"{level.used:g} of {level.limit:g} used"
+        reason = f"{needed} ({used})" if needed else f"the {level.kind} limit is reached: {used}"
+        return Refused("budget_exhausted", reason)
 
     # ------------------------------------------------------------------ the end
 

@@ -100,7 +100,10 @@ async def set_up(
         rules=(*agent.rules, *_rules(options)),
         limits=limits,
         policy=LoopPolicy(
-            limits.turns or DEFAULT_MAX_TURNS, engine.max_parallel, len(agent.fallbacks), engine.retry
+            DEFAULT_MAX_TURNS if limits.turns is None else limits.turns,
+            engine.max_parallel,
+            len(agent.fallbacks),
+            engine.retry,
         ),
         dispatcher=dispatcher,
         params=params,
