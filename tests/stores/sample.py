@@ -98,7 +98,6 @@ SAMPLES: list[Event] = [
     TurnStarted(RUN, 1),
     replied("I look", "c1"),
     Retrying(RUN, 1, 1, 3, "rate_limited", "slow down", 250),
-    ModelSwitched(RUN, 1, "other/model", "gone"),
     ApprovalRequested(CallId("c1"), "read_file", {"path": "a.py"}, "no rule allows it"),
     ApprovalDecided(CallId("c1"), "once"),
     ToolStarted(CallId("c1"), "read_file", {"path": "a.py"}, True),
@@ -108,6 +107,7 @@ SAMPLES: list[Event] = [
     BudgetExhausted("tokens", 100, 100),
     Checkpoint(SessionFacts(created(), 1, "A title")),
     RunEnded(RUN, "completed", "done"),
+    ModelSwitched(RUN, 1, "other/model", "gone"),
 ]
 """One event of each kind."""
 
