@@ -208,6 +208,28 @@ async def test_a_grant_for_the_session_answers_the_other_questions_it_covers_and
     ]
 
 
+async def test_a_grant_also_covers_a_question_that_was_still_being_prepared():
+    granted = asyncio.Event()
+
+    class SlowPreview(SmallTool):
+        async def preview(self, args, context):
+            if args["on"] == "src/late":
+                await granted.wait()
+            return ""
+
+    tool = SlowPreview("change", lambda on: on, access="write")
+    play = Play(says("", call("a", "change", "src/x"), call("b", "change", "src/late")), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.decide("a", "session")
+        await stage.until(ApprovalDecided)
+        granted.set()
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, tool.calls) == ("completed", ["src/x", "src/late"])
+
+
 async def test_the_first_answer_counts_and_unknown_calls_are_ignored():
     tool = change()
     async with Stage(Play(says("", call("c1", "change")), says("done")), tools=[tool]) as stage:

@@ -159,8 +159,7 @@ class Driver:
             case _Previewed() | Decide() if self._loop.state != "waiting_for_ops":
                 return []
             case _Previewed():
-                self._ask(happening)
-                return [Prepared(happening.checked.call.id, "ask", parallel=happening.checked.parallel)]
+                return [self._ask(happening)]
             case _Finished():
                 self._record_result(happening.result, happening.duration_ms)
                 return [Returned(happening.result)]
@@ -306,11 +305,14 @@ class Driver:
         preview = await self._setup.dispatcher.preview(checked.call)
         await self._inbox.put(_Previewed(checked, preview))
 
-    def _ask(self, asked: _Previewed) -> None:
+    def _ask(self, asked: _Previewed) -> Prepared:
         call, checked = asked.checked.call, asked.checked
+        if self._check(call).action == "allow":  # a rule was granted while the preview was made
+            return Prepared(call.id, "allow", parallel=checked.parallel)
         self._journal.stage(
             ApprovalRequested(call.id, call.name, call.args, checked.why, asked.preview, checked.suggestion)
         )
+        return Prepared(call.id, "ask", parallel=checked.parallel)
 
     def _record_decision(self, decision: Decide) -> list[Input]:
         """Record the first answer to an approval; unknown calls and later answers are ignored."""
