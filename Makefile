@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint
+.PHONY: demo test check bench format clean lint models-data
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -23,7 +23,10 @@ test: lint ## the same checks and every test
 	$(PYTEST)
 
 bench: $(STAMP) ## measure speed and memory
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(ARGS)
+
+models-data: $(STAMP) ## renew what is known about models: windows, abilities, prices (needs a package index)
+	$(BIN)/python scripts/make_model_data.py
 
 format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix-only --quiet .
@@ -36,7 +39,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
 clean: ## remove everything the other targets made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # PYTHON=... picks the interpreter; otherwise the first that is new enough.

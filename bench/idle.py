@@ -1,12 +1,12 @@
 """What a thousand idle live sessions cost in memory."""
 
 import asyncio
-import resource
 import subprocess
 import sys
 import tempfile
 
 from measure import PYTHON, report
+from store_session import peak_bytes
 
 SESSIONS = 1_000
 
@@ -22,14 +22,14 @@ async def grow() -> float:
 
     with tempfile.TemporaryDirectory() as home:
         service = open_service(Path(home), "scripted")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_bytes()
         for _ in range(SESSIONS):
             session = await service.create(cwd=home)
             receipt = await service.submit(session, Prompt(user_message("hello " * 50)))
             await service.wait(session, receipt.run_id, after=receipt.seq)
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        after = peak_bytes()
         await service.aclose()
-    return (after - before) / 1024 / SESSIONS
+    return (after - before) / 1024 / 1024 / SESSIONS
 
 
 def main() -> list[tuple[str, float, float]]:

@@ -1,24 +1,31 @@
 #!/usr/bin/env bash
 # What `make demo` runs: a first answer and a first edit, in a directory and a home that are thrown away.
+# The weights of the small model are kept in ~/.bridle/models (or BRIDLE_HOME), so that they are fetched once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH="$PWD/.venv/bin:$PATH"
 
+bridle models pull
+weights="${BRIDLE_HOME:-$HOME/.bridle}/models"
+
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 export BRIDLE_HOME="$place/home"
-mkdir "$place/project"
-cp examples/scripts/hello.json examples/scripts/edit.json "$place/project"
+mkdir "$place/project" "$BRIDLE_HOME"
+ln -s "$weights" "$BRIDLE_HOME/models"
+cp examples/scripts/edit.json "$place/project"
 cd "$place/project"
 
 # Shows a command as one would type it, and runs it.
 run() { printf '\n$ %s\n' "$1" && eval "$1"; }
 
-echo "There is no language model in this demo: a scripted one answers, with the words that are written in"
-echo "examples/scripts. All around it is real: the engine, the tools, the permissions, the record."
+echo
+echo "A real model answers, here on this machine. It has 135 million parameters: it can chat a little."
+run 'bridle run "What is the capital of France?"'
 
-run 'bridle run --model scripted/hello.json "what can you do"'
-
+echo
+echo "It cannot edit code. A scripted model can, because its words are written down in edit.json;"
+echo "the engine, the tools, the permissions and the record around it are real."
 run "echo 'print(\"hello\")' > hello.py"
 run 'bridle run -v --accept-edits --model scripted/edit.json "make the greeting friendlier"'
 run 'cat hello.py'
@@ -28,4 +35,4 @@ run 'bridle session verify'
 
 echo
 echo "Without --accept-edits Bridle shows the diff and asks first. Everything was recorded, and is deleted now."
-echo "To use a real model: bridle config set model PROVIDER/MODEL, then bridle run \"...\""
+echo "To use a capable model: bridle models list, then bridle config set model PROVIDER/MODEL"

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from bridle.config.agents import DEFAULT_PROMPT_FILE, LoadedAgent, list_agents, load_agent
+from bridle.config.keys import DEFAULT_MODEL
 from bridle.config.settings import Settings, load_settings
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
@@ -46,7 +47,7 @@ def refusal(name: str, given: Settings) -> str:
 
 def test_the_default_agent_is_built_in(home: Path):
     assert load_agent("default", settings(home, home.parent)) == LoadedAgent(
-        Agent(name="default", prompt=DEFAULT_PROMPT, model="scripted/demo", limits=Limits(turns=100))
+        Agent(name="default", prompt=DEFAULT_PROMPT, model=DEFAULT_MODEL, limits=Limits(turns=100))
     )
 
 
@@ -160,7 +161,7 @@ def test_a_hostile_agent_loosens_nothing_and_is_reported(home: Path, project: Pa
         Agent(
             name="coder",
             prompt=DEFAULT_PROMPT,
-            model="scripted/demo",
+            model=DEFAULT_MODEL,
             tools=("read_file",),
             mode="ask",
             rules=(Rule("deny", "bash"),),
@@ -233,7 +234,10 @@ def test_a_name_is_not_a_path(home: Path, name: str):
         ("temperature = 1\n", ":1: unknown key temperature (hint: did you mean sampling.temperature?)"),
         (
             "[providers.x]\nkind = 'openai'\n",
-            ":1: unknown key providers (hint: known here: name, model, tools, mode, limits, rules, sampling)",
+            (
+                ":1: unknown key providers (hint: known here: name, model, small_model, fallbacks, tools, "
+                "mode, limits, rules, sampling)"
+            ),
         ),
     ],
 )
@@ -270,3 +274,27 @@ def test_a_projects_agents_are_not_found_through_a_link_to_elsewhere(
     (project / ".bridle" / "agents").symlink_to(tmp_path / "other" / "agents")
 
     assert "leads out of the project" in refusal("x", settings(home, project))
+
+
+def test_models_of_an_agent_come_before_those_of_the_settings(home: Path):
+    text = 'small_model = "a/small"\nfallbacks = ["a/1", "a/2"]\n'
+    write(home, "own", 'small_model = "b/small"\nfallbacks = []\n')
+    write(home, "plain", "")
+
+    agents = [load_agent(name, settings(home, home.parent, text)).agent for name in ("own", "plain")]
+
+    assert [(agent.small_model, agent.fallbacks) for agent in agents] == [
+        ("b/small", ()),
+        ("a/small", ("a/1", "a/2")),
+    ]
+
+
+def test_a_projects_agent_may_not_choose_a_model_file(home: Path, project: Path):
+    file = write(project / ".bridle", "coder", 'model = "embedded/evil.gguf"\n')
+
+    loaded = load_agent("coder", settings(home, project))
+
+    assert loaded.agent.model == DEFAULT_MODEL
+    assert loaded.warnings == (
+        f"{file}:1: model has no effect: a project may not choose a model file {HINT}",
+    )

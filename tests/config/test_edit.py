@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from bridle.config.document import literal
 from bridle.config.edit import Shown, get_value, set_in_file, set_value, show
+from bridle.config.keys import DEFAULTS
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
 
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
-TOP_HINT = "(hint: known here: model, agent, limits, retry, rules, store, tools, providers)"
+TOP_HINT = (
+    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, store, tools, providers, "
+    "models)"
+)
 
 TEXT = """\
 # my settings
@@ -269,7 +273,7 @@ def test_a_refused_change_leaves_the_file_alone(tmp_path: Path):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("model", "scripted/demo"),
+        ("model", "embedded/smollm2-135m"),
         ("limits.max_turns", 100),
         ("limits.max_cost", None),
         ("tools.timeout", "10m"),
@@ -315,8 +319,10 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
 
     user, project = f"user {tmp_path}/.bridle/config.toml", f"project {tmp_path}/p/.bridle/config.toml"
     assert show(settings) == [
-        Shown("model", '"scripted/demo"', "default"),
+        Shown("model", '"embedded/smollm2-135m"', "default"),
         Shown("agent", '"default"', "default"),
+        Shown("small_model", '""', "default"),
+        Shown("fallbacks", "[]", "default"),
         Shown("limits.max_tokens", "none", "default"),
         Shown("limits.max_duration", "none", "default"),
         Shown("limits.max_tool_calls", "none", "default"),
@@ -336,12 +342,15 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("tools.max_output_bytes", "65536", "default"),
         Shown("tools.timeout", '"10m"', "default"),
         Shown("tools.max_parallel", "10", "default"),
-        Shown("providers.scripted.kind", '"scripted"', "default"),
-        Shown("providers.local.kind", '"openai"', "default"),
-        Shown("providers.local.base_url", '"http://127.0.0.1:8080/v1"', "default"),
-        Shown("providers.openai.kind", '"openai"', "default"),
-        Shown("providers.openai.base_url", '"https://api.openai.com/v1"', "default"),
-        Shown("providers.openai.api_key_env", '"OPENAI_API_KEY"', "default, which is not set"),
+        *(
+            Shown(
+                f"providers.{name}.{key}",
+                literal(value),
+                "default, which is not set" if key == "api_key_env" else "default",
+            )
+            for name, provider in DEFAULTS["providers"].items()
+            for key, value in provider.items()
+        ),
         Shown("providers.x.kind", '"openai"', "default"),
         Shown("providers.x.api_key_env", '"X_KEY"', f"{user}, which is set"),
         Shown("providers.x.headers.Authorization", "(hidden)", user),

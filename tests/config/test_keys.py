@@ -9,9 +9,13 @@ from bridle.config.document import key_text, literal, parse_toml
 from bridle.config.duration import Delay, Duration
 from bridle.config.edit import get_value
 from bridle.config.keys import (
+    DEFAULT_MODEL,
     DEFAULTS,
+    KINDS_OF_KEY,
     ConfigFile,
     LimitSettings,
+    PriceSettings,
+    ProviderSettings,
     RetrySettings,
     RuleLists,
     StoreSettings,
@@ -20,6 +24,8 @@ from bridle.config.keys import (
 from bridle.config.schema import RuleText, build, known_keys, problems
 from bridle.config.settings import load_settings
 from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError
+from bridle.core.model import Price
 from bridle.core.permission import Rule
 from bridle.core.retry import RetryPolicy
 
@@ -52,7 +58,7 @@ def test_the_page_tells_the_defaults(tmp_path: Path):
 def test_the_page_tells_the_providers_that_are_built_in(tmp_path: Path):
     settings = load_settings({"HOME": str(tmp_path)}, tmp_path)
     examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    told = next(parse_toml(text, "page") for text in examples if text.startswith("[providers.scripted]"))
+    told = next(parse_toml(text, "page") for text in examples if text.startswith("[providers]"))
 
     assert told == {"providers": DEFAULTS["providers"]}
     assert build(told, ConfigFile).providers == settings.providers
@@ -90,7 +96,18 @@ def test_every_example_of_the_page_is_a_good_config(block: str):
         (("tools", "max_parallel"), 0),
         (("tools", "timeout"), "0s"),
         (("providers", "a b"), {}),
-        (("providers", "a", "kind"), "anthropic"),
+        (("providers", "a", "kind"), "bedrock"),
+        (("providers", "a", "port"), 65536),
+        (("providers", "a", "host"), "h/x"),
+        (("providers", "a", "model_file"), ""),
+        (("providers", "a", "jinja"), "yes"),
+        (("providers", "a", "idle_timeout"), "0s"),
+        (("providers", "a", "tools"), "none"),
+        (("models", "gpt-5"), {}),
+        (("models", "a/b", "window_tokens"), 0),
+        (("models", "a/b", "price", "input"), -1),
+        (("small_model",), "gpt-5"),
+        (("fallbacks",), "a/b"),
         (("providers", "a", "base_url"), "ftp://host"),
         (("providers", "a", "base_url"), "host/v1"),
         (("providers", "a", "base_url"), "https://me:pw@host/v1"),
@@ -148,3 +165,29 @@ def test_rules_become_those_of_the_core():
     lists = RuleLists(allow=(RuleText("read_file"),), deny=(RuleText("edit_file(src/**)"),))
 
     assert lists.rules() == (Rule("deny", "edit_file", "src/**"), Rule("allow", "read_file"))
+
+
+def test_a_price_becomes_that_of_the_core():
+    """A cache without a price of its own costs what input costs, as vendors charge it."""
+    assert PriceSettings().price("a/b") is None
+    assert PriceSettings(1.0, 4.0).price("a/b") == Price(1.0, 4.0, 1.0, 1.0)
+    assert PriceSettings(1.0, 4.0, 0.1, 1.25).price("a/b") == Price(1.0, 4.0, 0.1, 1.25)
+    assert PriceSettings(0.0, 0.0).price("a/b") == Price(0.0, 0.0)
+
+
+@pytest.mark.parametrize("price", [PriceSettings(input=1.0), PriceSettings(cache_read=1.0)])
+def test_half_a_price_is_refused(price: PriceSettings):
+    with pytest.raises(ConfigError) as caught:
+        price.price("a/b")
+
+    assert str(caught.value) == 'models."a/b".price: input and output are both needed'
+
+
+def test_the_keys_of_some_kinds_are_keys():
+    assert set(KINDS_OF_KEY) <= set(ProviderSettings.__struct_fields__)
+
+
+def test_the_default_model_is_one_of_a_provider_that_is_there():
+    provider, _, _ = DEFAULT_MODEL.partition("/")
+
+    assert DEFAULTS["providers"][provider] == {"kind": "embedded"}

@@ -114,3 +114,45 @@ def test_an_error_names_file_line_and_key(tmp_path: Path, text: str, message: st
     file.write_bytes(text.encode())
 
     assert refusal(file) == f"{file}{message}"
+
+
+OLD, NEW = "https://old.example/v1", "https://new.example/v1"
+KEYED = {"base_url": OLD, "api_key_env": "KEY", "headers": {"X-Token": "t"}, "window_tokens": 5}
+
+
+def provider(low: dict[str, Any], high: dict[str, Any]) -> Merged:
+    return laid({"providers": {"x": low, "y": {"api_key_env": "Y"}}}, {"providers": {"x": high}})
+
+
+def test_a_key_does_not_follow_to_another_address():
+    merged = provider(KEYED, {"base_url": NEW})
+
+    assert merged == Merged(
+        {"providers": {"x": {"base_url": NEW, "window_tokens": 5}, "y": {"api_key_env": "Y"}}},
+        {
+            ("providers", "x", "base_url"): (HIGH,),
+            ("providers", "x", "window_tokens"): (LOW,),
+            ("providers", "y", "api_key_env"): (LOW,),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("high", "left"),
+    [
+        ({"base_url": NEW, "api_key_env": "KEY"}, {"api_key_env": "KEY"}),
+        ({"base_url": NEW, "headers": {"A": "b"}}, {"headers": {"A": "b"}}),
+        ({"base_url": f"{OLD}/"}, {"api_key_env": "KEY", "headers": {"X-Token": "t"}}),
+        ({"window_tokens": 6}, {"api_key_env": "KEY", "headers": {"X-Token": "t"}}),
+    ],
+)
+def test_credentials_stay_with_their_address_or_are_named_again(high: dict[str, Any], left: dict[str, Any]):
+    tree = provider(KEYED, high).tree["providers"]["x"]
+
+    assert {key: tree[key] for key in ("api_key_env", "headers") if key in tree} == left
+
+
+def test_an_address_that_comes_later_keeps_the_key_it_was_named_for():
+    tree = provider({"api_key_env": "KEY"}, {"base_url": NEW}).tree["providers"]["x"]
+
+    assert tree == {"api_key_env": "KEY", "base_url": NEW}

@@ -7,7 +7,14 @@ import pytest
 
 from bridle.config.document import KeyPath
 from bridle.config.duration import Duration
-from bridle.config.keys import DEFAULTS, ConfigFile, LimitSettings, ProviderSettings
+from bridle.config.keys import (
+    DEFAULTS,
+    ConfigFile,
+    LimitSettings,
+    ModelSettings,
+    PriceSettings,
+    ProviderSettings,
+)
 from bridle.config.layers import Source
 from bridle.config.schema import build
 from bridle.config.settings import Secret, Settings, find_home, load_settings
@@ -101,7 +108,7 @@ def test_a_provider_is_completed_by_the_layers(home: Path, cwd: Path):
     write(cwd / ".bridle", "[providers.openai]\nwindow_tokens = 8\n")
 
     assert load(home, cwd, {"providers.openai.params.c": "2"}).providers["openai"] == ProviderSettings(
-        kind="openai",
+        kind="openai-responses",
         base_url="https://api.openai.com/v1",
         api_key_env="OPENAI_API_KEY",
         window_tokens=8,
@@ -296,7 +303,8 @@ def test_the_values_that_only_settings_have_cannot_be_written(home: Path, cwd: P
 
     assert refusal(home, cwd) == (
         f"{user}:1: unknown key warnings "
-        "(hint: known here: model, agent, limits, retry, rules, store, tools, providers)"
+        "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, store, tools, "
+        "providers, models)"
     )
 
 
@@ -340,3 +348,73 @@ def test_the_environment_of_the_process_is_not_looked_at(tmp_path: Path):
     )
 
     assert done.stdout == "/nowhere/.bridle {}\n"
+
+
+def test_a_key_is_not_read_for_a_built_in_provider_at_another_address(home: Path, cwd: Path):
+    write(home, '[providers.openai]\nbase_url = "http://proxy.example/v1"\n')
+
+    settings = load(home, cwd, OPENAI_API_KEY="sk-1", ANTHROPIC_API_KEY="sk-2")
+
+    assert list(settings.api_keys) == ["anthropic"]
+    assert settings.providers["openai"] == ProviderSettings(
+        kind="openai-responses", base_url="http://proxy.example/v1"
+    )
+
+
+def test_a_key_of_another_kind_is_refused(home: Path, cwd: Path):
+    user = write(home, '[providers.box]\nbase_url = "http://h/v1"\nctx_size = 4096\n')
+
+    assert refusal(home, cwd) == (
+        f"{user}:3: providers.box.ctx_size means nothing for a provider of kind openai "
+        "(hint: it is a key of kind llama and embedded)"
+    )
+
+
+def test_a_kind_may_come_from_another_layer(home: Path, cwd: Path):
+    write(home, '[providers.llama]\nmodel_file = "~/m.gguf"\njinja = false\nstart_timeout = "1m"\n')
+
+    settings = load(home, cwd, {"providers.llama.n_gpu_layers": "99", "providers.llama.tool_role": "false"})
+
+    assert settings.providers["llama"] == ProviderSettings(
+        kind="llama",
+        base_url="http://127.0.0.1:8080",
+        model_file="~/m.gguf",
+        jinja=False,
+        start_timeout=Duration(60),
+        n_gpu_layers=99,
+        tool_role=False,
+    )
+
+
+def test_models_are_described_by_their_full_name(home: Path, cwd: Path):
+    write(home, '[models."a/b/c"]\nwindow_tokens = 9\nprice = { input = 1, output = 2.5 }\n')
+
+    assert load(home, cwd).models == {"a/b/c": ModelSettings(9, None, PriceSettings(1.0, 2.5))}
+
+
+def test_a_project_may_not_choose_a_model_file_or_a_price(home: Path, cwd: Path):
+    file = write(
+        cwd / ".bridle",
+        'model = "embedded/evil.gguf"\nsmall_model = "embedded/smollm2-135m"\n'
+        'fallbacks = ["openai/gpt-5", "embedded/./evil"]\n'
+        '[models."openai/gpt-5"]\nwindow_tokens = 9\nprice = { input = 0, output = 0 }\n'
+        '[providers.llama]\nexecutable = "./evil"\n',
+    )
+
+    settings = load(home, cwd)
+
+    assert [settings.model, settings.small_model, settings.fallbacks] == [
+        "embedded/smollm2-135m",
+        "embedded/smollm2-135m",
+        (),
+    ]
+    assert settings.models == {"openai/gpt-5": ModelSettings(9)}
+    assert settings.providers["llama"].executable is None
+    path, price = "a project may not choose a model file", "a project may not decide what a model costs"
+    place = "a project may not decide where requests and keys go"
+    assert settings.warnings == (
+        f"{file}:1: model has no effect: {path} {HINT}",
+        f"{file}:3: fallbacks has no effect: {path} {HINT}",
+        f'{file}:6: models."openai/gpt-5".price has no effect: {price} {HINT}',
+        f"{file}:8: providers.llama.executable has no effect: {place} {HINT}",
+    )

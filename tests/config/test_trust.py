@@ -2,16 +2,18 @@ from typing import Any
 
 import pytest
 
-from bridle.config.keys import LimitSettings
+from bridle.config.keys import LimitSettings, ProviderSettings
 from bridle.config.layers import Layer, Source
 from bridle.config.trust import Kept, Withheld, withheld_permissions, withheld_settings, withhold
 from bridle.core.permission import Mode
 
 PROVIDER = "a project may not decide where requests and keys go"
+MODEL_FILE = "a project may not choose a model file"
 
 
 def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Withheld]:
-    return list(withheld_settings(tree, mode=mode, user_limits=LimitSettings(**limits), providers={"openai"}))
+    providers = {"openai": ProviderSettings(), "files": ProviderSettings(kind="embedded")}
+    return list(withheld_settings(tree, mode=mode, user_limits=LimitSettings(**limits), providers=providers))
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,20 @@ def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Wi
         ({"providers": {"openai": {"kind": "scripted"}}}, [(("providers", "openai", "kind"), PROVIDER)]),
         ({"providers": {"openai": {"params": {"a": 1}}}}, [(("providers", "openai", "params"), PROVIDER)]),
         ({"providers": {"evil": {"window_tokens": 5}}}, [(("providers", "evil"), PROVIDER)]),
+        (
+            {"providers": {"openai": {"executable": "./evil", "model_file": "evil.gguf"}}},
+            [
+                (("providers", "openai", "executable"), PROVIDER),
+                (("providers", "openai", "model_file"), PROVIDER),
+            ],
+        ),
+        (
+            {"models": {"a/b": {"price": {"input": 0}, "window_tokens": 5}}},
+            [(("models", "a/b", "price"), "a project may not decide what a model costs")],
+        ),
+        ({"model": "files/evil.gguf"}, [(("model",), MODEL_FILE)]),
+        ({"small_model": "files//tmp/evil"}, [(("small_model",), MODEL_FILE)]),
+        ({"fallbacks": ["openai/x", "files/~/evil"]}, [(("fallbacks",), MODEL_FILE)]),
     ],
 )
 def test_a_project_may_not_loosen_or_redirect(tree: dict[str, Any], items: list[tuple[Any, str]]):
@@ -45,6 +61,9 @@ def test_a_project_may_not_loosen_or_redirect(tree: dict[str, Any], items: list[
 def test_a_project_may_tighten():
     tree = {
         "model": "openai/small",
+        "small_model": "files/smollm2-135m",
+        "fallbacks": ["openai/org/x.gguf"],
+        "models": {"openai/small": {"window_tokens": 5}},
         "agent": "reviewer",
         "limits": {"max_cost": 1, "max_duration": "10m", "max_tokens": 5},
         "rules": {"allow": [], "ask": ["edit_file"], "deny": ["bash"], "mode": "plan"},

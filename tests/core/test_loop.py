@@ -214,6 +214,15 @@ def test_a_run_that_was_cut_off_goes_on_at_its_turn():
     assert loop.feed(Begin()) == [CallModel(5)]
 
 
+def test_a_reply_from_before_the_cut_is_taken_whatever_the_limit_of_turns_is_now():
+    loop = Loop(LoopPolicy(max_turns=1), turn=4)
+
+    assert (loop.feed(Begin(replied(A).message)), loop.turn) == ([Prepare(A)], 5)
+    assert play(loop, allowed(A), returned(A), Drained())[-1] == [
+        EndRun("limit", "the limit of 1 turns was reached")
+    ]
+
+
 def test_a_run_begins_once():
     loop = loop_after()
 
@@ -541,10 +550,12 @@ GONE = ModelFailed("model_not_found", "no such model")
 def test_a_model_that_was_tried_enough_is_left_for_the_next_one_which_has_all_its_retries():
     loop = loop_after(policy=ONE_MORE)
 
-    assert play(loop, OVERLOADED, BackoffEnded(), OVERLOADED, OVERLOADED, BackoffEnded(), OVERLOADED) == [
+    tries = (OVERLOADED, BackoffEnded(), OVERLOADED)
+    assert play(loop, *tries, BackoffEnded(), *tries) == [
         [Backoff(1, 0.5, OVERLOADED)],
         [CallModel(1)],
-        [SwitchModel(1, OVERLOADED), CallModel(1)],
+        [SwitchModel(1, OVERLOADED)],
+        [CallModel(1)],
         [Backoff(1, 0.5, OVERLOADED)],
         [CallModel(1)],
         [EndRun("failed", "busy")],
@@ -556,8 +567,8 @@ def test_a_model_that_is_not_there_is_left_at_once(kind: ProviderErrorKind):
     loop = loop_after(policy=ONE_MORE)
     failure = ModelFailed(kind, "no")
 
-    assert loop.feed(failure) == [SwitchModel(1, failure), CallModel(1)]
-    assert loop.state == "calling_llm"
+    assert loop.feed(failure) == [SwitchModel(1, failure)]
+    assert loop.feed(BackoffEnded()) == [CallModel(1)]
 
 
 @pytest.mark.parametrize("kind", sorted(set(get_args(ProviderErrorKind)) - FALLBACK_KINDS))
@@ -568,21 +579,30 @@ def test_a_request_that_is_at_fault_is_not_sent_to_another_model(kind: ProviderE
 def test_a_vendor_that_asks_for_too_long_a_wait_is_left_at_once():
     failure = ModelFailed("rate_limited", "tomorrow", retry_after_s=86_400.0)
 
-    assert loop_after(policy=ONE_MORE).feed(failure) == [SwitchModel(1, failure), CallModel(1)]
+    assert loop_after(policy=ONE_MORE).feed(failure) == [SwitchModel(1, failure)]
 
 
 def test_models_are_left_one_after_the_other_until_there_are_no_more():
     loop = loop_after(policy=LoopPolicy(fallbacks=2))
 
-    assert play(loop, GONE, GONE, GONE) == [
-        [SwitchModel(1, GONE), CallModel(1)],
-        [SwitchModel(2, GONE), CallModel(1)],
+    assert play(loop, GONE, BackoffEnded(), GONE, BackoffEnded(), GONE) == [
+        [SwitchModel(1, GONE)],
+        [CallModel(1)],
+        [SwitchModel(2, GONE)],
+        [CallModel(1)],
         [EndRun("failed", "no such model")],
     ]
 
 
+def test_a_model_that_cannot_even_be_opened_is_left_for_the_next_one():
+    loop = loop_after(GONE, policy=LoopPolicy(fallbacks=2))
+    no_key = ModelFailed("unknown", "no key")
+
+    assert play(loop, no_key, no_key) == [[SwitchModel(2, no_key)], [EndRun("failed", "no key")]]
+
+
 def test_a_model_that_was_left_stays_left_in_the_turns_that_follow():
-    loop = loop_after(GONE, *turn_of(A), policy=ONE_MORE)
+    loop = loop_after(GONE, BackoffEnded(), *turn_of(A), policy=ONE_MORE)
 
     assert loop.feed(GONE) == [EndRun("failed", "no such model")]
 

@@ -29,7 +29,7 @@ class RawServer:
         self.writers.append(writer)
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             head = await reader.readuntil(b"\r\n\r\n")
-            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0] or 0)
             self.requests.append(head + await reader.readexactly(length))
             self.was_asked.set()
             writer.write(self._answer)

@@ -152,3 +152,34 @@ def test_any_json_is_searched_without_a_crash(body: object):
     found = read_error(body)
 
     assert found is None or isinstance(found.message, str)
+
+
+@pytest.mark.parametrize(
+    ("details", "headers", "wait_s"),
+    [
+        ([{"@type": "…/google.rpc.RetryInfo", "retryDelay": "17.5s"}], {}, 17.5),
+        ([{"reason": "x"}, {"retryDelay": "3s"}], {}, 3.0),
+        ([{"retryDelay": "3s"}], {"retry-after": "1"}, 1.0),
+        ([{"retryDelay": "soon"}, {"retryDelay": 4}, None], {}, None),
+        ({"retryDelay": "3s"}, {}, None),
+    ],
+)
+def test_google_says_in_the_body_how_long_to_wait(
+    details: object, headers: dict[str, str], wait_s: float | None
+):
+    body = msgspec.json.encode({"error": {"code": 429, "message": "slow", "details": details}})
+
+    assert refused("x", 429, headers, body).retry_after_s == wait_s
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("invalid_prompt", "content_filtered"),
+        ("misalignment_policy_violation", "content_filtered"),
+        ("image_too_large", "invalid_request"),
+        ("never_heard_of", "server_error"),
+    ],
+)
+def test_a_stream_that_breaks_off_for_good_is_not_tried_again(code: str, kind: str):
+    assert broke_off("x", VendorError("no", (code,))).kind == kind

@@ -273,3 +273,74 @@ def test_unknown_finish_reasons_end_the_turn():
 def test_any_events_give_a_reply_or_an_error(events: list[object]):
     with suppress(ProviderError):
         assert read(*events).message.role == "assistant"
+
+
+# ---------------------------------------------------------------------------- quirks
+
+LOOKED = Message(
+    "assistant",
+    (Reasoning("Let me look."), Text("I look."), ToolCall(CallId("call_0_0"), "read_file", {"path": "a"})),
+)
+FOUND = Message("tool", (ToolResult(CallId("call_0_0"), "read_file", "one"),))
+
+
+def body_for(base_url: str, *messages: Message) -> dict[str, object]:
+    provider = OpenAIProvider.at("server", base_url)
+    return provider._body(request(*messages, max_output_tokens=100))
+
+
+def test_the_longest_answer_is_called_as_the_vendor_calls_it():
+    assert body_for("https://api.openai.com/v1", user_message("hi")) == {
+        "model": "m",
+        "messages": [{"role": "system", "content": "Be terse."}, {"role": "user", "content": "hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_completion_tokens": 100,
+    }
+
+
+def test_deepseek_wants_its_reasoning_back_with_every_call():
+    without = Message("assistant", (ToolCall(CallId("b"), "read_file", {}),))
+    answer = Message("assistant", (Reasoning("Fine."), Text("Done.")))
+
+    body = body_for("https://api.deepseek.com", user_message("hi"), LOOKED, FOUND, without, answer)
+
+    call = {
+        "id": "call_0_0",
+        "type": "function",
+        "function": {"name": "read_file", "arguments": '{"path":"a"}'},
+    }
+    other = {"id": "b", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
+    assert body["messages"][2:] == [
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [call],
+            "reasoning_content": "Let me look.",
+        },
+        {"role": "tool", "tool_call_id": "call_0_0", "content": "one"},
+        {"role": "assistant", "tool_calls": [other], "reasoning_content": ""},
+        {"role": "assistant", "content": "Done."},
+    ]
+
+
+def test_mistral_takes_no_stream_options_and_ids_of_nine_characters():
+    own = ToolCall(CallId("aB3dE6gH9"), "read_file", {})
+
+    body = body_for("https://api.mistral.ai/v1", LOOKED, FOUND, Message("assistant", (own,)))
+
+    assert "stream_options" not in body
+    _, looked, found, again = body["messages"]
+    assert looked["tool_calls"][0]["id"] == found["tool_call_id"]
+    assert len(found["tool_call_id"]) == 9
+    assert found["tool_call_id"].isalnum()
+    assert again["tool_calls"][0]["id"] == "aB3dE6gH9"
+
+
+def test_content_may_come_in_chunks_of_different_kinds():
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}, {"type": "other"}]}
+    chunks = [thinking, {"type": "text", "text": "Yes"}, {"type": "reference"}, "x", None]
+
+    reply = read({"choices": [{"delta": {"content": chunks}}]}, FINISHED)
+
+    assert reply.message == Message("assistant", (Reasoning("Hm."), Text("Yes")))

@@ -137,3 +137,27 @@ def test_the_turn_is_the_number_of_answers_so_far():
     answer = Message("assistant", (Text("a"),))
 
     assert turn_of(ModelRequest("m", "", (user_message("a"), answer, user_message("b"), answer))) == 2
+
+
+def test_a_vendors_metadata_stays_with_its_part():
+    builder = ReplyBuilder("x", 0)
+    builder.reasoning("a")
+    builder.mark("reasoning", "v", signature="one")
+    builder.close()
+    builder.mark("reasoning", "v", sealed="two")
+    builder.text("b")
+    builder.mark("text", "v")
+    builder.close()
+    builder.text("c")
+    builder.mark("text", "v", id="three")
+    builder.mark("text", "v", phase="four")
+    builder.call(7, name="f")
+    builder.mark_call(7, "v", id="five")
+
+    assert builder.finish("end_turn", USED, "").message.parts == (
+        Reasoning("a", {"v": {"signature": "one"}}),
+        Reasoning("", {"v": {"sealed": "two"}}),
+        Text("b"),
+        Text("c", {"v": {"id": "three", "phase": "four"}}),
+        ToolCall(CallId("call_0_0"), "f", meta={"v": {"id": "five"}}),
+    )

@@ -10,7 +10,7 @@ from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Part, Text, ToolCall, Usage, user_message
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Rule
-from bridle.core.ports import Claims, Provider, Store, Tool, ToolContext
+from bridle.core.ports import Claims, Models, Provider, Store, Tool, ToolContext
 from bridle.core.protocol import (
     Command,
     Decide,
@@ -36,8 +36,11 @@ NO_WAIT = RetryPolicy(max_retries=2, initial_s=0.0, max_s=0.0)
 class FixedClock:
     """Stands still, so that whole logs can be compared."""
 
+    def __init__(self, now_ms: int = 1_000) -> None:
+        self._now_ms = now_ms
+
     def now_ms(self) -> int:
-        return 1_000
+        return self._now_ms
 
     def monotonic_s(self) -> float:
         return asyncio.get_running_loop().time()
@@ -127,8 +130,10 @@ class Stage:
         rules: Sequence[Rule] = (),
         window_tokens: int = 10_000,
         retry: RetryPolicy = NO_WAIT,
+        clock: FixedClock | None = None,
+        models: Models | None = None,
     ) -> None:
-        self.clock = FixedClock()
+        self.clock = clock or FixedClock()
         self.store = store or EphemeralStore(self.clock)
         providers = (provider, understudy) if understudy is not None else (provider,)
         agent = Agent(
@@ -143,7 +148,7 @@ class Stage:
             Engine(
                 store=self.store,
                 claims=claims or LocalClaims(),
-                models=Cast(*providers, window_tokens=window_tokens),
+                models=models or Cast(*providers, window_tokens=window_tokens),
                 load_agent=lambda name, cwd: agent,
                 tools=tools,
                 clock=self.clock,

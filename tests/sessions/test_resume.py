@@ -2,13 +2,18 @@
 
 import pytest
 
-from bridle.core.ids import SessionId
+from bridle.core.budget import Limits
+from bridle.core.errors import ProviderError
+from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import (
+    ApprovalDecided,
     ApprovalRequested,
     Event,
+    ModelReplied,
     Resume,
     RunEnded,
+    RunOptions,
     RunResumed,
     ToolFinished,
     ToolStarted,
@@ -114,3 +119,83 @@ async def test_an_open_approval_is_asked_again_and_a_given_answer_still_counts()
         ended = await stage.service.wait(stage.session, run_id)
 
     assert (ended.outcome, cast[1].calls) == ("completed", ["2"])
+
+
+async def test_a_reply_that_is_stored_counts_although_the_new_limit_of_turns_is_lower():
+    """The limit stops requests, and this one was made before the cut."""
+    store, log = await cut_store(15)
+    assert sum(isinstance(event, ModelReplied) for event in log[:15]) == 2
+    async with Stage(play(), tools=tools(), store=store) as stage:
+        run_id = await stage.submit_run(Resume(RunOptions(limits=Limits(turns=1))))
+        ended = await stage.service.wait(stage.session, run_id)
+        results = [e.result.call_id for e in await stage.log() if isinstance(e, ToolFinished)]
+
+    assert (ended.outcome, ended.reason) == ("limit", "the limit of 1 turns was reached")
+    assert sorted(results) == ["a", "b", "c", "d"]
+
+
+async def test_the_time_between_the_cut_and_the_resume_is_not_counted():
+    store = EphemeralStore(FixedClock())
+    held = Play(says("done"), hold=True)
+    async with Stage(held, store=store) as stage:
+        run_id = await stage.prompt("hi", limits=Limits(duration_s=60.0))
+        await held.streaming.wait()
+        log = [record.event for record in await stage.service.records(stage.session)]
+    cut = EphemeralStore(FixedClock())
+    await cut.append(SessionId("play"), 0, log)
+    later = FixedClock(3_600_000)
+    async with Stage(play(), tools=tools(), store=cut, clock=later) as stage:
+        await stage.submit_run(Resume(RunOptions(mode="yolo")))
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, ended.text) == ("completed", "done")
+
+
+async def test_a_run_that_had_changed_its_model_goes_on_with_the_new_one():
+    gone = ProviderError("no such model", kind="model_not_found")
+    understudy = Play(says("", call("b", "change", "2")), says("done"))
+    async with Stage(Play([gone, gone]), understudy=understudy, tools=tools()) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        log = [record.event for record in await stage.service.records(stage.session)]
+    store = EphemeralStore(FixedClock())
+    await store.append(SessionId("play"), 0, log)
+    first = Play([gone, gone])
+    async with Stage(first, understudy=understudy, tools=tools(), store=store) as stage:
+        await stage.submit_run(Resume(RunOptions(mode="yolo")))
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, ended.text, first.requests) == ("completed", "done", [])
+
+
+async def test_a_resumed_run_keeps_the_rules_it_was_started_with():
+    async with Stage(play(), tools=tools()) as stage:
+        run_id = await stage.prompt("hi", mode="yolo", deny=("change",))
+        await stage.service.wait(stage.session, run_id)
+        log = [record.event for record in await stage.service.records(stage.session)]
+    store = EphemeralStore(FixedClock())
+    await store.append(SessionId("play"), 0, log[:3])
+    cast = tools()
+    async with Stage(play(), tools=cast, store=store) as stage:
+        await stage.submit_run(Resume())
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, cast[0].calls, cast[1].calls) == ("completed", ["1", "4"], [])
+
+
+async def test_a_stop_decided_before_the_cut_also_stops_what_the_resume_would_start():
+    asked = Play(says("", call("a", "look", "1"), call("b", "change", "2")))
+    async with Stage(asked, tools=tools()) as stage:
+        run_id = await stage.prompt("hi", ask=("look",))
+        await stage.until(ApprovalRequested, 2)
+        log = [record.event for record in await stage.service.records(stage.session)]
+    store = EphemeralStore(FixedClock())
+    stop = [ApprovalDecided(CallId("a"), "once"), ApprovalDecided(CallId("b"), "stop", "enough")]
+    await store.append(SessionId("play"), 0, [*log, *stop])
+    cast = tools()
+    async with Stage(asked, tools=cast, store=store) as stage:
+        await stage.submit_run(Resume())
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert (ended.outcome, ended.reason) == ("denied", "enough")
+    assert (cast[0].calls, cast[1].calls) == ([], [])

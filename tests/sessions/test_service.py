@@ -1,6 +1,7 @@
 """Plays: script the model, submit, decide, and compare the log."""
 
 import asyncio
+import gc
 import time
 
 import pytest
@@ -672,3 +673,199 @@ async def test_a_full_disk_fails_the_run_and_loses_nothing():
     assert (ended.outcome, ended.reason) == ("failed", "no space left on the device")
     assert before == ["RunStarted", "MessageAdded", "TurnStarted"]
     assert again.outcome == "completed"
+
+
+async def test_a_full_disk_before_a_model_call_leaves_no_call_behind():
+    """An effect whose announcement could not be stored is dropped, without a warning by Python."""
+    store = FullStore(FixedClock())
+    play = Play(says("hello"))
+    async with Stage(play, store=store) as stage:
+        store.left = 1
+        ended = await stage.run("hi")
+        gc.collect()
+
+    assert (ended.outcome, play.requests) == ("failed", [])
+
+
+async def test_watching_an_unknown_session_is_a_clear_error():
+    async with Stage(Play(says("hello"))) as stage:
+        with pytest.raises(SessionNotFound, match="nobody"):
+            await anext(stage.service.watch(SessionId("nobody")))
+
+
+async def test_half_a_character_from_a_model_is_replaced():
+    play = Play(says("caf\udce9", call("a\ud800", "look", "\udfff")), says("done \ud800"))
+    tool = SmallTool("look", lambda on: f"saw {on} \ud83d")
+    async with Stage(play, tools=[tool]) as stage:
+        ended = await stage.run("hi")
+        replies = [event.message for event in await stage.log() if isinstance(event, ModelReplied)]
+
+    assert (ended.outcome, ended.text) == ("completed", "done \ufffd")
+    assert replies[0] == Message("assistant", (Text("caf\ufffd"), call("a\ufffd", "look", "\ufffd")))
+    assert tool.calls == ["\ufffd"]
+
+
+async def test_an_answer_after_the_cancel_is_not_recorded():
+    release = asyncio.Event()
+    slow = SmallTool("look", lambda on: stubborn(release))
+    play = Play(says("", call("c2", "look"), call("c1", "change")))
+    async with Stage(play, tools=[change(), slow]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.service.submit(stage.session, Cancel())
+        await stage.decide("c1", "once")
+        release.set()
+        await stage.service.wait(stage.session, run_id)
+        kinds = await stage.kinds()
+
+    assert "ApprovalDecided" not in kinds
+    assert kinds[-4:] == ["ToolFinished", "TurnEnded", "Checkpoint", "RunEnded"]
+
+
+async def stubborn(release: asyncio.Event) -> str:
+    """Go on after a cancel until it is released."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        await release.wait()
+        raise
+    return ""
+
+
+async def test_a_second_answer_is_not_recorded_while_another_question_is_open():
+    tool = change()
+    play = Play(says("", call("c1", "change", "1"), call("c2", "change", "2")), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("c2", "once")
+        await stage.decide("c2", "deny")
+        await stage.decide("c1", "once")
+        await stage.service.wait(stage.session, run_id)
+        decided = [e for e in await stage.log() if isinstance(e, ApprovalDecided)]
+
+    assert [(event.call_id, event.answer) for event in decided] == [("c2", "once"), ("c1", "once")]
+    assert tool.calls == ["1", "2"]
+
+
+async def test_a_retried_turn_starts_once_and_its_tokens_are_reserved_once():
+    failing = ProviderError("busy", kind="server_overloaded")
+    async with Stage(Play(says("hello"))) as stage:
+        await stage.run("hi")
+        needed = (await stage.until(TurnEnded)).context.total
+    async with Stage(Play([failing, says("hello")])) as stage:
+        ended = await stage.run("hi", limits=Limits(tokens=needed + 1))
+        kinds = await stage.kinds()
+
+    assert (ended.outcome, kinds.count("TurnStarted")) == ("completed", 1)
+
+
+async def test_the_tokens_of_a_turn_are_reserved_once_when_its_model_changes():
+    gone = ProviderError("no such model", kind="model_not_found")
+    async with Stage(Play(says("hello"))) as stage:
+        await stage.run("hi")
+        needed = (await stage.until(TurnEnded)).context.total
+    async with Stage(Play([gone]), understudy=Play(says("hello"))) as stage:
+        ended = await stage.run("hi", limits=Limits(tokens=needed + 1))
+
+    assert ended.outcome == "completed"
+
+
+async def test_a_last_turn_that_used_more_than_was_left_still_completes():
+    async with Stage(Play(says("hello", usage=Usage(input=4_000, output=4_000)))) as stage:
+        ended = await stage.run("hi", limits=Limits(tokens=5_000))
+
+    assert (ended.outcome, ended.text) == ("completed", "hello")
+
+
+async def test_a_tool_that_will_not_stop_does_not_hold_up_the_end_of_the_run():
+    release = asyncio.Event()
+    slow = SmallTool("look", lambda on: stubborn(release))
+    async with Stage(Play(says("", call("c1", "look"))), tools=[slow]) as stage:
+        await stage.prompt("hi")
+        await stage.until(ToolStarted)
+        await asyncio.sleep(0)
+        asked_s = time.monotonic()
+        await stage.service.interrupt(stage.session)
+        took_s = time.monotonic() - asked_s
+        release.set()
+
+    assert took_s < 1.0  # 0.2 s where nothing else runs
+
+
+async def test_a_title_by_the_user_is_not_replaced():
+    titles = Play(says("Greetings"), hold=True)
+    async with Stage(Play(says("hello")), understudy=titles, titles_by="scripted/understudy") as stage:
+        await stage.run("hi")
+        await titles.streaming.wait()
+        await stage.service.submit(stage.session, Rename("mine"))
+        titles.go.set()
+        await stage.service.aclose()
+        session = await stage.service.read(stage.session)
+
+    assert session.known.title == "mine"
+
+
+async def test_two_services_take_turns_on_one_session():
+    async with Stage(Play(says("one"), says("two"), says("three"))) as here:
+        await here.run("a")
+        async with Stage(Play(says("one"), says("two"), says("three")), store=here.store) as there:
+            await there.run("b")
+            await here.prompt("c")
+            await here.until(RunEnded, 3)
+        session = await here.service.read(here.session)
+
+    assert [item.message.text for item in session.messages] == ["a", "one", "b", "two", "c", "three"]
+
+
+async def test_a_queued_prompt_waits_after_a_cancel_and_starts_after_the_next_run():
+    play = Play(says("one"), says("two"), says("three"), hold=True)
+    async with Stage(play) as stage:
+        await stage.prompt("a")
+        await stage.service.submit(stage.session, Prompt(user_message("queued")))
+        await play.streaming.wait()
+        await stage.service.interrupt(stage.session)
+        after_cancel = await stage.kinds()
+        play.go.set()
+        await stage.run("b")
+        await stage.until(RunEnded, 3)
+        session = await stage.service.read(stage.session)
+
+    assert (after_cancel.count("RunStarted"), after_cancel[-1]) == (1, "RunEnded")
+    assert [item.message.text for item in session.messages if item.message.role == "user"] == [
+        "a",
+        "b",
+        "queued",
+    ]
+
+
+async def test_a_running_session_can_be_forked_but_neither_archived_nor_deleted():
+    play = Play(says("hello"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        await play.streaming.wait()
+        child = await stage.service.fork(stage.session)
+        with pytest.raises(SessionBusy):
+            await stage.service.submit(stage.session, Archive())
+        with pytest.raises(SessionBusy):
+            await stage.service.delete(stage.session)
+        play.go.set()
+        ended = await stage.service.wait(stage.session, run_id)
+        copied = [item.message.text for item in (await stage.service.read(child)).messages]
+
+    assert (ended.outcome, copied) == ("completed", ["hi"])
+
+
+async def test_a_session_that_runs_elsewhere_is_not_deleted():
+    store = EphemeralStore(FixedClock())
+    play = Play(says("hello"), hold=True)
+    async with Stage(play, store=store) as here:
+        claims = here.service._engine.claims
+        async with Stage(Play(says("other")), store=store, claims=claims) as there:
+            run_id = await here.prompt("hi")
+            with pytest.raises(SessionBusy):
+                await there.service.delete(there.session)
+            play.go.set()
+            ended = await here.service.wait(here.session, run_id)
+
+    assert ended.outcome == "completed"

@@ -32,7 +32,7 @@ from bridle.config.layers import Layer, merge, read_layer
 from bridle.config.schema import build
 from bridle.config.settings import CONFIG_FILE, PROJECT_FOLDER, Settings
 from bridle.config.textfile import read_text
-from bridle.config.trust import Kept, Withheld, withheld_permissions, withhold
+from bridle.config.trust import Kept, Withheld, withheld_model_files, withheld_permissions, withhold
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Mode
@@ -63,6 +63,8 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
     name: DisplayName = ""
     """How it is shown; the folder's name is how it is called."""
     model: ModelRef | None = None
+    small_model: ModelRef | None = None
+    fallbacks: tuple[ModelRef, ...] | None = None
     tools: tuple[ToolName, ...] | None = None
     """None means all of them."""
     mode: Mode | None = None
@@ -157,6 +159,7 @@ def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | No
                 mode_path=("mode",),
                 user_limits=_over(mine.limits, _chosen_limits(settings, "user", "project", "flag")),
             ),
+            *withheld_model_files(layer.tree, settings.providers),
             *_withheld_tools(layer.tree, mine.tools),
         ),
     )
@@ -173,6 +176,8 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
         name=name,
         prompt=prompt,
         model=settings.model if settings.is_flag("model") else file.model or settings.model,
+        small_model=settings.small_model if file.small_model is None else file.small_model,
+        fallbacks=settings.fallbacks if file.fallbacks is None else file.fallbacks,
         display_name=file.name,
         tools=file.tools,
         mode=settings.rules.mode if settings.is_flag("rules", "mode") else file.mode or settings.rules.mode,

@@ -51,7 +51,7 @@ def show(settings: Settings) -> list[Shown]:
     rows = []
     for name in ConfigFile.__struct_fields__:
         for path, value in _leaves(getattr(settings, name), (name,)):
-            if path[0] == "providers" and value in (None, "", {}):
+            if path[0] in ("providers", "models") and value in (None, "", {}, ()):
                 continue
             text = "none" if value is None else literal(_plain(value))
             source = ", ".join(map(str, settings.source(*path)))

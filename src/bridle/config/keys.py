@@ -7,10 +7,13 @@ from msgspec import Meta, Struct
 from bridle.config.duration import Delay, Duration
 from bridle.config.schema import RuleText
 from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError
+from bridle.core.model import Price
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
 
-DEFAULT_MODEL = "scripted/demo"
+DEFAULT_MODEL = "embedded/smollm2-135m"
+"""A very small model that needs no key and, once it is there, no network."""
 DEFAULT_AGENT = "default"
 
 AGENT_NAME_PATTERN = r"\A[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}\Z"
@@ -56,6 +59,11 @@ HeaderName = Annotated[
     str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z", description="the name of an HTTP header")
 ]
 HeaderText = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]*\Z", description="text on one line")]
+PathText = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="the path of a file or folder")]
+HostName = Annotated[
+    str, Meta(pattern=r"\A[A-Za-z0-9.:_-]{1,253}\Z", description="the name or address of a host")
+]
+Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535")]
 
 
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,19 +139,79 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_parallel: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 10
 
 
-class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[providers.NAME]`: one place that serves models."""
+ProviderKind = Literal["openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted"]
 
-    kind: Literal["openai", "scripted"] = "openai"
+
+class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[providers.NAME]`: one place that serves models; None means what is best for its kind."""
+
+    kind: ProviderKind = "openai"
     base_url: BaseUrl = ""
     api_key_env: VariableName = ""
     """The environment variable that holds the key; empty for a server that wants none."""
     window_tokens: Count | None = None
-    """None means what is known about the model."""
     max_output_tokens: Count | None = None
     headers: dict[HeaderName, HeaderText] = {}
     params: dict[str, Any] = {}
     """Sent along with every request."""
+    connect_timeout: Duration | None = None
+    idle_timeout: Duration | None = None
+    model_file: PathText | None = None
+    """A GGUF file; with it, or with `models_dir`, Bridle starts the server itself."""
+    models_dir: PathText | None = None
+    executable: PathText | None = None
+    host: HostName | None = None
+    port: Port | None = None
+    ctx_size: CountOrZero | None = None
+    n_gpu_layers: CountOrZero | None = None
+    threads: CountOrZero | None = None
+    slots: Count | None = None
+    jinja: bool | None = None
+    tool_role: bool | None = None
+    tools: Literal["auto", "native", "constrained"] | None = None
+    extra_args: tuple[str, ...] = ()
+    start_timeout: Duration | None = None
+
+
+KINDS_OF_KEY: dict[str, tuple[ProviderKind, ...]] = {
+    **dict.fromkeys("model_file executable host port jinja tool_role extra_args".split(), ("llama",)),
+    **dict.fromkeys(
+        "models_dir ctx_size n_gpu_layers threads slots tools start_timeout".split(), ("llama", "embedded")
+    ),
+}
+"""Keys of a provider that only some kinds have."""
+
+
+class PriceSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[models.NAME.price]`: dollars per million tokens."""
+
+    input: Dollars | None = None
+    output: Dollars | None = None
+    cache_read: Dollars | None = None
+    """As `input` if it is not set."""
+    cache_write: Dollars | None = None
+    """As `input` if it is not set."""
+
+    def price(self, name: str) -> Price | None:
+        """Return it as the core knows it; None means that nothing is said. Raises ConfigError."""
+        if self == PriceSettings():
+            return None
+        if self.input is None or self.output is None:
+            raise ConfigError(f'models."{name}".price: input and output are both needed')
+        return Price(
+            self.input,
+            self.output,
+            self.input if self.cache_read is None else self.cache_read,
+            self.input if self.cache_write is None else self.cache_write,
+        )
+
+
+class ModelSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[models."provider/name"]`: what is true of one model, over what Bridle knows about it."""
+
+    window_tokens: Count | None = None
+    max_output_tokens: Count | None = None
+    price: PriceSettings = PriceSettings()
 
 
 class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,24 +219,66 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
 
     model: ModelRef = DEFAULT_MODEL
     agent: AgentName = DEFAULT_AGENT
+    small_model: ModelRef = ""
+    """A quick, cheap model for titles and summaries; empty for none."""
+    fallbacks: tuple[ModelRef, ...] = ()
+    """Models to go on with, in order, when the model before cannot be reached."""
     limits: LimitSettings = LimitSettings()
     retry: RetrySettings = RetrySettings()
     rules: RuleSettings = RuleSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
     providers: dict[Name, ProviderSettings] = {}
+    models: dict[ModelRef, ModelSettings] = {}
 
 
 DEFAULTS: dict[str, Any] = {
     "limits": {"max_turns": 100},
     "providers": {
-        "scripted": {"kind": "scripted"},
-        "local": {"kind": "openai", "base_url": "http://127.0.0.1:8080/v1"},
+        "embedded": {"kind": "embedded"},
+        "anthropic": {
+            "kind": "anthropic",
+            "base_url": "https://api.anthropic.com",
+            "api_key_env": "ANTHROPIC_API_KEY",
+        },
         "openai": {
-            "kind": "openai",
+            "kind": "openai-responses",
             "base_url": "https://api.openai.com/v1",
             "api_key_env": "OPENAI_API_KEY",
         },
+        "gemini": {
+            "kind": "gemini",
+            "base_url": "https://generativelanguage.googleapis.com",
+            "api_key_env": "GEMINI_API_KEY",
+        },
+        "openrouter": {
+            "kind": "openai",
+            "base_url": "https://openrouter.ai/api/v1",
+            "api_key_env": "OPENROUTER_API_KEY",
+        },
+        "deepseek": {
+            "kind": "openai",
+            "base_url": "https://api.deepseek.com",
+            "api_key_env": "DEEPSEEK_API_KEY",
+        },
+        "mistral": {
+            "kind": "openai",
+            "base_url": "https://api.mistral.ai/v1",
+            "api_key_env": "MISTRAL_API_KEY",
+        },
+        "groq": {
+            "kind": "openai",
+            "base_url": "https://api.groq.com/openai/v1",
+            "api_key_env": "GROQ_API_KEY",
+        },
+        "xai": {"kind": "openai", "base_url": "https://api.x.ai/v1", "api_key_env": "XAI_API_KEY"},
+        # These two load a model with a context of 4k unless they are told otherwise, and cut what is longer.
+        "ollama": {"kind": "openai", "base_url": "http://127.0.0.1:11434/v1", "window_tokens": 4096},
+        "lmstudio": {"kind": "openai", "base_url": "http://127.0.0.1:1234/v1", "window_tokens": 4096},
+        "vllm": {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1"},
+        "local": {"kind": "openai", "base_url": "http://127.0.0.1:8080/v1"},
+        "llama": {"kind": "llama", "base_url": "http://127.0.0.1:8080"},
+        "scripted": {"kind": "scripted"},
     },
 }
 """The lowest layer, where a default is more than the value of one key."""

@@ -16,6 +16,9 @@ LayerName = Literal["default", "user", "project", "flag"]
 JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny")}
 """Lists that grow from layer to layer instead of being replaced."""
 
+CREDENTIALS = ("api_key_env", "headers")
+"""What a provider sends to prove who it is: it belongs to the address it was written for."""
+
 
 class Source(Struct, frozen=True):
     """Where a value came from."""
@@ -76,7 +79,8 @@ def check(layer: Layer, shape: type[Struct]) -> None:
 def merge(layers: Iterable[Layer]) -> Merged:
     """Lay layers over each other, the lowest first.
 
-    Tables are merged, rule lists joined, everything else is replaced.
+    Tables are merged, rule lists joined, everything else is replaced. A provider that gets another
+    address loses the credentials of the layers below.
     """
     merged = Merged({}, {})
     for layer in layers:
@@ -91,6 +95,8 @@ def _lay(
     source: Source,
     sources: dict[KeyPath, tuple[Source, ...]],
 ) -> None:
+    if len(path) == 2 and path[0] == "providers" and _moves(tree, under):
+        _forget_credentials(under, path, sources)
     for key, value in tree.items():
         here = (*path, key)
         if isinstance(value, dict):
@@ -105,3 +111,17 @@ def _lay(
         else:
             under[key] = value
             sources[here] = (source,)
+
+
+def _moves(tree: dict[str, Any], under: dict[str, Any]) -> bool:
+    old, new = under.get("base_url"), tree.get("base_url")
+    return bool(old and new) and str(old).rstrip("/") != str(new).rstrip("/")
+
+
+def _forget_credentials(
+    provider: dict[str, Any], path: KeyPath, sources: dict[KeyPath, tuple[Source, ...]]
+) -> None:
+    for key in CREDENTIALS:
+        provider.pop(key, None)
+    for place in [place for place in sources if place[:2] == path and place[2] in CREDENTIALS]:
+        del sources[place]

@@ -35,6 +35,7 @@ class RuleText(str):
 
 _WORDS: dict[Any, str] = {
     str: "text",
+    bool: "true or false",
     int: "a whole number",
     float: "a number",
     Any: "text, a number, true, false, a list or a table",
@@ -129,6 +130,8 @@ def value_from_text(text: str, kind: Any) -> Any:
                 return [text]
             case _ if kind is Any:
                 return _parse_value(text)
+            case _ if _plain(kind) is bool:
+                return {"true": True, "false": False}.get(text, text)
             case _ if _plain(kind) in (int, float):
                 return _plain(kind)(text)
     except (ValueError, ConfigError):

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bridle.config.document import KeyPath, parse_key
-from bridle.config.keys import DEFAULTS, ConfigFile, LimitSettings
+from bridle.config.document import KeyPath, key_text, parse_key
+from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
 from bridle.config.schema import build, kind_at, value_from_text
 from bridle.config.trust import withheld_settings, withhold
@@ -98,6 +98,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         layers.append(_flag_layer(flags))
     merged = merge(layers)
     config = build(merged.tree, ConfigFile)
+    _check_kinds(config, layers)
     return Settings(
         **{name: getattr(config, name) for name in ConfigFile.__struct_fields__},
         home=home,
@@ -155,6 +156,21 @@ def _flag_layer(flags: Mapping[str, Any]) -> Layer:
     layer = Layer(Source("flag"), tree)
     check(layer, ConfigFile)
     return layer
+
+
+def _check_kinds(config: ConfigFile, layers: list[Layer]) -> None:
+    """Raise ConfigError for a key that a provider of this kind does not have."""
+    for layer in layers[1:]:
+        for name, tree in layer.tree.get("providers", {}).items():
+            kind = config.providers[name].kind
+            for key in tree:
+                kinds = KINDS_OF_KEY.get(key, (kind,))
+                if kind not in kinds:
+                    path = ("providers", name, key)
+                    raise ConfigError(
+                        f"{layer.place(path)}: {key_text(path)} means nothing for a provider of kind {kind}",
+                        hint=f"it is a key of kind {' and '.join(kinds)}",
+                    )
 
 
 def _api_keys(config: ConfigFile, environ: Mapping[str, str]) -> Iterator[tuple[str, Secret]]:

@@ -4,13 +4,13 @@ A project may tighten what the user set and never loosen it, and may not decide 
 Such keys are left out and named in a warning; a file that is wrong is still an error.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from bridle.config.document import KeyPath, key_text
-from bridle.config.keys import LimitSettings
+from bridle.config.keys import LimitSettings, ProviderSettings
 from bridle.config.layers import Layer
 from bridle.config.schema import build
 from bridle.core.permission import Mode
@@ -39,13 +39,17 @@ class Kept(Struct, frozen=True):
 
 
 def withheld_settings(
-    tree: dict[str, Any], *, mode: Mode, user_limits: LimitSettings, providers: Container[str]
+    tree: dict[str, Any], *, mode: Mode, user_limits: LimitSettings, providers: Mapping[str, ProviderSettings]
 ) -> Iterator[Withheld]:
     """Name the keys of a project's `config.toml` that may not take effect.
 
     `mode` and `providers` are what the layers below say, `user_limits` the limits the user chose.
     """
     yield from withheld_permissions(tree, mode=mode, mode_path=("rules", "mode"), user_limits=user_limits)
+    yield from withheld_model_files(tree, providers)
+    for name, model in tree.get("models", {}).items():
+        if "price" in model:
+            yield Withheld(("models", name, "price"), "a project may not decide what a model costs")
     for key in tree.get("store", {}):
         yield Withheld(("store", key), "a project may not decide how your sessions are kept")
     why = "a project may not decide where requests and keys go"
@@ -72,6 +76,22 @@ def withheld_permissions(
         new, old = getattr(limits, name), getattr(user_limits, name)
         if new is not None and old is not None and new > old:
             yield Withheld(("limits", name), "a project may not raise a limit that you set")
+
+
+def withheld_model_files(
+    tree: dict[str, Any], providers: Mapping[str, ProviderSettings]
+) -> Iterator[Withheld]:
+    """Name the keys of a project that would load a file into the embedded runtime, which is native code."""
+    for key in ("model", "small_model", "fallbacks"):
+        refs = tree.get(key, ())
+        if any(_is_file(ref, providers) for ref in ([refs] if isinstance(refs, str) else refs)):
+            yield Withheld((key,), "a project may not choose a model file")
+
+
+def _is_file(ref: str, providers: Mapping[str, ProviderSettings]) -> bool:
+    provider, _, name = ref.partition("/")
+    is_embedded = provider in providers and providers[provider].kind == "embedded"
+    return is_embedded and ("/" in name or name.endswith(".gguf"))
 
 
 def withhold(layer: Layer, items: Iterable[Withheld]) -> Kept:

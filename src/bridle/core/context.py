@@ -16,6 +16,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 
 RESERVE_SHARE = 0.25  # of the window at most, so that a small local model still gets a prompt
+MESSAGE_FRAME_TOKENS = 12  # role, name and separators, with some to spare
 MEDIA_TOKENS = 1_600  # an image costs about this much with every vendor
 
 

@@ -65,6 +65,9 @@ class LoopPolicy(Struct, frozen=True):
 class Begin(Struct, frozen=True):
     """The run starts, or goes on after it was cut off."""
 
+    reply: Message | None = None
+    """What the model had answered before the cut; no limit of turns stands against it."""
+
 
 class Refused(Struct, frozen=True):
     """The model call cannot even be made."""
@@ -89,7 +92,7 @@ class ModelFailed(Struct, frozen=True):
 
 
 class BackoffEnded(Struct, frozen=True):
-    """The wait before a retry is over."""
+    """The wait before a retry is over, or another model is ready."""
 
 
 class Prepared(Struct, frozen=True):
@@ -159,7 +162,7 @@ class CallModel(Struct, frozen=True):
 
 
 class SwitchModel(Struct, frozen=True):
-    """Use another model from now on: number `model` of the fallbacks."""
+    """Find another model, number `model` of the fallbacks, then feed BackoffEnded, or ModelFailed again."""
 
     model: int
     failure: ModelFailed
@@ -234,6 +237,7 @@ class Loop:
         self._begun = False
         self._attempt = 0
         self._model = 0
+        self._is_switching = False
         self._calls: dict[CallId, _Call] = {}
         self._ending: EndRun | None = None
         self._recent: deque[bytes] = deque(maxlen=REPEAT_WINDOW)
@@ -249,7 +253,7 @@ class Loop:
         match event:
             case Begin() if self.state == "calling_llm" and not self._begun:
                 self._begun = True
-                return self._call_model()
+                return self._call_model() if event.reply is None else self._replay(event.reply)
             case CancelRequested():
                 return self._cancel(event)
             case Settled() if self.state == "cancelling":
@@ -257,7 +261,10 @@ class Loop:
                 return [self._ending or EndRun("cancelled")]
             case Refused() | Replied() | ModelFailed() if self.state == "calling_llm":
                 return self._after_model(event)
+            case ModelFailed() if self._is_switching:
+                return self._recover(event)
             case BackoffEnded() if self.state == "error_recovery":
+                self._is_switching = False
                 self.move("calling_llm")
                 return [CallModel(self.turn)]
             case Prepared() | Decided() | Returned() if self.state == "waiting_for_ops":
@@ -274,6 +281,10 @@ class Loop:
         self._attempt = 0
         self._calls = {}
         return [CallModel(self.turn)]
+
+    def _replay(self, reply: Message) -> list[Action]:
+        self.turn += 1
+        return self._after_model(Replied(reply))
 
     def _after_model(self, event: Refused | Replied | ModelFailed) -> list[Action]:
         match event:
@@ -298,9 +309,9 @@ class Loop:
             return [Backoff(self._attempt, delay_s, failure)]
         if failure.kind in FALLBACK_KINDS and self._model < self._policy.fallbacks:
             self._model += 1
+            self._is_switching = True
             self._attempt = 0
-            self.move("calling_llm")
-            return [SwitchModel(self._model, failure), CallModel(self.turn)]
+            return [SwitchModel(self._model, failure)]
         return self._end("failed", failure.message)
 
     def _after_call(self, event: Prepared | Decided | Returned) -> list[Action]:

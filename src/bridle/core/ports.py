@@ -1,7 +1,7 @@
 """The seams: what the engine needs from the outside world, each at most five methods wide."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -24,6 +24,15 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Release connections."""
+        ...
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """What a provider may also be: one that knows its model's tokenizer."""
+
+    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text; never raises, it estimates where it cannot count."""
         ...
 
 

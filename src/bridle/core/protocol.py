@@ -166,6 +166,8 @@ class RunStarted(EventKind, frozen=True):
     model: str
     mode: Mode = "ask"
     limits: Limits = Limits()
+    options: RunOptions = RunOptions()
+    """What was asked for with the prompt: after a crash the same rules hold."""
 
 
 class RunResumed(EventKind, frozen=True):

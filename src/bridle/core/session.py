@@ -29,12 +29,15 @@ from bridle.core.protocol import (
     Event,
     MessageAdded,
     ModelReplied,
+    ModelSwitched,
     PromptQueued,
     QueuedPrompt,
     QueueDropped,
     QueueEdited,
     Record,
     RunEnded,
+    RunOptions,
+    RunResumed,
     RunStarted,
     SessionArchived,
     SessionCreated,
@@ -73,8 +76,10 @@ class RunState(Struct):
     mode: Mode
     limits: Limits
     started_at: int
+    """When it began, moved forward by the time that nobody drove it."""
     first_message: int
     """Index of the run's prompt among the messages."""
+    options: RunOptions = RunOptions()
     turn: int = 0
     replied: ModelReplied | None = None
     """The reply of the current turn."""
@@ -163,6 +168,7 @@ class Session:
 
     def apply(self, record: Record) -> None:
         """Take in the next record."""
+        idle_ms = record.at - self.updated_at
         self.seq, self.updated_at = record.seq, record.at
         before = len(self.messages)
         self.transcript.apply(record.event)
@@ -170,19 +176,29 @@ class Session:
         if added := len(self.messages) - before:
             totals = self.known.totals
             self.facts = replace(self.known, totals=replace(totals, messages=totals.messages + added))
-        self._apply_to_run(record)
+        self._apply_to_run(record, idle_ms)
 
-    def _apply_to_run(self, record: Record) -> None:
+    def _apply_to_run(self, record: Record, idle_ms: int) -> None:
         event, run = record.event, self.run
         if isinstance(event, RunStarted):
             self.run = RunState(
-                event.run_id, event.model, event.mode, event.limits, record.at, len(self.messages)
+                run_id=event.run_id,
+                model=event.model,
+                mode=event.mode,
+                limits=event.limits,
+                started_at=record.at,
+                first_message=len(self.messages),
+                options=event.options,
             )
         if isinstance(event, RunEnded):  # a tail may hold the end of a run and not its start
             self.run, self.last = None, event
         if run is None:
             return
         match event:
+            case RunResumed():
+                run.started_at += max(0, idle_ms)
+            case ModelSwitched():
+                run.model = event.model
             case TurnStarted():
                 run.turn, run.replied, run.turn_ended = event.turn, None, False
                 run.requested, run.decided, run.started, run.finished = {}, {}, {}, {}

@@ -1,9 +1,10 @@
 """Adapters to models: one file per API, and a scripted model for tests and demos.
 
-The modules that open connections (`http`, `openai`, `scripted_server`) are not imported from here.
+Modules that open connections (`opening`, `http`, the wires, `scripted_server`) are not imported from here.
 """
 
-from bridle.providers.catalog import ModelCatalog, ProviderEntry
+from bridle.providers.catalog import ModelCatalog
+from bridle.providers.entries import ModelEntry, ModelFacts, ProviderEntry
 from bridle.providers.script import (
     Call,
     ErrorFault,
@@ -28,6 +29,8 @@ __all__ = [
     "HangFault",
     "HttpFault",
     "ModelCatalog",
+    "ModelEntry",
+    "ModelFacts",
     "ProviderEntry",
     "Reply",
     "ResetFault",

@@ -1,53 +1,45 @@
-"""The models that can be asked: which provider a reference such as `openai/gpt-5` means.
+"""The models that can be asked: which provider a reference such as `openai/gpt-6-sol` means, and its facts.
 
 ```
+anthropic/claude-opus-5-5              a configured provider, and any model name it knows
+embedded/smollm2-135m                  weights that are here or can be pulled, or the path of a GGUF file
 scripted/examples/scripts/hello.json   a script file, or the name of one in a known directory
-openai/gpt-5                           a built-in or configured provider, and any model name it knows
 ```
 
-A configured provider with a built-in's name replaces it; what it leaves out is taken from the built-in,
-except that a key is never sent to another address than the one it was meant for.
+About a model the user's words count first, then its provider's, then `data/models.json`. Nothing is read,
+opened or started before a model is asked for.
 """
 
+import asyncio
 import difflib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError, ProviderError
-from bridle.core.model import Model
+from bridle.core.model import Model, Price
 from bridle.core.ports import Provider
+from bridle.providers.embedded import DEFAULT_WEIGHTS, find_weights
+from bridle.providers.entries import ModelEntry, ModelFacts, ProviderEntry, check_entry
+from bridle.providers.known import KnownModel, known_models
+from bridle.providers.script_files import find_script, scripts_in
 from bridle.providers.scripted import ScriptedProvider
+from bridle.providers.unlisted import UnlistedModel
+from bridle.providers.vendors import vendor_at
 
-SCRIPT_SUFFIXES = (".json", ".toml")
+if TYPE_CHECKING:
+    from bridle.providers.llama.provider import LlamaProvider
+    from bridle.providers.opening import Tell
 
-
-class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to reach one provider."""
-
-    kind: Literal["openai", "scripted"] = "openai"
-    base_url: str = ""
-    api_key_env: str | None = None
-    """The environment variable that holds the key; empty where no key is needed."""
-    window_tokens: int = 128_000
-    max_output_tokens: int = 8_192
-    headers: dict[str, str] = {}
-    params: dict[str, Any] = {}
-    """Sent with every request, unless an agent or a request says otherwise."""
-    connect_timeout_s: float = 15.0
-    idle_timeout_s: float = 300.0
-
-
-BUILT_IN: dict[str, ProviderEntry] = {
-    "local": ProviderEntry(base_url="http://127.0.0.1:8080/v1"),
-    "openai": ProviderEntry(base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY"),
-    "scripted": ProviderEntry(kind="scripted"),
-}
+DEFAULT_WINDOW_TOKENS = 128_000
+DEFAULT_LOCAL_WINDOW_TOKENS = 4_096
+DEFAULT_OUTPUT_TOKENS = 8_192
+MOST_OUTPUT_TOKENS = 32_000  # unless the user wants more: vendors count what is asked for as if it were used
+OUTPUT_SHARE = 4  # a quarter of the window at most, or no room is left for the question
+FREE = Price(0.0, 0.0)
 
 
 class ModelCatalog:
@@ -58,24 +50,97 @@ class ModelCatalog:
         entries: Mapping[str, ProviderEntry],
         environ: Mapping[str, str],
         *,
+        models: Mapping[str, ModelEntry] | None = None,
         script_dirs: Sequence[Path] = (),
+        models_dir: Path = Path("models"),
+        today: Callable[[], str] = str,
+        tell: "Tell | None" = None,
     ) -> None:
-        self._entries = BUILT_IN | {name: _completed(name, entry) for name, entry in entries.items()}
+        """`today` gives the day as 2027-01-31, for prices; without `tell` nothing is ever pulled."""
+        self._entries = dict(entries)
         self._environ = environ
+        self._models = models or {}
         self._script_dirs = (Path(), *script_dirs)
+        self._models_dir = models_dir
+        self._today = today
+        self._tell = tell
         self._open: dict[str, Provider] = {}
         self._scripts: dict[str, ScriptedProvider] = {}
+        self._local: dict[str, LlamaProvider] = {}
+        self._opening = asyncio.Lock()  # one pull and one server for a model, however many ask at once
 
     @property
     def providers(self) -> dict[str, ProviderEntry]:
-        """Return every provider that can be named, built in or configured."""
+        """Return every provider that can be named."""
         return dict(sorted(self._entries.items()))
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
         """Return the adapter and the facts; raises ConfigError with near misses for an unknown one.
 
-        Raises ProviderError when the provider's key is missing.
+        Pulls weights and starts a local server if need be; raises ProviderError when that fails, or when
+        the provider's key is missing.
         """
+        name, entry, model = self._split(ref)
+        match entry.kind:
+            case "scripted":
+                return self._script(ref, model), self.facts(ref).model
+            case "openai" | "openai-responses" | "anthropic" | "gemini":
+                provider, facts = self._remote(name, entry), self.facts(ref)
+                if facts.known is None and vendor_at(entry.base_url):
+                    provider = UnlistedModel(provider, _offer(name, facts.near))
+                return provider, facts.model
+            case "llama" | "embedded":
+                server = await self._server(ref, name, entry, model)
+                return server, await self._asked(server, ref, entry, model)
+
+    def facts(self, ref: str) -> ModelFacts:
+        """Say what is known about a model without opening or starting anything; raises ConfigError."""
+        _, entry, model = self._split(ref)
+        vendor = vendor_at(entry.base_url)
+        known = known_models().find(vendor.name, model) if vendor else None
+        return ModelFacts(
+            model=self._described(ref, entry, known),
+            kind=entry.kind,
+            known=known,
+            key_env=entry.api_key_env,
+            has_key=not entry.api_key_env or bool(self._key(entry)),
+            near=tuple(known_models().near(vendor.name, model)) if vendor and not known else (),
+        )
+
+    def listed(self) -> list[ModelFacts]:
+        """Say what is known about every model that has a name, sorted by it; files that are gone are not."""
+        refs = {ref for ref in self._models if ref.partition("/")[0] in self._entries}
+        for name, entry in self._entries.items():
+            refs |= {f"{name}/{model}" for model in self._names(entry)}
+        found = []
+        for ref in sorted(refs):
+            with suppress(ConfigError):
+                found.append(self.facts(ref))
+        return found
+
+    async def answering(self) -> dict[str, list[str]]:
+        """Ask the providers on this machine whether they are there, and for the names of their models."""
+        from bridle.providers.probe import is_loopback, served_models  # noqa: PLC0415 - aiohttp, as below
+
+        async with asyncio.TaskGroup() as group:
+            asked = {
+                name: group.create_task(served_models(entry.base_url))
+                for name, entry in self.providers.items()
+                if entry.kind in ("openai", "llama") and not entry.is_ours and is_loopback(entry.base_url)
+            }
+        answers = {name: task.result() for name, task in asked.items()}
+        return {name: models for name, models in answers.items() if models is not None}
+
+    async def aclose(self) -> None:
+        """Close every provider that was used, and end every server that was started."""
+        for opened in (self._open, self._local):
+            while opened:
+                _, provider = opened.popitem()
+                await provider.aclose()
+
+    # ------------------------------------------------------------------ what a reference means
+
+    def _split(self, ref: str) -> tuple[str, ProviderEntry, str]:
         name, slash, model = ref.partition("/")
         if not slash or not model:
             raise ConfigError(
@@ -84,110 +149,135 @@ class ModelCatalog:
             )
         entry = self._entries.get(name)
         if entry is None:
-            raise ConfigError(f'model "{ref}": no provider named "{name}"', hint=self._near(name))
+            near = difflib.get_close_matches(name, self._entries, n=3)
+            hint = (
+                f"did you mean {' or '.join(near)}?" if near else f"providers are {', '.join(self.providers)}"
+            )
+            raise ConfigError(f'model "{ref}": no provider named "{name}"', hint=hint)
+        return name, entry, model
+
+    def _names(self, entry: ProviderEntry) -> Iterator[str]:
+        """Yield the models that a provider is known to have."""
         match entry.kind:
             case "scripted":
-                script = self._script(ref, model)
-                return script, msgspec.structs.replace(script.model(model), provider=name)
-            case "openai":
-                facts = Model(
-                    provider=name,
-                    name=model,
-                    window_tokens=entry.window_tokens,
-                    max_output_tokens=entry.max_output_tokens,
-                )
-                return self._openai(name, entry), facts
+                yield from (path.stem for folder in self._script_dirs[1:] for path in scripts_in(folder))
+            case "embedded":
+                yield DEFAULT_WEIGHTS.name
+                yield from _stems(self._weights_dir(entry))
+            case "llama":
+                yield from (Path(file).stem for file in (entry.server.model,) if file)
+                yield from _stems(self._weights_dir(entry)) if entry.server.models_dir else ()
+            case "openai" | "openai-responses" | "anthropic" | "gemini":
+                vendor = vendor_at(entry.base_url)
+                yield from known_models().vendors.get(vendor.name, ()) if vendor else ()
 
-    async def aclose(self) -> None:
-        """Close every provider that was used."""
-        while self._open:
-            _, provider = self._open.popitem()
-            await provider.aclose()
+    def _described(self, ref: str, entry: ProviderEntry, known: KnownModel | None) -> Model:
+        """Describe a model: by the user's words, else by those of its provider, else by the data."""
+        name, _, model = ref.partition("/")
+        if entry.kind == "scripted":
+            return replace(self._script(ref, model).model(model), provider=name)
+        said = self._said(ref)
+        window = said.window_tokens or entry.window_tokens or (known and known.window)
+        window = window or self._usual_window(entry, model)
+        longest = (known.output if known else None) or DEFAULT_OUTPUT_TOKENS
+        usual = max(1, min(longest, MOST_OUTPUT_TOKENS, window // OUTPUT_SHARE))
+        price = known.price_on(self._today()) if known else FREE if entry.is_ours else None
+        return Model(
+            provider=name,
+            name=model,
+            window_tokens=window,
+            max_output_tokens=said.max_output_tokens or entry.max_output_tokens or usual,
+            price=said.price or price,
+        )
 
-    def _openai(self, name: str, entry: ProviderEntry) -> Provider:
+    def _usual_window(self, entry: ProviderEntry, model: str) -> int:
+        match entry.kind:
+            case "embedded":
+                file = find_weights(model, self._weights_dir(entry))
+                options = replace(entry.server, model=str(file), models_dir="")
+                return options.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
+            case "llama":
+                return entry.server.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
+            case "openai" | "openai-responses" | "anthropic" | "gemini" | "scripted":
+                return DEFAULT_WINDOW_TOKENS
+
+    def _said(self, ref: str) -> ModelEntry:
+        return self._models.get(ref, ModelEntry())
+
+    # ------------------------------------------------------------------ opening
+
+    def _script(self, ref: str, name: str) -> ScriptedProvider:
+        if ref not in self._scripts:
+            path = find_script(ref, name, self._script_dirs)
+            self._scripts[ref] = ScriptedProvider.load(path, name=ref)
+        return self._scripts[ref]
+
+    def _remote(self, name: str, entry: ProviderEntry) -> Provider:
         if name not in self._open:
-            key = self._key(name, entry)
-            _check(name, entry, key)
-            from bridle.providers.openai import OpenAIProvider  # noqa: PLC0415 - aiohttp costs 0.1 s to import
+            key = self._needed_key(name, entry)
+            check_entry(name, entry, key)
+            from bridle.providers.opening import open_remote  # noqa: PLC0415 - aiohttp costs 0.1 s to import
 
-            self._open[name] = OpenAIProvider.at(
-                name,
-                entry.base_url,
-                key,
-                headers=entry.headers,
-                params=entry.params,
-                connect_timeout_s=entry.connect_timeout_s,
-                idle_timeout_s=entry.idle_timeout_s,
-            )
+            self._open[name] = open_remote(name, entry, key)
         return self._open[name]
 
-    def _key(self, name: str, entry: ProviderEntry) -> str:
-        if not entry.api_key_env:
-            return ""
-        key = self._environ.get(entry.api_key_env, "").strip()
-        if not key:
+    async def _server(self, ref: str, name: str, entry: ProviderEntry, model: str) -> "LlamaProvider":
+        """Return the provider of a local server: one for each embedded model, else one for all."""
+        from bridle.providers.opening import open_embedded, open_llama  # noqa: PLC0415 - as above
+
+        async with self._opening:
+            if entry.kind == "embedded":
+                if ref not in self._local:
+                    folder = self._weights_dir(entry)
+                    self._local[ref] = await open_embedded(name, entry, model, folder, self._tell)
+                return self._local[ref]
+            if name not in self._local:
+                key = self._needed_key(name, entry)
+                if not entry.is_ours:
+                    check_entry(name, entry, key)
+                self._local[name] = open_llama(name, entry, key)
+            return self._local[name]
+
+    async def _asked(self, provider: "LlamaProvider", ref: str, entry: ProviderEntry, model: str) -> Model:
+        """Describe a model by what its server says, whose word on the window is the last."""
+        try:
+            facts = await provider.facts(model)
+        except ProviderError:
+            if entry.is_ours:
+                raise
+            facts = provider.model(model)  # a server that is silent now is for the request to find
+        said = self._said(ref)
+        wanted = said.window_tokens or entry.window_tokens or facts.window_tokens
+        return replace(
+            facts,
+            window_tokens=min(wanted, facts.window_tokens),
+            max_output_tokens=said.max_output_tokens or facts.max_output_tokens,
+            price=said.price or facts.price,
+        )
+
+    def _weights_dir(self, entry: ProviderEntry) -> Path:
+        return Path(entry.server.models_dir).expanduser() if entry.server.models_dir else self._models_dir
+
+    def _key(self, entry: ProviderEntry) -> str:
+        return self._environ.get(entry.api_key_env, "").strip() if entry.api_key_env else ""
+
+    def _needed_key(self, name: str, entry: ProviderEntry) -> str:
+        key = self._key(entry)
+        if entry.api_key_env and not key:
+            vendor = vendor_at(entry.base_url)
+            page = f", with a key from {vendor.key_page}" if vendor else ""
             raise ProviderError(
                 f"{name}: no API key: the environment variable {entry.api_key_env} is not set",
                 kind="invalid_api_key",
-                hint=f"export {entry.api_key_env}=...",
+                hint=f"export {entry.api_key_env}=...{page}",
             )
         return key
 
-    def _script(self, ref: str, name: str) -> ScriptedProvider:
-        found = self._scripts.get(ref)
-        if found is None:
-            path = self._script_path(ref, name)
-            found = self._scripts[ref] = ScriptedProvider.load(path, name=ref)
-        return found
 
-    def _script_path(self, ref: str, name: str) -> Path:
-        places = [directory / name for directory in self._script_dirs]
-        for place in places:
-            for path in (f"{place}{suffix}" for suffix in ("", *SCRIPT_SUFFIXES)):
-                if os.path.isfile(path):  # unlike Path.is_file, false for a name no file can have
-                    return Path(path)
-        known = {path.stem for place in places for path in _scripts_in(place.parent)}
-        near = difflib.get_close_matches(Path(name).stem, sorted(known), n=1, cutoff=0.5)
-        nearest = Path(ref).with_name(near[0]) if near else None
-        raise ConfigError(
-            f'model "{ref}": no script file named "{name}"',
-            hint=f"did you mean {nearest}?" if nearest else "name a .json or .toml file",
-        )
-
-    def _near(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._entries, n=3, cutoff=0.5)
-        return f"did you mean {' or '.join(near)}?" if near else f"providers are {', '.join(self.providers)}"
+def _offer(provider: str, near: Sequence[str]) -> str:
+    names = " or ".join(f"{provider}/{name}" for name in near)
+    return f"did you mean {names}?" if names else f"bridle models list {provider}/"
 
 
-def _completed(name: str, entry: ProviderEntry) -> ProviderEntry:
-    built_in = BUILT_IN.get(name)
-    if built_in is None or entry.base_url or entry.kind != built_in.kind:
-        return entry
-    variable = built_in.api_key_env if entry.api_key_env is None else entry.api_key_env
-    return msgspec.structs.replace(entry, base_url=built_in.base_url, api_key_env=variable)
-
-
-def _check(name: str, entry: ProviderEntry, key: str) -> None:
-    """Find what would only fail, or leak, once it is sent."""
-    try:
-        address = urlsplit(entry.base_url)
-        usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ConfigError(
-            f'provider "{name}": base_url {entry.base_url!r} is no address',
-            hint="it looks like https://host/v1",
-        )
-    for header, value in entry.headers.items():
-        if not header or not (header + value).isprintable() or not header.isascii():
-            raise ConfigError(f'provider "{name}": the header {header!r} cannot be sent')
-    if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f'provider "{name}": {entry.api_key_env} holds characters that no key has')
-
-
-def _scripts_in(directory: Path) -> list[Path]:
-    try:
-        return [path for path in directory.iterdir() if path.suffix in SCRIPT_SUFFIXES]
-    except (OSError, ValueError):
-        return []
+def _stems(folder: Path) -> list[str]:
+    return [path.stem for path in folder.glob("*.gguf")]

@@ -23,6 +23,10 @@ from bridle.core.errors import ProviderError, ProviderErrorKind
 
 MAX_MESSAGE_CHARS = 500
 
+_BAD_IMAGE_TYPES = """invalid_image invalid_image_format invalid_base64_image invalid_image_url
+    invalid_image_mode image_too_large image_too_small image_parse_error image_file_too_large
+    image_file_not_found empty_image_file failed_to_download_image unsupported_image_media_type""".split()
+
 _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     # OpenAI: `code`, else `type`
     "context_length_exceeded": "context_length_exceeded",
@@ -38,6 +42,13 @@ _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     "service_unavailable_error": "server_overloaded",
     "server_error": "server_error",
     "timeout": "network_timeout",
+    # OpenAI's Responses, where these come in mid-stream and no status tells that trying again is no use
+    "invalid_prompt": "content_filtered",
+    "bio_policy": "content_filtered",
+    "image_content_policy_violation": "content_filtered",
+    "misalignment_policy_violation": "content_filtered",
+    "data_residency_mismatch": "invalid_request",
+    **dict.fromkeys(_BAD_IMAGE_TYPES, "invalid_request"),
     # Anthropic: `type`
     "authentication_error": "authentication_failed",
     "permission_error": "authentication_failed",
@@ -123,6 +134,8 @@ class VendorError(Struct, frozen=True):
     types: tuple[str, ...] = ()
     """The words that name the error, the most precise one first."""
     status: int = 0
+    retry_after_s: float | None = None
+    """How long to wait, where the vendor says it in the body."""
 
 
 def kind_of_status(status: int) -> ProviderErrorKind:
@@ -159,10 +172,11 @@ def refused(
     error = error or VendorError(_plain(body))
     kind_found = kind_of(error, status)
     said = _clean(error.message, secrets) or "no message"
+    wait_s = retry_after_s(headers)
     return ProviderError(
         f"{who}: {said} (HTTP {status}, {kind_found})",
         kind=kind_found,
-        retry_after_s=retry_after_s(headers),
+        retry_after_s=error.retry_after_s if wait_s is None else wait_s,
         hint=_HINTS.get(kind_found, ""),
     )
 
@@ -173,7 +187,12 @@ def broke_off(who: str, error: VendorError, *, secrets: Iterable[str] = ()) -> P
     if kind == "unknown":
         kind = "server_error"  # it had begun to answer, so the request was not the problem
     said = _clean(error.message, secrets) or "no message"
-    return ProviderError(f"{who}: {said} (in mid-stream, {kind})", kind=kind, hint=_HINTS.get(kind, ""))
+    return ProviderError(
+        f"{who}: {said} (in mid-stream, {kind})",
+        kind=kind,
+        retry_after_s=error.retry_after_s,
+        hint=_HINTS.get(kind, ""),
+    )
 
 
 def cut_off(who: str) -> ProviderError:
@@ -211,7 +230,17 @@ def read_error(body: Any) -> VendorError | None:
         message if isinstance(message, str) else str(message or ""),
         tuple(word for word in words if isinstance(word, str)),
         code if isinstance(code, int) else 0,
+        _retry_delay_s(error.get("details")),
     )
+
+
+def _retry_delay_s(details: Any) -> float | None:
+    """Find Google's RetryInfo, which says `"retryDelay": "17.5s"`."""
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and re.fullmatch(r"\d{1,9}(\.\d+)?s", delay):
+            return float(delay[:-1])
+    return None
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

@@ -12,9 +12,10 @@ data: [DONE]
 A stream that ends before `finish_reason` or `[DONE]` was cut off, even if it closed cleanly.
 """
 
+import hashlib
+import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -25,8 +26,9 @@ from bridle.core.protocol import Delta
 from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
+from bridle.providers.vendors import Quirks, vendor_at
 
-LimitKey = Literal["max_tokens", "max_completion_tokens"]
+_PLAIN = Quirks()
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "end_turn",
@@ -46,12 +48,12 @@ class OpenAIProvider:
         client: HttpClient,
         *,
         params: dict[str, Any] | None = None,
-        limit_key: LimitKey = "max_tokens",
+        quirks: Quirks = _PLAIN,
     ) -> None:
         self._endpoint = endpoint
         self._client = client
         self._params = params or {}
-        self._limit_key = limit_key
+        self._quirks = quirks
 
     @classmethod
     def at(
@@ -68,13 +70,12 @@ class OpenAIProvider:
         """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
         authorization = {"Authorization": f"Bearer {key}"} if key else {}
         url = f"{base_url.rstrip('/')}/chat/completions"
-        # OpenAI's newer models refuse `max_tokens`; most other servers know nothing else.
-        is_openai = (urlsplit(base_url).hostname or "").endswith("api.openai.com")
+        vendor = vendor_at(base_url)
         return cls(
             Endpoint(who, url, {**authorization, **(headers or {})}),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
             params=params,
-            limit_key="max_completion_tokens" if is_openai else "max_tokens",
+            quirks=vendor.quirks if vendor else _PLAIN,
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
@@ -97,11 +98,12 @@ class OpenAIProvider:
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": wire_messages(request),
+            "messages": wire_messages(request, self._quirks),
             "stream": True,
-            "stream_options": {"include_usage": True},
-            self._limit_key: request.max_output_tokens,
+            self._quirks.limit_key: request.max_output_tokens,
         }
+        if self._quirks.has_stream_options:
+            body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
         return body | self._params | request.params
@@ -110,44 +112,55 @@ class OpenAIProvider:
 # ---------------------------------------------------------------------------- request
 
 
-def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
+def wire_messages(request: ModelRequest, quirks: Quirks = _PLAIN) -> list[dict[str, Any]]:
     """Write the conversation in OpenAI's shape."""
     system = [{"role": "system", "content": request.system}] if request.system else []
-    return system + [wire for message in request.messages for wire in _wire_message(message)]
+    return system + [wire for message in request.messages for wire in _wire_message(message, quirks)]
 
 
-def _wire_message(message: Message) -> Iterator[dict[str, Any]]:
+def _wire_message(message: Message, quirks: Quirks) -> Iterator[dict[str, Any]]:
     match message.role:
         case "system":
             yield {"role": "system", "content": message.text}
         case "user":
             yield {"role": "user", "content": _content(message.parts)}
         case "assistant":
-            yield from _assistant(message)
+            yield from _assistant(message, quirks)
         case "tool":
-            yield from _results([part for part in message.parts if isinstance(part, ToolResult)])
+            yield from _results([part for part in message.parts if isinstance(part, ToolResult)], quirks)
 
 
-def _assistant(message: Message) -> Iterator[dict[str, Any]]:
+def _assistant(message: Message, quirks: Quirks) -> Iterator[dict[str, Any]]:
     wire: dict[str, Any] = {"role": "assistant"}
     if message.text:
         wire["content"] = message.text
     if message.calls:
-        wire["tool_calls"] = [_wire_call(call) for call in message.calls]
+        wire["tool_calls"] = [_wire_call(call, quirks) for call in message.calls]
+        if quirks.reasoning_key:
+            wire[quirks.reasoning_key] = message.reasoning
     if len(wire) > 1:  # a turn of reasoning alone has nothing that may be sent back
         yield wire
 
 
-def _wire_call(call: ToolCall) -> dict[str, Any]:
+def _wire_call(call: ToolCall, quirks: Quirks) -> dict[str, Any]:
     # Servers parse old arguments again for their prompt template, so broken ones travel in whole JSON.
     args = {"invalid_json": call.invalid} if call.invalid else call.args
     function = {"name": call.name, "arguments": msgspec.json.encode(args).decode()}
-    return {"id": call.id, "type": "function", "function": function}
+    return {"id": _wire_id(call.id, quirks), "type": "function", "function": function}
 
 
-def _results(results: list[ToolResult]) -> Iterator[dict[str, Any]]:
+def _wire_id(call_id: str, quirks: Quirks) -> str:
+    """Return an id as the vendor wants it; one of another vendor becomes the same other one each time."""
+    length = quirks.call_id_chars
+    if not length or re.fullmatch(rf"[A-Za-z0-9]{{{length}}}", call_id):
+        return call_id
+    return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+def _results(results: list[ToolResult], quirks: Quirks) -> Iterator[dict[str, Any]]:
     for result in results:
-        yield {"role": "tool", "tool_call_id": result.call_id, "content": result.output}
+        call_id = _wire_id(result.call_id, quirks)
+        yield {"role": "tool", "tool_call_id": call_id, "content": result.output}
     # A tool message takes text only; what else came back follows as the user's.
     for result in results:
         if result.media:
@@ -194,7 +207,7 @@ class _CallPiece(Struct, gc=False):
 
 
 class _Delta(Struct, gc=False):
-    content: str | None = None
+    content: str | list[Any] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
     refusal: str | None = None
@@ -275,10 +288,23 @@ class _Reader:
     def _read_delta(self, delta: _Delta, deltas: list[Delta]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
             deltas.append(self._builder.reasoning(reasoning))
-        if text := delta.content or delta.refusal:
+        if isinstance(delta.content, list):
+            deltas.extend(self._read_chunks(delta.content))
+        elif text := delta.content or delta.refusal:
             deltas.append(self._builder.text(text))
         if delta.tool_calls:
             deltas.extend(map(self._read_call, delta.tool_calls))
+
+    def _read_chunks(self, chunks: list[Any]) -> Iterator[Delta]:
+        """Read content in pieces of different kinds, which is how Mistral's models show their thoughts."""
+        for chunk in chunks:
+            match chunk:
+                case {"type": "thinking", "thinking": list(thoughts)}:
+                    yield from map(self._builder.reasoning, filter(None, map(_text_of, thoughts)))
+                case _ if text := _text_of(chunk):
+                    yield self._builder.text(text)
+                case _:
+                    pass
 
     def _read_call(self, piece: _CallPiece) -> Delta:
         function = piece.function or _Function()
@@ -304,6 +330,14 @@ class _Reader:
     def _failure(self, error: Any) -> Exception:
         found = read_error({"error": error}) or VendorError(str(error))
         return broke_off(self._endpoint.who, found, secrets=self._endpoint.secrets)
+
+
+def _text_of(chunk: Any) -> str:
+    match chunk:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case _:
+            return ""
 
 
 def _usage(usage: _Usage) -> Usage:

@@ -18,7 +18,8 @@ class _Draft(Struct):
     """A part that is still being written."""
 
     kind: Literal["text", "reasoning", "call"]
-    pieces: list[str]
+    written: bytearray
+    """UTF-8: as a list of small texts it would take twenty times the room."""
     id: CallId = CallId("")
     name: str = ""
     meta: dict[str, Any] = {}
@@ -40,12 +41,12 @@ class ReplyBuilder:
 
     def text(self, fragment: str) -> TextDelta:
         """Add words."""
-        self._draft("text").pieces.append(fragment)
+        self._draft("text").written += fragment.encode("utf-8", "surrogatepass")
         return TextDelta(fragment)
 
     def reasoning(self, fragment: str) -> ReasoningDelta:
         """Add thinking."""
-        self._draft("reasoning").pieces.append(fragment)
+        self._draft("reasoning").written += fragment.encode("utf-8", "surrogatepass")
         return ReasoningDelta(fragment)
 
     def call(self, index: int, *, call_id: str = "", name: str = "", args: str = "") -> ToolCallDelta:
@@ -53,12 +54,12 @@ class ReplyBuilder:
         draft = self._calls.get(index)
         if draft is None:
             draft = self._calls[index] = _Draft(
-                "call", [], CallId(call_id or f"call_{self._turn}_{len(self._calls)}")
+                "call", bytearray(), CallId(call_id or f"call_{self._turn}_{len(self._calls)}")
             )
             self._drafts.append(draft)
             self._open = None
         draft.name = draft.name or name
-        draft.pieces.append(args)
+        draft.written += args.encode("utf-8", "surrogatepass")
         return ToolCallDelta(draft.id, draft.name, args)
 
     def close(self) -> None:
@@ -67,11 +68,13 @@ class ReplyBuilder:
 
     def mark(self, kind: Literal["text", "reasoning"], wire: str, **sealed: Any) -> None:
         """Keep a vendor's metadata with the open part of this kind; an opaque one may hold nothing else."""
-        self._draft(kind).meta.setdefault(wire, {}).update(sealed)
+        if sealed:
+            self._draft(kind).meta.setdefault(wire, {}).update(sealed)
 
     def mark_call(self, index: int, wire: str, **sealed: Any) -> None:
         """Keep a vendor's metadata with call number `index`, which has begun."""
-        self._calls[index].meta.setdefault(wire, {}).update(sealed)
+        if sealed:
+            self._calls[index].meta.setdefault(wire, {}).update(sealed)
 
     def call_id(self, index: int) -> str | None:
         """Return the id of call number `index`, or None before it began."""
@@ -92,7 +95,7 @@ class ReplyBuilder:
 
     def _draft(self, kind: Literal["text", "reasoning"]) -> _Draft:
         if self._open is None or self._open.kind != kind:
-            self._open = _Draft(kind, [])
+            self._open = _Draft(kind, bytearray())
             self._drafts.append(self._open)
         return self._open
 
@@ -111,7 +114,7 @@ def turn_of(request: ModelRequest) -> int:
 
 
 def _part(draft: _Draft) -> Part:
-    text = "".join(draft.pieces)
+    text = draft.written.decode("utf-8", "surrogatepass")
     match draft.kind:
         case "text":
             return Text(text, draft.meta)

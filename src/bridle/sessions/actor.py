@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from bridle.core.context import estimate_message
+from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId
 from bridle.core.loop import CancelRequested
@@ -46,6 +46,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
+from bridle.core.surrogates import has_half_characters
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
@@ -77,6 +78,9 @@ class Actor:
         self._starting = asyncio.Lock()  # invariant: one run at a time
         self._running: asyncio.Task[None] | None = None
         self._titling: asyncio.Task[None] | None = None
+        self._is_closing = False
+        self.aborted: Aborted | None = None
+        """The last run whose end could not be recorded."""
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
 
     @property
@@ -86,12 +90,17 @@ class Actor:
 
     async def submit(self, command: Command) -> Receipt:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
+        if self._is_closing:
+            raise self._closed()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         await self._inbox.put((command, taken))
         return await taken
 
     async def aclose(self) -> None:
-        """Stop serving; an active run is cancelled and its end recorded."""
+        """Stop serving; an active run is cancelled and its end recorded, who waits is told."""
+        self._is_closing = True
+        self._serving.cancel()
+        await asyncio.wait([self._serving])
         if self._driver is not None:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
@@ -99,24 +108,39 @@ class Actor:
         if self._titling is not None:
             await asyncio.wait([self._titling], timeout=TITLE_GRACE_S)
             self._titling.cancel()
-        self._serving.cancel()
-        await asyncio.wait([self._serving])
 
     # ------------------------------------------------------------------ commands
 
     async def _serve(self) -> None:
-        while True:
-            command, taken = await self._inbox.get()
-            try:
-                receipt = await self._take(command)
-            except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
-                if not taken.cancelled():
-                    taken.set_exception(error)
-            else:
-                if not taken.cancelled():
-                    taken.set_result(receipt)
+        try:
+            while True:
+                command, taken = await self._inbox.get()
+                await self._answer(command, taken)
+        finally:
+            while not self._inbox.empty():
+                _, taken = self._inbox.get_nowait()
+                if not taken.done():
+                    taken.set_exception(self._closed())
+
+    async def _answer(self, command: Command, taken: asyncio.Future[Receipt]) -> None:
+        try:
+            receipt = await self._take(command)
+        except asyncio.CancelledError:
+            if not taken.done():
+                taken.set_exception(self._closed())
+            raise
+        except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
+            if not taken.done():
+                taken.set_exception(error)
+        else:
+            if not taken.done():
+                taken.set_result(receipt)
+
+    def _closed(self) -> SessionNotRunning:
+        return SessionNotRunning(f"session {self.journal.id} takes no more commands: its engine shuts down")
 
     async def _take(self, command: Command) -> Receipt:
+        _check(command)
         match command:
             case Prompt():
                 return await self._prompt(command)
@@ -171,13 +195,6 @@ class Actor:
     # ------------------------------------------------------------------ runs
 
     async def _prompt(self, command: Prompt) -> Receipt:
-        if not command.message.parts:
-            raise UsageError("the prompt is empty")
-        if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
-            raise UsageError(
-                f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
-                hint="put the text into a file and name the file in the prompt",
-            )
         async with self._starting:
             if self._driver is None:
                 return await self._begin(command.message, command.options)
@@ -194,12 +211,14 @@ class Actor:
         await self._claim()
         try:
             setup = await self._set_up(options)
+            tokens = await _prompt_tokens(setup, message)
             if self.journal.session.run is not None:
                 self._close_cut_off(self.journal.session.run, "the process ended during the run")
             run_id = self._engine.new_run_id()
-            self.journal.stage(RunStarted(run_id, setup.backends[0].model.ref, setup.mode, setup.limits))
-            await self.journal.record(MessageAdded(message, "prompt", estimate_message(message), item_id))
-        except BridleError:
+            model = setup.backend.model.ref
+            self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, options))
+            await self.journal.record(MessageAdded(message, "prompt", tokens, item_id))
+        except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run_id)
@@ -229,19 +248,8 @@ class Actor:
             run = self.journal.session.run
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
-            options = command.options
-            setup = await self._set_up(
-                RunOptions(
-                    options.model or run.model,
-                    options.mode or run.mode,
-                    options.allow,
-                    options.ask,
-                    options.deny,
-                    options.limits.over(run.limits),
-                    options.params,
-                )
-            )
-        except BridleError:
+            setup = await self._set_up(_options_after_cut(run, command.options))
+        except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run.run_id)
@@ -253,7 +261,11 @@ class Actor:
             raise SessionBusy(
                 f"session {self.journal.id} is being run by another process", hint="wait for it to end"
             )
-        await self.journal.catch_up()
+        try:
+            await self.journal.catch_up()
+        except BaseException:
+            self._engine.claims.release(self.journal.id)
+            raise
 
     async def _set_up(self, options: RunOptions) -> Setup:
         return await set_up(self._engine, self.journal.id, self.journal.session, options, self._show_output)
@@ -295,17 +307,56 @@ class Actor:
         except BridleError:
             self.journal.is_stale = True
         if self.journal.is_stale:
-            self.journal.show(Aborted(run_id, reason))
+            self.aborted = Aborted(run_id, reason)
+            self.journal.show(self.aborted)
 
     async def _begin_next(self) -> None:
         last, queue = self.journal.session.last, self.journal.session.known.queue
         stopped = last is not None and last.outcome in ("cancelled", "denied")
-        if not queue or stopped or self.journal.is_stale or self._driver is not None:
+        is_free = self._driver is None and not self._is_closing
+        if not queue or stopped or self.journal.is_stale or not is_free:
             return
         try:
             await self._begin(queue[0].message, queue[0].options, queue[0].item_id)
         except BridleError as error:
             self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+
+
+def _check(command: Command) -> None:
+    """Refuse what could not be stored, or not be sent; raises UsageError."""
+    if has_half_characters(command):
+        raise UsageError(
+            "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
+        )
+    if not isinstance(command, Prompt | Steer | EditQueued):
+        return
+    if not command.message.parts:
+        raise UsageError("the prompt is empty")
+    if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
+        raise UsageError(
+            f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            hint="put the text into a file and name the file in the prompt",
+        )
+
+
+async def _prompt_tokens(setup: Setup, message: Message) -> int:
+    """Count the words by the model's tokenizer, and whatever else there is by estimate."""
+    [words] = await setup.backend.count(message.text)
+    return estimate_message(message) - estimate_tokens(message.text) + words
+
+
+def _options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
+    """A resumed run keeps what it was started with, above all its rules, unless told otherwise."""
+    first = run.options
+    return RunOptions(
+        model=changed.model or run.model,
+        mode=changed.mode or run.mode,
+        allow=first.allow + changed.allow,
+        ask=first.ask + changed.ask,
+        deny=first.deny + changed.deny,
+        limits=changed.limits.over(run.limits),
+        params={**first.params, **changed.params},
+    )
 
 
 def _describe(error: BaseException) -> str:

@@ -64,6 +64,8 @@ class Dispatcher:
             access = tool.access(call.args, self._context(call))
         except ToolError as error:
             return Checked(call, "deny", str(error))
+        except Exception as error:  # noqa: BLE001  a broken tool must not end the run
+            return Checked(call, "deny", _broken(call, error))
         verdict = judge(access, rules, mode)
         return Checked(
             call,
@@ -76,11 +78,13 @@ class Dispatcher:
         )
 
     async def preview(self, call: ToolCall) -> str:
-        """Show what a checked call would change."""
+        """Show what a checked call would change; empty when that cannot be said."""
         try:
-            return await self._tool(call).preview(call.args, self._context(call))
-        except ToolError:
+            async with asyncio.timeout(self._timeout_s):
+                preview = await self._tool(call).preview(call.args, self._context(call))
+        except Exception:  # noqa: BLE001  the question can be asked without it
             return ""
+        return cap_output(preview, self._max_output_bytes)
 
     async def run(self, call: ToolCall) -> ToolResult:
         """Run a checked call; whatever goes wrong becomes a failed result."""
@@ -92,7 +96,7 @@ class Dispatcher:
         except TimeoutError:
             return self._result(call, f"{call.name} did not finish within {self._timeout_s:g} s", failed=True)
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
-            return self._result(call, f"{call.name} failed: {type(error).__name__}: {error}", failed=True)
+            return self._result(call, _broken(call, error), failed=True)
         return self._result(call, output.text, failed=output.is_error)
 
     def _tool(self, call: ToolCall) -> Tool:
@@ -103,3 +107,7 @@ class Dispatcher:
 
     def _result(self, call: ToolCall, text: str, *, failed: bool) -> ToolResult:
         return ToolResult(call.id, call.name, cap_output(text, self._max_output_bytes), is_error=failed)
+
+
+def _broken(call: ToolCall, error: Exception) -> str:
+    return f"{call.name} failed: {type(error).__name__}: {error}"

@@ -21,8 +21,8 @@ from contextlib import aclosing
 from msgspec import Struct
 
 from bridle.core.budget import Budget, Level, Spend
-from bridle.core.context import ContextUsage, estimate_message
-from bridle.core.errors import ProviderError
+from bridle.core.context import MESSAGE_FRAME_TOKENS, ContextUsage, estimate_message
+from bridle.core.errors import BridleError, ProviderError
 from bridle.core.ids import CallId
 from bridle.core.loop import (
     Action,
@@ -61,7 +61,6 @@ from bridle.core.protocol import (
     MessageAdded,
     ModelReplied,
     ModelSwitched,
-    ReasoningDelta,
     Retrying,
     RunResumed,
     TextDelta,
@@ -73,10 +72,11 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import close_calls, end_of, failed, plan_resume
 from bridle.core.session import RunState
+from bridle.core.surrogates import mended
 from bridle.sessions.dispatch import Checked
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
-from bridle.sessions.setup import Setup
+from bridle.sessions.setup import Backend, Setup
 
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
 
@@ -89,13 +89,19 @@ class _Previewed(Struct, frozen=True):
 class _Finished(Struct, frozen=True):
     result: ToolResult
     duration_ms: int
+    tokens: int
+
+
+class _Switched(Struct, frozen=True):
+    backend: Backend
+    reason: str
 
 
 class _DeadlineReached(Struct, frozen=True):
     pass
 
 
-_Happening = Input | ModelReply | Decide | _Previewed | _Finished | _DeadlineReached
+_Happening = Input | ModelReply | Decide | _Previewed | _Finished | _Switched | _DeadlineReached
 _Effect = Coroutine[None, None, None]
 
 
@@ -108,14 +114,14 @@ class Driver:
         self._run = run
         self._setup = setup
         self._loop = Loop(setup.policy)
-        self._budget = Budget(setup.limits, self._started_s(), run.spent)
+        self._budget = self._budget_left()
         self._inbox: asyncio.Queue[_Happening] = asyncio.Queue(maxsize=1024)
         self._effects: list[_Effect] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._streamed: list[TextDelta | ReasoningDelta] = []
+        self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
         self._checked: dict[CallId, Checked] = {}
         self._reserved = Spend()
-        self._backend = setup.backends[0]
+        self._backend = setup.backend
         self._context = ContextUsage(window=self._backend.window.tokens)
 
     # ------------------------------------------------------------------ outside
@@ -144,11 +150,20 @@ class Driver:
         while pending:
             for action in self._loop.feed(pending.popleft()):
                 pending.extend(self._act(action))
-        await self._journal.flush()
+        try:
+            await self._journal.flush()
+        except BaseException:
+            self._drop_effects()  # what was not announced must not happen
+            raise
         for effect in self._effects:
             task = group.create_task(effect)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        self._effects = []
+
+    def _drop_effects(self) -> None:
+        for effect in self._effects:
+            effect.close()
         self._effects = []
 
     def _taken(self, happening: _Happening) -> list[Input]:
@@ -161,10 +176,13 @@ class Driver:
             case _Previewed():
                 return [self._ask(happening)]
             case _Finished():
-                self._record_result(happening.result, happening.duration_ms)
+                self._record_result(happening.result, happening.duration_ms, happening.tokens)
                 return [Returned(happening.result)]
             case Decide():
                 return self._record_decision(happening)
+            case _Switched():
+                self._switch_model(happening)
+                return [BackoffEnded()]
             case _DeadlineReached():
                 return self._pass_deadline()
             case _:
@@ -176,7 +194,8 @@ class Driver:
             case CallModel():
                 return self._call_model(action.turn)
             case SwitchModel():
-                self._switch_model(action)
+                self._settle(Spend())
+                self._effects.append(self._find_model(action))
             case Backoff():
                 self._announce_retry(action)
                 self._effects.append(self._after(action.delay_s, BackoffEnded()))
@@ -189,7 +208,8 @@ class Driver:
             case DrainTurn():
                 return [self._drain(action.turn)]
             case StopWork():
-                self._effects.append(self._stop_work(list(self._tasks)))
+                self._drop_effects()
+                self._effects.append(self._stop_work())
             case EndRun():
                 self._end(action)
         return []
@@ -217,7 +237,7 @@ class Driver:
         return []
 
     async def _stream(self, request: ModelRequest) -> None:
-        self._streamed = []
+        self._streamed = bytearray()
         show, streamed = self._journal.show, self._streamed
         try:
             async with aclosing(self._backend.provider.stream(request)) as stream:
@@ -227,8 +247,9 @@ class Driver:
                             raise ProviderError("the model answered nothing", kind="empty_reply")
                         await self._inbox.put(item)
                         return
-                    if isinstance(item, TextDelta | ReasoningDelta):
-                        streamed.append(item)
+                    item = mended(item)
+                    if isinstance(item, TextDelta):
+                        streamed += item.text.encode()
                     show(item)
             raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
         except ProviderError as error:
@@ -238,7 +259,7 @@ class Driver:
 
     def _record_reply(self, reply: ModelReply) -> Message:
         used = self._journal.session.transcript.call_ids
-        message = with_unique_call_ids(reply.message, used, self._loop.turn)
+        message = with_unique_call_ids(mended(reply.message), used, self._loop.turn)
         cost = cost_of(reply.usage, self._backend.model.price)
         self._journal.stage(
             ModelReplied(
@@ -252,7 +273,7 @@ class Driver:
             )
         )
         self._settle(Spend(tokens=reply.usage.context, cost=cost or 0.0))
-        self._streamed = []
+        self._streamed = bytearray()
         return message
 
     def _settle(self, actual: Spend) -> None:
@@ -261,7 +282,7 @@ class Driver:
 
     def _announce_retry(self, action: Backoff) -> None:
         self._settle(Spend())
-        self._streamed = []
+        self._streamed = bytearray()
         self._journal.stage(
             Retrying(
                 self._run.run_id,
@@ -274,11 +295,20 @@ class Driver:
             )
         )
 
-    def _switch_model(self, action: SwitchModel) -> None:
-        self._settle(Spend())
-        self._backend = self._setup.backends[action.model]
+    async def _find_model(self, action: SwitchModel) -> None:
+        ref = self._setup.agent.fallbacks[action.model - 1]
+        try:
+            backend = await self._setup.find_backend(ref)
+        except BridleError as error:
+            await self._inbox.put(ModelFailed("unknown", f"{action.failure.message}; {ref}: {error}"))
+        else:
+            await self._inbox.put(_Switched(backend, action.failure.message))
+
+    def _switch_model(self, switched: _Switched) -> None:
+        self._backend = switched.backend
+        self._streamed = bytearray()
         self._journal.stage(
-            ModelSwitched(self._run.run_id, self._loop.turn, self._backend.model.ref, action.failure.message)
+            ModelSwitched(self._run.run_id, self._loop.turn, self._backend.model.ref, switched.reason)
         )
 
     # ------------------------------------------------------------------ tools
@@ -299,7 +329,7 @@ class Driver:
 
     def _check(self, call: ToolCall) -> Checked:
         rules = self._setup.rules_with(self._journal.session.known.granted)
-        return self._setup.dispatcher.check(call, rules, self._run.mode)
+        return self._setup.dispatcher.check(call, rules, self._setup.mode)
 
     async def _preview(self, checked: Checked) -> None:
         preview = await self._setup.dispatcher.preview(checked.call)
@@ -346,17 +376,19 @@ class Driver:
         began_s = self._engine.clock.monotonic_s()
         result = await self._setup.dispatcher.run(call)
         duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
-        await self._inbox.put(_Finished(result, duration_ms))
+        [tokens] = await self._backend.count(result.output)
+        await self._inbox.put(_Finished(result, duration_ms, tokens + MESSAGE_FRAME_TOKENS))
 
     def _refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
         result = failed(call.id, call.name, reason).result
-        self._record_result(result, denied=denied)
+        self._record_result(result, 0, estimate_message(Message("tool", (result,))), denied=denied)
         return [Returned(result)]
 
-    def _record_result(self, result: ToolResult, duration_ms: int = 0, *, denied: bool = False) -> None:
+    def _record_result(
+        self, result: ToolResult, duration_ms: int, tokens: int, *, denied: bool = False
+    ) -> None:
         if result.call_id in self._run.started:
             self._budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
-        tokens = estimate_message(Message("tool", (result,)))
         self._journal.stage(ToolFinished(result, duration_ms, tokens, denied))
 
     # ------------------------------------------------------------------ the turn boundary
@@ -404,7 +436,7 @@ class Driver:
 
     def _keep_partial_text(self) -> None:
         """Keep what the user had seen of a reply that was cut off."""
-        text = "".join(delta.text for delta in self._streamed if isinstance(delta, TextDelta))
+        text = self._streamed.decode()
         if text:
             message = Message("assistant", (Text(text),))
             tokens = estimate_message(message)
@@ -412,7 +444,8 @@ class Driver:
                 ModelReplied(self._run.run_id, self._run.turn, message, "cancelled", Usage(), None, tokens)
             )
 
-    async def _stop_work(self, tasks: list[asyncio.Task[None]]) -> None:
+    async def _stop_work(self) -> None:
+        tasks = self._tasks - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         if tasks:
@@ -425,10 +458,11 @@ class Driver:
         await asyncio.sleep(delay_s)
         await self._inbox.put(happening)
 
-    def _started_s(self) -> float:
-        """Return when the run began on the monotonic clock; a resumed run has used time already."""
+    def _budget_left(self) -> Budget:
+        """Return what the run may still use; a resumed one has used some of it already."""
         elapsed_ms = self._engine.clock.now_ms() - self._run.started_at
-        return self._engine.clock.monotonic_s() - max(0, elapsed_ms) / 1000
+        started_s = self._engine.clock.monotonic_s() - max(0, elapsed_ms) / 1000
+        return Budget(self._setup.limits, started_s, self._run.spent)
 
     def _start_deadline(self) -> asyncio.TimerHandle | None:
         left_s = self._budget.remaining_s(self._engine.clock.monotonic_s())
@@ -450,8 +484,6 @@ class Driver:
         plan = plan_resume(self._run, self._journal.session.messages[-1].message)
         lost = tuple(finished.result.call_id for finished in plan.lost)
         self._journal.stage(RunResumed(self._run.run_id, lost), *plan.lost)
+        self._budget = self._budget_left()  # the time until now is not the run's
         self._loop = Loop(self._setup.policy, plan.turn)
-        if plan.replay is None:
-            return [Begin()]
-        self._loop.feed(Begin())
-        return [Replied(plan.replay)]
+        return [Begin(plan.replay)]

@@ -11,7 +11,7 @@ and the session is loaded anew from the store.
 
 import asyncio
 
-from bridle.core.errors import SessionNotFound
+from bridle.core.errors import SessionNotFound, StoreError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock, Store
 from bridle.core.protocol import Checkpoint, Delta, Event, Record
@@ -44,8 +44,13 @@ class Journal:
             self.session.apply(Record(self.session.seq + 1, self._clock.now_ms(), event, ""))
 
     async def flush(self) -> None:
-        """Make all staged events durable in one append, then show them."""
+        """Make all staged events durable in one append, then show them.
+
+        Raises StoreError, also when an earlier append failed: what is staged may rest on what was lost.
+        """
         async with self._appending:
+            if self.is_stale:
+                raise StoreError(f"session {self.id} must be loaded anew: an earlier append to it failed")
             if not self._staged:
                 return
             events, self._staged = self._staged, []

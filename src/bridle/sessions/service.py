@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -73,9 +74,11 @@ class SessionService:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
+        Raises SessionNotFound.
         """
         subscription = self._bus.subscribe(session)
         try:
+            await self.records(session, limit=1)
             for record in await self._engine.store.read(session, after=after):
                 after = record.seq
                 yield record
@@ -97,6 +100,9 @@ class SessionService:
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
         """Wait for a run's end."""
+        actor = self._actors.get(session)
+        if actor is not None and actor.aborted is not None and actor.aborted.run_id == run_id:
+            return RunEnded(run_id, "failed", reason=actor.aborted.reason)
         async for item in self.watch(session, after):
             if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
                 return item.event
@@ -150,7 +156,8 @@ class SessionService:
         if actor is None or not actor.is_busy:
             return
         run, seq = actor.journal.session.run, actor.journal.session.seq
-        await actor.submit(Cancel(reason))
+        with suppress(SessionNotRunning):  # it ended by itself just now
+            await actor.submit(Cancel(reason))
         if run is not None:
             await self.wait(session, run.run_id, after=seq)
 
@@ -160,7 +167,7 @@ class SessionService:
         options = RunOptions(model=state.run.model) if state.run is not None else RunOptions()
         setup = await set_up(self._engine, session, state, options, lambda call_id, text: None)
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
-        backend = setup.backends[0]
+        backend = setup.backend
         fitted = backend.fit(state.messages, first_of_run)
         return NextContext(
             backend.model.ref, setup.agent.prompt, setup.dispatcher.specs, fitted.messages, fitted.usage

@@ -1,6 +1,6 @@
 """What one run works with: its model, rules, tools and limits, resolved when it starts."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Provider
+from bridle.core.ports import Provider, TokenCounter
 from bridle.core.protocol import RunOptions
 from bridle.core.session import Session
 from bridle.sessions.dispatch import Dispatcher
@@ -31,6 +31,10 @@ class Backend(Struct, frozen=True):
     model: Model
     window: Window
 
+    async def count(self, *texts: str) -> list[int]:
+        """Return the tokens of each text, by the model's own tokenizer where there is one."""
+        return await _count(self.provider, texts)
+
     def fit(self, messages: list[Counted], first_of_run: int) -> Fitted:
         """Choose what the next turn sends; raises ProviderError when it cannot fit."""
         return fit(messages[:first_of_run], messages[first_of_run:], self.window)
@@ -40,8 +44,10 @@ class Setup(Struct, frozen=True):
     """A run's collaborators."""
 
     agent: Agent
-    backends: tuple[Backend, ...]
-    """The model of the run, then those to fall back on."""
+    backend: Backend
+    """The model the run begins with."""
+    find_backend: Callable[[str], Awaitable[Backend]]
+    """Resolves one of the agent's fallbacks when it is needed; raises BridleError."""
     mode: Mode
     rules: tuple[Rule, ...]
     limits: Limits
@@ -86,16 +92,15 @@ async def set_up(
         max_output_bytes=engine.max_output_bytes,
         show_output=show,
     )
-    fixed = Window(
-        tokens=0,
-        system=estimate_tokens(agent.prompt),
-        tools=estimate_tokens(encode(dispatcher.specs).decode()) if dispatcher.specs else 0,
-        reserve=0,
-    )
-    refs = (options.model or session.known.model or agent.model, *agent.fallbacks)
+    tools = encode(dispatcher.specs).decode() if dispatcher.specs else ""
+
+    async def find_backend(ref: str) -> Backend:
+        return await _backend(engine, ref, (agent.prompt, tools), most_output)
+
     return Setup(
         agent=agent,
-        backends=tuple([await _backend(engine, ref, fixed, most_output) for ref in refs]),
+        backend=await find_backend(options.model or session.known.model or agent.model),
+        find_backend=find_backend,
         mode=options.mode or agent.mode,
         rules=(*agent.rules, *_rules(options)),
         limits=limits,
@@ -110,12 +115,19 @@ async def set_up(
     )
 
 
-async def _backend(engine: Engine, ref: str, fixed: Window, most_output: int | None) -> Backend:
+async def _backend(engine: Engine, ref: str, fixed: tuple[str, str], most_output: int | None) -> Backend:
     provider, model = await engine.models.resolve(ref)
     if most_output is not None:
         model = replace(model, max_output_tokens=min(most_output, model.max_output_tokens))
     reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
-    return Backend(provider, model, replace(fixed, tokens=model.window_tokens, reserve=reserve))
+    system, tools = await _count(provider, fixed)
+    return Backend(provider, model, Window(model.window_tokens, system, tools, reserve))
+
+
+async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
+    if isinstance(provider, TokenCounter):
+        return await provider.count_tokens(texts)
+    return [estimate_tokens(text) for text in texts]
 
 
 def _rules(options: RunOptions) -> tuple[Rule, ...]:

@@ -1,5 +1,6 @@
 """Open, lock and append to a file of batches; `linefile` reads it."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bridle.core.errors import StoreFull
 from bridle.core.protocol import GENESIS, decode_record
 from bridle.stores.linefile import join_batch, lines_before
 
@@ -42,7 +42,7 @@ def locked(path: Path, *, make: bool = False) -> Iterator[int | None]:
 
     Raises BlockingIOError while another holds the lock. The lock ends with the process.
     """
-    fd = _lock(path, make=make)
+    fd = lock_file(path, make=make)
     try:
         yield fd
     finally:
@@ -50,7 +50,11 @@ def locked(path: Path, *, make: bool = False) -> Iterator[int | None]:
             os.close(fd)
 
 
-def _lock(path: Path, *, make: bool) -> int | None:
+def lock_file(path: Path, *, make: bool) -> int | None:
+    """Open and lock a file, which the caller closes; None when there is none and none is to be made.
+
+    Raises BlockingIOError while another holds the lock.
+    """
     flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
     if make:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -89,11 +93,11 @@ def reaches(fd: int, offset: int, end: End) -> bool:
 
 
 def append_batch(fd: int, offset: int, lines: Sequence[bytes], sync: Literal["normal", "full"]) -> int:
-    """Append lines whole or not at all; return where the file then ends; raises StoreFull, OSError."""
+    """Append lines whole or not at all; return where the file then ends; raises OSError."""
     data = join_batch(lines)
     try:
         if os.write(fd, data) < len(data):
-            raise StoreFull("the events do not fit: no space is left")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync == "full":
             os.fdatasync(fd)
     except BaseException:

@@ -1,10 +1,11 @@
 """Who may run a session: one process at a time, known by a lock that dies with the process."""
 
-import fcntl
 import os
 from pathlib import Path
 
 from bridle.core.ids import SessionId
+from bridle.stores.appendfile import lock_file
+from bridle.stores.lines import from_os_error
 
 
 class FileClaims:
@@ -15,19 +16,17 @@ class FileClaims:
         self._held: dict[SessionId, int] = {}
 
     def claim(self, session: SessionId) -> bool:
-        """Take a session for this process; False when it is taken, here or elsewhere."""
+        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
         if session in self._held:
             return False
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path(session), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        path = self._path(session)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            still_there = os.fstat(descriptor).st_ino == os.stat(self._path(session)).st_ino
-        except (BlockingIOError, FileNotFoundError):
-            still_there = False  # taken, or removed by its last holder between our open and our lock
-        if not still_there:
-            os.close(descriptor)
+            descriptor = lock_file(path, make=True)
+        except BlockingIOError:
             return False
+        except OSError as error:
+            raise from_os_error(path, error) from error
+        assert descriptor is not None
         self._held[session] = descriptor
         return True
 

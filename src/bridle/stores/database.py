@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bridle.core.errors import StoreCorrupt, StoreError, StoreFull
 from bridle.stores.contention import when_free
-from bridle.stores.lines import from_os_error
+from bridle.stores.lines import FREE_SPACE, from_os_error
 
 T = TypeVar("T")
 
@@ -125,10 +125,11 @@ class Database:
 
     def _translated(self, error: apsw.Error) -> StoreError:
         if _lacks_space(error):
-            return StoreFull(f"{self._path}: no space is left for it ({error})")
+            return StoreFull(f"{self._path}: no space is left for it ({error})", hint=FREE_SPACE)
         for foreign, ours, text in _FAILURES:
             if isinstance(error, foreign):
-                return ours(f"{self._path}: {text} ({error})")
+                hint = "restore it from a backup, or move it away" if ours is StoreCorrupt else ""
+                return ours(f"{self._path}: {text} ({error})", hint=hint)
         return StoreError(f"{self._path}: {error}")
 
     def _make(self) -> apsw.Connection:

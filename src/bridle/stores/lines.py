@@ -23,6 +23,7 @@ from bridle.core.session import SessionSummary, summarise
 
 PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then others on the event loop get a turn
 
+FREE_SPACE = "free some space; what was recorded is safe, and a run that was cut off can be resumed"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 FlawKind = Literal[
@@ -37,6 +38,10 @@ FlawKind = Literal[
     "empty",
     "damaged_file",
 ]
+
+
+REPAIRABLE: frozenset[FlawKind] = frozenset({"torn_tail", "missing_summary", "orphan_summary", "empty"})
+"""What `repair` can mend; of the rest something is lost or was edited."""
 
 
 class Flaw(Struct, frozen=True, omit_defaults=True):
@@ -159,5 +164,5 @@ def summary_of(
 def from_os_error(path: Path, error: OSError) -> StoreError:
     """Translate a failed file operation."""
     if error.errno in _FULL:
-        return StoreFull(f"{path}: no space is left for it ({error.strerror})")
+        return StoreFull(f"{path}: no space is left for it ({error.strerror})", hint=FREE_SPACE)
     return StoreError(f"{path}: {error.strerror or error}")

@@ -1,11 +1,33 @@
+import asyncio
 import json
 import platform
 
+import pytest
+
+from bridle.providers import Reply, Script
+from bridle.providers.embedded import DEFAULT_WEIGHTS
+from bridle.providers.known import known_models
+from bridle.providers.scripted_server import ScriptedServer
 from tests.surfaces.command import Bridle
+
+SERVERS = """
+[providers]
+ollama = { base_url = "http://127.0.0.1:9/v1" }
+lmstudio = { base_url = "http://127.0.0.1:9/v1" }
+vllm = { base_url = "http://127.0.0.1:9/v1" }
+local = { base_url = "http://127.0.0.1:9/v1" }
+llama = { base_url = "URL" }
+"""
+"""Whatever runs on the machine of the tests is not asked."""
+
+
+def findings(bridle: Bridle, **env: str) -> dict[str, tuple[str, str, str]]:
+    found = json.loads(bridle("doctor", "--json", **env).out)
+    return {finding["what"]: (finding["state"], finding["text"], finding["hint"]) for finding in found}
 
 
 def states(bridle: Bridle) -> dict[str, str]:
-    return {finding["what"]: finding["state"] for finding in json.loads(bridle("doctor", "--json").out)}
+    return {what: state for what, (state, _, _) in findings(bridle).items()}
 
 
 def test_all_is_well(bridle: Bridle):
@@ -23,6 +45,9 @@ def test_all_is_well(bridle: Bridle):
         ["ok", "config"],
         ["ok", "store"],
         ["warn", "model"],
+        ["ok", "keys"],
+        ["ok", "servers"],
+        ["warn", "embedded"],
         ["ok", "terminal"],
     ]
     assert lines[0].split()[2] == platform.python_version()
@@ -68,3 +93,71 @@ def test_on_a_terminal_the_states_are_coloured(bridle: Bridle):
         terminal.finish()
 
     assert "\x1b[32mok  \x1b[0m  terminal  xterm, colour" in terminal.screen
+
+
+CHOOSE = "bridle config set model PROVIDER/MODEL"
+NEAR = known_models().near("openai", "gpt-5-minni")
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "found"),
+    [
+        (
+            "openai/gpt-5",
+            {},
+            ("fail", "openai/gpt-5 needs a key: OPENAI_API_KEY is not set", CHOOSE),
+        ),
+        ("openai/gpt-5", {"OPENAI_API_KEY": "k"}, ("ok", "openai/gpt-5, window of 400,000 tokens", "")),
+        (
+            "openai/gpt-5-minni",
+            {"OPENAI_API_KEY": "k"},
+            (
+                "warn",
+                "openai/gpt-5-minni is not in the catalogue",
+                f"did you mean {' or '.join(f'openai/{name}' for name in NEAR)}?",
+            ),
+        ),
+        ("embedded/smollm2-135m", {}, ("ok", "embedded/smollm2-135m, window of 4,096 tokens", "")),
+    ],
+)
+def test_the_model_is_judged_without_asking_it(
+    bridle: Bridle, model: str, keys: dict[str, str], found: tuple[str, str, str]
+):
+    bridle("config", "set", "model", model)
+
+    assert findings(bridle, **keys)["model"] == found
+
+
+def test_which_keys_are_there(bridle: Bridle):
+    nothing = findings(bridle)["keys"]
+    two = findings(bridle, OPENAI_API_KEY="secret", GEMINI_API_KEY="secret")["keys"]
+
+    assert nothing == ("ok", "none set: only local models can be asked", "")
+    assert two == ("ok", "GEMINI_API_KEY, OPENAI_API_KEY", "")
+
+
+async def test_servers_on_this_machine(bridle: Bridle):
+    (bridle.home / "config.toml").write_text(SERVERS.replace("URL", "http://127.0.0.1:9"))
+    nobody = await asyncio.to_thread(findings, bridle)
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
+        (bridle.home / "config.toml").write_text(SERVERS.replace("URL", server.url))
+        one = await asyncio.to_thread(findings, bridle)
+
+    assert nobody["servers"] == ("ok", "no local model server answers", "")
+    assert one["servers"] == ("ok", "llama answers with 1 model", "")
+
+
+def test_the_weights_of_the_built_in_model(bridle: Bridle):
+    absent = findings(bridle)["embedded"]
+    (bridle.home / "models").mkdir()
+    with (bridle.home / "models" / "smollm2-135m.gguf").open("wb") as file:
+        file.write(b"GGUF")
+        file.truncate(DEFAULT_WEIGHTS.size_bytes)
+    here = findings(bridle)["embedded"]
+
+    assert absent == (
+        "warn",
+        "its runtime is here, the weights of smollm2-135m are not",
+        "bridle models pull",
+    )
+    assert here == ("ok", "its runtime and the weights of smollm2-135m are here", "")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
-COMMANDS = ["run", "session", "context", "config", "doctor", "schema", "completion"]
+COMMANDS = ["run", "session", "context", "config", "models", "doctor", "schema", "completion"]
 
 
 def test_help_names_every_command(bridle: Bridle):

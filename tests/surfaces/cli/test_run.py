@@ -14,6 +14,8 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from bridle.core.ids import SessionId
+from bridle.stores.claims import FileClaims
 from bridle.surfaces.wire import line_schema
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt, steady
 
@@ -485,6 +487,43 @@ def test_a_call_that_was_cut_off_is_reported(bridle: Bridle):
     assert resumed.code == 0
     assert resumed.err == "warning: edit_file greet.py was interrupted: it may or may not have taken effect\n"
     assert resumed.out.startswith("interrupted: the process ended while this was running")
+
+
+def test_a_call_that_only_read_does_not_run_again_after_a_new_prompt(bridle: Bridle):
+    model = bridle.script(READ, {"text": "{last_user}"}, {"text": "{last_user}"})
+    bridle("run", "--model", model, "look")
+    cut_after_tool_started(bridle)
+
+    done = bridle("run", "-p", "--continue", "something else")
+
+    assert done == Done(
+        0,
+        "something else\n",
+        "warning: read_file greet.py was interrupted: it only reads, so nothing changed\n",
+    )
+
+
+def test_a_call_that_runs_in_another_process_is_not_called_interrupted(bridle: Bridle):
+    model = bridle.script(EDIT, {"text": "{last_tool_result}"})
+    bridle("run", "--accept-edits", "--model", model, "fix")
+    cut_after_tool_started(bridle)
+    claims = FileClaims(bridle.home / "run" / "claims")
+    claims.claim(SessionId(bridle.sessions()[0]["id"]))
+
+    done = bridle("run", "--continue")
+
+    claims.release(SessionId(bridle.sessions()[0]["id"]))
+    assert (done.code, done.out, steady(done.err)) == (
+        1,
+        "",
+        "error: session ID is being run by another process\nhint: wait for it to end\n",
+    )
+
+
+def test_a_reason_in_brackets_is_told_whole(bridle: Bridle):
+    done = bridle("run", "--max-tokens", "10", "--model", bridle.script(DONE), "look")
+
+    assert done.err.splitlines()[0].endswith("more than are left (0 of 10 used)")
 
 
 def cut_after_tool_started(bridle: Bridle) -> int:

@@ -9,7 +9,7 @@ from msgspec import json
 from bridle.stores.check import Audit
 from bridle.stores.check import fsck as fsck_store
 from bridle.stores.check import verify as verify_session
-from bridle.stores.lines import Flaw, LineStore
+from bridle.stores.lines import REPAIRABLE, Flaw, LineStore
 from bridle.surfaces.cli.find import find_id
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.render import count
@@ -42,9 +42,8 @@ def fsck(args: argparse.Namespace, console: Console) -> int:
             console.out.line(console.out.paint("done", "nothing is wrong"))
     left = [flaw for flaw in flaws if not flaw.repaired]
     if left:
-        console.fail(
-            f"{count(len(left), 'problem')} left", "" if args.repair else "bridle session fsck --repair"
-        )
+        mends = not args.repair and any(flaw.kind in REPAIRABLE for flaw in left)
+        console.fail(f"{count(len(left), 'problem')} left", "bridle session fsck --repair" if mends else "")
     return 1 if left else 0
 
 

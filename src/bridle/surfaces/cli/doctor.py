@@ -7,17 +7,20 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import apsw
 from msgspec import Struct, json
 
-from bridle.app import open_models, open_store
+from bridle.app import models_dir, open_models, open_store
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import BridleError
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, Console, visible
+
+if TYPE_CHECKING:
+    from bridle.providers import ModelCatalog
 
 OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
 
@@ -74,7 +77,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     if not settings.warnings:
         yield Finding("config", "ok", f"read for {settings.cwd}", "")
     yield asyncio.run(_store(settings))
-    yield asyncio.run(_model(settings))
+    yield from asyncio.run(_models(settings))
 
 
 def _sqlite() -> Finding:
@@ -106,18 +109,55 @@ async def _store(settings: Settings) -> Finding:
     return Finding("store", "ok", f"{text}, {unfinished} unfinished" if unfinished else text)
 
 
-async def _model(settings: Settings) -> Finding:
+async def _models(settings: Settings) -> list[Finding]:
     models = open_models(settings)
     try:
-        _, model = await models.resolve(settings.model)
-    except BridleError as error:
-        return Finding("model", "fail", error.message, error.hint or "bridle config set model PROVIDER/MODEL")
+        return [_model(settings, models), _keys(settings), await _servers(models), _embedded(settings)]
     finally:
         await models.aclose()
-    if model.provider == "scripted":
-        text = f"{model.ref} answers from a script, it is not a language model"
-        return Finding("model", "warn", text, "bridle config set model PROVIDER/MODEL")
+
+
+def _model(settings: Settings, models: "ModelCatalog") -> Finding:
+    choose = "bridle config set model PROVIDER/MODEL"
+    try:
+        facts = models.facts(settings.model)
+    except BridleError as error:
+        return Finding("model", "fail", error.message, error.hint or choose)
+    model = facts.model
+    if facts.kind == "scripted":
+        return Finding(
+            "model", "warn", f"{model.ref} answers from a script, it is not a language model", choose
+        )
+    if not facts.has_key:
+        return Finding("model", "fail", f"{model.ref} needs a key: {facts.key_env} is not set", choose)
+    if facts.near:
+        near = " or ".join(f"{model.provider}/{name}" for name in facts.near)
+        return Finding("model", "warn", f"{model.ref} is not in the catalogue", f"did you mean {near}?")
     return Finding("model", "ok", f"{model.ref}, window of {count(model.window_tokens, 'token')}")
+
+
+def _keys(settings: Settings) -> Finding:
+    found = sorted({settings.providers[name].api_key_env for name in settings.api_keys})
+    return Finding("keys", "ok", ", ".join(found) if found else "none set: only local models can be asked")
+
+
+async def _servers(models: "ModelCatalog") -> Finding:
+    found = await models.answering()
+    texts = [f"{name} answers with {count(len(names), 'model')}" for name, names in found.items()]
+    return Finding("servers", "ok", ", ".join(texts) or "no local model server answers")
+
+
+def _embedded(settings: Settings) -> Finding:
+    from bridle.providers.embedded import DEFAULT_WEIGHTS, is_available, is_present
+
+    if not is_available():
+        provider = settings.providers.get(settings.model.partition("/")[0])
+        state: State = "fail" if provider and provider.kind == "embedded" else "warn"
+        return Finding("embedded", state, "its runtime is not installed", "pip install 'bridle[local]'")
+    if not is_present(models_dir(settings)):
+        text = f"its runtime is here, the weights of {DEFAULT_WEIGHTS.name} are not"
+        return Finding("embedded", "warn", text, "bridle models pull")
+    return Finding("embedded", "ok", f"its runtime and the weights of {DEFAULT_WEIGHTS.name} are here")
 
 
 def _terminal(console: Console) -> Finding:

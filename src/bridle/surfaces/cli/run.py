@@ -103,9 +103,14 @@ async def _perform(job: Job, view: View, approver: Approver | None, console: Con
     async with serving(console, job.cwd) as service:
         if job.session is None:
             return await _begin(service, job, view, approver)
-        for line in await _cut_calls(service, job.session):
-            console.warn(line)
-        return await Follower(service, job.session.id, view, approver).run(job.command, job.session.last_seq)
+        warnings = await _cut_calls(service, job.session, resumes=not job.prompt)
+
+        def warn() -> None:  # not before the session is ours: until then its calls may well be running
+            for line in warnings:
+                console.warn(line)
+
+        follower = Follower(service, job.session.id, view, approver, when_taken=warn)
+        return await follower.run(job.command, job.session.last_seq)
 
 
 async def _begin(service: SessionService, job: Job, view: View, approver: Approver | None) -> Result:
@@ -118,28 +123,30 @@ async def _begin(service: SessionService, job: Job, view: View, approver: Approv
         raise
 
 
-async def _cut_calls(service: SessionService, session: SessionSummary) -> list[str]:
+async def _cut_calls(service: SessionService, session: SessionSummary, *, resumes: bool) -> list[str]:
     """Say which calls the last run was cut off in, if it was."""
     if not session.unfinished:
         return []
     cut = (await service.read(session.id)).run
+    harmless = "it only reads and runs again" if resumes else "it only reads, so nothing changed"
     return [
         f"{call.tool} {describe_args(call.args)} was interrupted: "
-        + ("it only reads and runs again" if call.repeatable else "it may or may not have taken effect")
+        + (harmless if call.repeatable else "it may or may not have taken effect")
         for call in (cut.interrupted if cut is not None else [])
     ]
 
 
 def report(console: Console, result: Result) -> None:
     """Say on stderr why a run did not complete, and what to do about it."""
-    reason, _, hint = result.reason.removesuffix(")").partition(" (hint: ")
+    reason, _, hint = result.reason.partition(" (hint: ")
+    hint = hint.removesuffix(")")
     match result.outcome:
         case "completed":
             pass
         case "failed":
             console.fail(reason, hint)
         case "limit" | "budget_exhausted":
-            console.fail(reason, hint or "bridle run --continue goes on with a new prompt and fresh limits")
+            console.fail(reason, hint or 'bridle run --continue "…" goes on with fresh limits')
         case "denied":
             console.fail(f"denied: {_denied_calls(result) or reason}", _allowing(result))
         case "cancelled":

@@ -8,6 +8,7 @@ from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.sessions.service import SessionService
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.models import weights_notice
 from bridle.surfaces.terminal import Console
 
 
@@ -18,7 +19,7 @@ async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Ses
     settings = load_settings(console.environ, Path(cwd))
     for warning in settings.warnings:
         console.warn(warning)
-    service = open_service(settings, console.environ)
+    service = open_service(settings, console.environ, weights_notice(console))
     try:
         yield service
     finally:

@@ -1,0 +1,113 @@
+"""20,000 small fragments of text from a server to one watcher, against reading them with the bare client.
+
+The floor only splits the same bytes into lines and parses their JSON; ours is the provider, the loop, the
+driver, the bus and a watcher who sees every fragment. Memory is flat if an answer that is five times as
+long does not raise the peak of the process.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from children import child_figures, serving
+from measure import report
+from store_session import peak_bytes
+
+DELTAS = 20_000
+MANY_DELTAS = 100_000
+ROUNDS = 5
+RUNS = 3  # in one process
+PROMPT = "Tell me a long story."
+
+
+async def bridle_run(url: str, wanted: int, runs: int) -> list[float]:
+    """Return the CPU seconds of each run, from the prompt until its watcher has seen the end."""
+    from turns import open_service
+
+    from bridle.core.messages import user_message
+    from bridle.core.protocol import Prompt, Record, RunEnded, TextDelta
+
+    times = []
+    with tempfile.TemporaryDirectory() as home:
+        service = open_service(Path(home), url)
+        for _ in range(runs):
+            session = await service.create(cwd=home)
+            seen = 0
+            began = time.process_time()
+            stream = service.watch(session)
+            await anext(stream)  # subscribes, so that no fragment is missed
+            await service.submit(session, Prompt(user_message(PROMPT)))
+            async for item in stream:
+                if isinstance(item, TextDelta):
+                    seen += 1
+                elif isinstance(item, Record) and isinstance(item.event, RunEnded):
+                    break
+            times.append(time.process_time() - began)
+            await stream.aclose()
+            assert seen == wanted, f"{seen} of {wanted} deltas"
+        await service.aclose()
+    return times
+
+
+async def bare_run(url: str, wanted: int, runs: int) -> list[float]:
+    """Return the CPU seconds of each reading of the same bytes."""
+    import aiohttp
+
+    body = {
+        "model": "bench",
+        "messages": [{"role": "user", "content": PROMPT}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    times = []
+    async with aiohttp.ClientSession() as client:
+        for _ in range(runs):
+            seen = 0
+            began = time.process_time()
+            async with client.post(f"{url}/chat/completions", json=body) as response:
+                async for line in response.content:
+                    if line.startswith(b"data: {"):
+                        json.loads(line[6:])
+                        seen += 1
+            times.append(time.process_time() - began)
+            assert seen > wanted, f"{seen} of {wanted} deltas"
+    return times
+
+
+def script(deltas: int) -> dict[str, object]:
+    """Make an answer of that many fragments, about as long as a token."""
+    return {"replies": [{"text": [f" w{n % 1000:03}" for n in range(deltas)]}], "repeat": True}
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare CPU time; the bars are 2 for it and 1.1 for the peak of memory."""
+    times: dict[str, list[float]] = {"bare": [], "bridle": []}
+    with serving(script(DELTAS)) as url:
+        for _ in range(ROUNDS):
+            for kind, found in times.items():
+                figures = child_figures(__file__, kind, url, str(DELTAS), str(RUNS))
+                found.append(min(figures[1:]))
+        few = child_figures(__file__, "bridle", url, str(DELTAS), "1")[0]
+    with serving(script(MANY_DELTAS)) as url:
+        many = child_figures(__file__, "bridle", url, str(MANY_DELTAS), "1")[0]
+    bare, bridle = min(times["bare"]), min(times["bridle"])
+    print(f"CPU per delta: bare {bare / DELTAS * 1e6:.1f} µs, bridle {bridle / DELTAS * 1e6:.1f} µs")
+    grown = (many - few) / (MANY_DELTAS - DELTAS)
+    print(f"peak memory: {few / 1e6:.1f} MB at {DELTAS:,}, {many / 1e6:.1f} MB at {MANY_DELTAS:,} deltas")
+    print(f"growth: {grown:.0f} bytes per delta")
+    return report(
+        [
+            ("20,000 deltas to a watcher / bare client (CPU)", bridle / bare, 2.0),
+            ("peak memory at 100,000 deltas / at 20,000", many / few, 1.1),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    chosen, address, count, times = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    measured = bare_run if chosen == "bare" else bridle_run
+    spent = asyncio.run(measured(address, count, times))
+    print(peak_bytes(), *spent)

@@ -1,0 +1,39 @@
+"""Half characters: lone surrogates, which Python holds in a text and JSON in UTF-8 cannot."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_HALF = re.compile("[\ud800-\udfff]")
+_encoder = msgspec.json.Encoder()
+
+
+def has_half_characters(value: msgspec.Struct) -> bool:
+    """Tell whether a value could not be stored because of its texts."""
+    try:
+        _encoder.encode(value)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def mended(value: T) -> T:
+    """Return the value with U+FFFD for each half character; usually that is the value itself."""
+    if not has_half_characters(value):
+        return value
+    return msgspec.convert(_mended(msgspec.to_builtins(value)), type(value))
+
+
+def _mended(value: Any) -> Any:
+    match value:
+        case str():
+            return _HALF.sub("\ufffd", value)
+        case dict():
+            return {_mended(key): _mended(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_mended(item) for item in value]
+        case _:
+            return value

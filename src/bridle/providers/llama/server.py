@@ -1,0 +1,306 @@
+"""A llama-server that answers: one that Bridle starts, watches and ends, or one that runs already.
+
+```
+          ready()                        health 200
+ none ───────────────▶ starting ───────────────────────▶ well ──┐ ready()
+  ▲                      │ ▲                              │ ◀────┘
+  │ aclose()             │ └────── after a pause ─────────┤ died, or silent when asked again
+  └──────────────────────┴─ died or too slow: an error ◀──┘ too often: an error
+```
+
+A restart happens when the next request needs the server, never on its own. Everybody who asks while
+it starts waits for the same start; who gives up waiting leaves it running for the others.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections import deque
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from bridle.core.errors import ProviderError, ProviderErrorKind
+from bridle.providers.llama.child import Child, spawn
+from bridle.providers.llama.control import Address, Control, ServerFacts
+from bridle.providers.llama.options import LlamaOptions, check_options, command
+
+ASK_TIMEOUT_S = 10.0
+HEALTH_TIMEOUT_S = 5.0
+CRASH_NOTICE_S = 1.0  # how long the end of a process may lag behind the end of its connections
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.02, 0.25  # between two looks at a server that loads its model
+BIND_ATTEMPTS = 3
+_SILENT: frozenset[ProviderErrorKind] = frozenset({"connection_reset", "network_timeout"})
+
+
+class RestartPolicy(Struct, frozen=True):
+    """How often a server may die, and how long to wait before it is started again."""
+
+    max_crashes: int = 5
+    window_s: float = 300.0
+    first_pause_s: float = 0.25
+    max_pause_s: float = 15.0
+    silence_s: float = 5.0
+    """How long a server that failed a request may take to say that it is well."""
+
+    def pause_s(self, crashes: int) -> float:
+        """Return the pause after that many crashes within the window."""
+        return min(self.first_pause_s * 2.0 ** min(crashes - 1, 60), self.max_pause_s) if crashes else 0.0
+
+
+class LlamaServer:
+    """Own one server process; nothing runs until somebody needs it."""
+
+    def __init__(
+        self,
+        who: str,
+        options: LlamaOptions,
+        *,
+        api_key: str = "",
+        restart: RestartPolicy | None = None,
+    ) -> None:
+        self._who = who
+        self._options = options
+        self._key = api_key or secrets.token_hex(16)
+        self._restart = restart or RestartPolicy()
+        self._control = Control(who)
+        self._starting = asyncio.Lock()  # at most one process at a time, and one that starts it
+        self._child: Child | None = None
+        self._address: Address | None = None
+        self._facts: dict[str, ServerFacts] = {}
+        self._crashes: deque[float] = deque(maxlen=self._restart.max_crashes)
+        self._was_well = False
+        self._is_suspect = False
+
+    @property
+    def options(self) -> LlamaOptions:
+        """Return what the server is started with."""
+        return self._options
+
+    @property
+    def control(self) -> Control:
+        """Return the way to ask it small questions."""
+        return self._control
+
+    @property
+    def window_guess(self) -> int:
+        """Return the context of one request as far as it is known before the server runs; 0 if it is not."""
+        return self._options.window_guess
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process while it runs."""
+        return self._child.pid if self._child and self._child.is_alive else None
+
+    @property
+    def log(self) -> list[str]:
+        """Return the last lines the process printed; the key is not in them."""
+        return self._child.lines if self._child else []
+
+    async def ready(self) -> Address:
+        """Return the address of a server that is well, starting it if need be.
+
+        Raises ConfigError for options that cannot work, ProviderError when the server does not start.
+        """
+        if self._address and self._child and self._child.is_alive and not self._is_suspect:
+            return self._address
+        async with self._starting:
+            return await self._well()
+
+    async def facts(self, model: str = "") -> ServerFacts:
+        """Return what the server says about a model; raises as `ready` does."""
+        address = await self.ready()
+        name = model if self._options.models_dir else ""
+        if name not in self._facts:
+            # A server with many models loads this one before it answers.
+            timeout_s = self._options.start_timeout_s if name else ASK_TIMEOUT_S
+            self._facts[name] = await self._control.facts(address, name, timeout_s)
+        return self._facts[name]
+
+    async def explain(self, error: ProviderError) -> ProviderError:
+        """Say what a failed request was really about: the end of the server, if it ended."""
+        if error.kind not in _SILENT or not self._child:
+            return error
+        child = self._child
+        await asyncio.wait([child.ended], timeout=CRASH_NOTICE_S)
+        if not child.ended.done():
+            self._is_suspect = True
+            return error
+        return ProviderError(
+            f"{self._who}: the server died while it answered ({_end(child)})", kind="connection_reset"
+        )
+
+    async def aclose(self) -> None:
+        """End the process and close the connections; a later request starts it again.
+
+        Who waits for it to start gets an error.
+        """
+        if self._child:
+            await self._child.stop(self._options.stop_timeout_s)
+        async with self._starting:
+            child, self._child, self._address = self._child, None, None
+            self._facts.clear()
+            self._crashes.clear()
+            try:
+                if child:
+                    await child.stop(self._options.stop_timeout_s)
+            finally:
+                await self._control.aclose()
+
+    # ------------------------------------------------------------------ starting, under the lock
+
+    async def _well(self) -> Address:
+        await self._look_again()
+        for attempt in range(1, BIND_ATTEMPTS + 1):
+            if self._child is None:
+                await self._spawn()
+            child, address = self._child, self._address
+            assert child is not None
+            assert address is not None
+            if await self._becomes_well(child, address):
+                self._was_well = True
+                return address
+            self._forget()
+            await child.ended
+            if self._options.port or attempt == BIND_ATTEMPTS or "bind" not in child.last_words:
+                raise self._died(child)
+        raise AssertionError("unreachable")
+
+    async def _look_again(self) -> None:
+        """Forget a process that has ended, and end one that does not answer."""
+        if self._child is None:
+            return
+        if self._child.is_alive and self._is_suspect and self._address:
+            self._is_suspect = False
+            if await self._control.is_well(self._address, self._restart.silence_s):
+                return
+            await self._child.stop(self._options.stop_timeout_s)
+        if not self._child.is_alive:
+            self._forget()
+
+    async def _spawn(self) -> None:
+        await asyncio.to_thread(check_options, self._options)
+        await self._pause()
+        port = self._options.port or _free_port(self._options.connect_host)
+        if self._options.port and not _is_free(self._options.connect_host, port):
+            raise ProviderError(
+                f"{self._who}: port {port} is taken by another program",
+                kind="unknown",
+                hint="choose another port (0 picks a free one), or name what runs there as a provider",
+            )
+        self._child = await spawn(command(self._options, port), self._key)
+        host = self._options.connect_host
+        self._address = Address(f"http://{f'[{host}]' if ':' in host else host}:{port}", self._key)
+
+    async def _pause(self) -> None:
+        """Wait as long as the crashes before ask for; raises ProviderError when there were too many."""
+        now = asyncio.get_running_loop().time()
+        recent = [at for at in self._crashes if now - at < self._restart.window_s]
+        if len(recent) >= self._restart.max_crashes:
+            raise ProviderError(
+                f"{self._who}: the server died {len(recent)} times"
+                f" within {self._restart.window_s:g} s and is not started again",
+                kind="unknown",
+                hint="look at the model file and at the memory that is free",
+            )
+        if recent:
+            await asyncio.sleep(max(0.0, recent[-1] + self._restart.pause_s(len(recent)) - now))
+
+    async def _becomes_well(self, child: Child, address: Address) -> bool:
+        """Wait until the server has loaded its model; False when it died, ProviderError when it is slow."""
+        loop = asyncio.get_running_loop()
+        deadline = child.started_at + self._options.start_timeout_s
+        pause_s = FIRST_PAUSE_S
+        while child.is_alive:
+            if await self._control.is_well(address, HEALTH_TIMEOUT_S):
+                return child.is_alive
+            if loop.time() > deadline:
+                await child.stop(self._options.stop_timeout_s)
+                self._forget()
+                raise ProviderError(
+                    f"{self._who}: the server was not ready after {self._options.start_timeout_s:g} s"
+                    f" ({child.last_words or 'it printed nothing'})",
+                    kind="unknown",
+                    hint="a larger start_timeout helps a slow disk",
+                )
+            await asyncio.wait([child.ended], timeout=pause_s)
+            pause_s = min(pause_s * 1.5, LAST_PAUSE_S)
+        return False
+
+    def _forget(self) -> None:
+        """Let go of a process that has ended, and remember that it did."""
+        self._child, self._address, self._is_suspect = None, None, False
+        self._facts.clear()
+        self._crashes.append(asyncio.get_running_loop().time())
+
+    def _died(self, child: Child) -> ProviderError:
+        # A server that was well before may be so again; one that never was has a fault that stays.
+        kind: ProviderErrorKind = "server_error" if self._was_well else "unknown"
+        text = f"{self._who}: the server ended before it was ready ({_end(child)})"
+        return ProviderError(text, kind=kind, hint="check the model file and the options of the server")
+
+
+class RunningServer:
+    """A llama-server that somebody else started; it is asked, never ended."""
+
+    def __init__(self, who: str, base_url: str, *, api_key: str = "", window_guess: int = 0) -> None:
+        parts = urlsplit(base_url)
+        self._address = Address(f"{parts.scheme}://{parts.netloc}", api_key)
+        self._control = Control(who)
+        self._window_guess = window_guess
+        self._facts: dict[str, ServerFacts] = {}
+
+    @property
+    def control(self) -> Control:
+        """Return the way to ask it small questions."""
+        return self._control
+
+    @property
+    def window_guess(self) -> int:
+        """Return the context of one request as configured; 0 if it is not."""
+        return self._window_guess
+
+    async def ready(self) -> Address:
+        """Return the address."""
+        return self._address
+
+    async def facts(self, model: str = "") -> ServerFacts:
+        """Return what the server says about a model; raises ProviderError."""
+        if model not in self._facts:
+            self._facts[model] = await self._control.facts(self._address, model, ASK_TIMEOUT_S)
+        return self._facts[model]
+
+    async def explain(self, error: ProviderError) -> ProviderError:
+        """Forget the facts after a silence: another server may answer next."""
+        if error.kind in _SILENT:
+            self._facts.clear()
+        return error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._control.aclose()
+
+
+def _end(child: Child) -> str:
+    return f"{child.end_text}: {child.last_words}" if child.last_words else child.end_text
+
+
+def _free_port(host: str) -> int:
+    with _socket(host) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(host: str, port: int) -> bool:
+    """Tell whether a port can be had; some servers would share it instead of failing."""
+    with _socket(host) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the last connections may linger
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def _socket(host: str) -> socket.socket:
+    return socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)

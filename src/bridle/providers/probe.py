@@ -1,0 +1,45 @@
+"""Looking for model servers on this machine: Ollama, LM Studio, vLLM, llama-server; nobody else is asked."""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from bridle.core.errors import ProviderError
+from bridle.providers.llama.control import Address, Control
+
+PROBE_TIMEOUT_S = 0.5
+
+
+def is_loopback(base_url: str) -> bool:
+    """Tell whether an address is one of this machine."""
+    try:
+        host = urlsplit(base_url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def served_models(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> list[str] | None:
+    """Ask a server for the names of its models; None when none answers that lists models.
+
+    No key is sent: one that wants a key answers too, and has no names.
+    """
+    parts = urlsplit(base_url)
+    control = Control(base_url)
+    try:
+        address = Address(f"{parts.scheme}://{parts.netloc}")
+        answer = await control.ask(address, "/v1/models", timeout_s=timeout_s)
+    except ProviderError:
+        return None
+    finally:
+        await control.aclose()
+    if answer.status in (401, 403):
+        return []
+    match answer.body:
+        case {"data": list(models)} if answer.status == 200:
+            return [
+                model["id"]
+                for model in models
+                if isinstance(model, dict) and isinstance(model.get("id"), str)
+            ]
+        case _:
+            return None

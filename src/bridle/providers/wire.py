@@ -1,0 +1,191 @@
+"""What the vendors' wires have in common: one exchange, and what they need to write a conversation.
+
+A session may change its vendor half-way. Each part keeps what its vendor sealed under the name of the wire
+(`meta["anthropic"]`), and only that wire reads it: a part without it is sent plain, or not at all.
+"""
+
+import base64
+import binascii
+import hashlib
+import itertools
+import re
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from typing import Any, Literal, Protocol
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from bridle.core.model import ModelReply
+from bridle.core.protocol import Delta
+from bridle.providers.http import Endpoint, HttpClient
+
+EMPTY = "(empty)"  # what an empty user message says, as no vendor takes one
+_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what Anthropic (characters) and OpenAI (length) both take
+_VERSION = re.compile(r"v\d\w*")
+_TEXT_MIMES = ("application/json", "application/xml", "application/yaml", "application/toml")
+
+
+class Reader(Protocol):
+    """Reads the events of one answer."""
+
+    is_done: bool
+
+    def read(self, data: bytes) -> Iterable[Delta]:
+        """Take one event, return what it shows; raises ProviderError."""
+        ...
+
+    def reply(self) -> ModelReply:
+        """Return the whole reply; raises ProviderError when its end never came."""
+        ...
+
+
+async def exchange(
+    client: HttpClient, endpoint: Endpoint, body: dict[str, Any], reader: Reader
+) -> AsyncGenerator[Delta | ModelReply, None]:
+    """Send a request, yield what its reader makes of the answer, and the whole reply last."""
+    async with client.post(endpoint, msgspec.json.encode(body)) as answer:
+        async for events in answer:
+            for event in events:
+                for delta in reader.read(event.data):
+                    yield delta
+            if reader.is_done:
+                break
+    yield reader.reply()
+
+
+def versioned(base_url: str, version: str) -> str:
+    """Return an address that ends in a version of the API, adding `version` if it names none."""
+    base_url = base_url.rstrip("/")
+    last = urlsplit(base_url).path.rpartition("/")[2]
+    return base_url if _VERSION.fullmatch(last) else f"{base_url}/{version}"
+
+
+# ---------------------------------------------------------------------------- conversation
+
+
+class Turn(Struct):
+    """What one side says until the other speaks."""
+
+    role: Literal["user", "assistant"]
+    parts: list[Part] = []
+    results: list[ToolResult] = []
+    """In the order of the calls they answer."""
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """Return the tool calls in their order."""
+        return [part for part in self.parts if isinstance(part, ToolCall)]
+
+
+def turns_of(messages: Sequence[Message], can_send: Callable[[Part], bool]) -> list[Turn]:
+    """Join messages until the sides alternate; of the model's parts only those that can be sent are kept."""
+    turns: list[Turn] = []
+    for message in messages:
+        if message.role == "assistant":
+            _add(turns, "assistant", _said(message, can_send), [])
+        elif message.role == "tool":
+            _add(turns, "user", [], [part for part in message.parts if isinstance(part, ToolResult)])
+        else:
+            _add(turns, "user", _asked(message), [])
+    for before, turn in itertools.pairwise(turns):
+        places = {call.id: place for place, call in enumerate(before.calls)}
+        turn.results.sort(key=lambda result: places.get(result.call_id, len(places)))
+    return turns
+
+
+def _said(message: Message, can_send: Callable[[Part], bool]) -> list[Part]:
+    parts = [part for part in message.parts if can_send(part)]
+    while parts and isinstance(parts[-1], Reasoning):
+        parts.pop()  # it is refused where nothing follows
+    return parts
+
+
+def _asked(message: Message) -> list[Part]:
+    parts: list[Part] = [
+        part
+        for part in message.parts
+        if isinstance(part, Media) or (isinstance(part, Text) and part.text.strip())
+    ]
+    return parts or [Text(EMPTY)]
+
+
+def _add(
+    turns: list[Turn], role: Literal["user", "assistant"], parts: list[Part], results: list[ToolResult]
+) -> None:
+    if not parts and not results:
+        return
+    if not turns or turns[-1].role != role:
+        turns.append(Turn(role))
+    turns[-1].parts += parts
+    turns[-1].results += results
+
+
+def sealed(part: Text | Reasoning | ToolCall, wire: str) -> dict[str, Any]:
+    """Return the metadata that this wire kept with a part; nothing if another vendor wrote it."""
+    kept = part.meta.get(wire)
+    return kept if isinstance(kept, dict) else {}
+
+
+# ---------------------------------------------------------------------------- calls and files
+
+
+def wire_call_id(call_id: str) -> str:
+    """Return an id that every vendor takes; a strange one becomes the same other one each time."""
+    if _CALL_ID.fullmatch(call_id):
+        return call_id
+    return f"call_{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+def wire_args(call: ToolCall) -> dict[str, Any]:
+    """Return a call's arguments; broken ones travel as text in an object, which vendors insist on."""
+    return {"invalid_json": call.invalid} if call.invalid else call.args
+
+
+def data_url(media: Media) -> str:
+    """Write a file as an address that holds it."""
+    return f"data:{media.mime};base64,{media.data}"
+
+
+def text_of(media: Media) -> str | None:
+    """Return the words of a text file, or None if it is something else."""
+    mime = media.mime.partition(";")[0]
+    if not (mime.startswith("text/") or mime in _TEXT_MIMES or mime.endswith(("+json", "+xml"))):
+        return None
+    try:
+        return base64.b64decode(media.data, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None
+
+
+def left_out(media: Media) -> str:
+    """Say that a file could not be sent."""
+    return f"[{media.name or 'a file'} of type {media.mime} was left out: this model cannot read it]"
+
+
+# ---------------------------------------------------------------------------- what an answer holds
+
+
+def word_at(value: Any, *path: str) -> str:
+    """Return the text at a path of keys; empty if anything else is there, as vendors send null at will."""
+    found = _at(value, path)
+    return found if isinstance(found, str) else ""
+
+
+def count_at(value: Any, *path: str) -> int:
+    """Return the number at a path of keys; 0 if anything else is there."""
+    found = _at(value, path)
+    return max(0, found) if isinstance(found, int) else 0
+
+
+def list_at(value: Any, *path: str) -> list[Any]:
+    """Return the list at a path of keys; empty if anything else is there."""
+    found = _at(value, path)
+    return found if isinstance(found, list) else []
+
+
+def _at(value: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

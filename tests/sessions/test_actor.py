@@ -1,0 +1,118 @@
+"""The owner of a live session: what it takes, what it refuses, and how it stops."""
+
+import asyncio
+
+import pytest
+
+from bridle.core.errors import SessionNotRunning, UsageError
+from bridle.core.messages import Message, user_message
+from bridle.core.protocol import (
+    MAX_PROMPT_BYTES,
+    Command,
+    Decide,
+    EditQueued,
+    Prompt,
+    PromptQueued,
+    RunEnded,
+    RunStarted,
+    Steer,
+)
+from bridle.stores.claims import LocalClaims
+from bridle.stores.ephemeral import EphemeralStore
+from tests.sessions.stage import FixedClock, Play, Stage, says
+
+BAD_MESSAGES = {
+    "the prompt is empty": Message("user", ()),
+    "the prompt is longer than 4 MiB": user_message("x" * (MAX_PROMPT_BYTES + 1)),
+    "half of a character": user_message("caf\udce9"),
+}
+
+
+@pytest.mark.parametrize("problem", BAD_MESSAGES)
+@pytest.mark.parametrize("kind", [Prompt, Steer, EditQueued])
+async def test_a_bad_message_is_refused_by_every_door_and_the_run_goes_on(kind, problem):
+    play = Play(says("hello"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        queued = await stage.service.submit(stage.session, Prompt(user_message("next")))
+        message = BAD_MESSAGES[problem]
+        command: Command = EditQueued(queued.item_id or "", message) if kind is EditQueued else kind(message)
+
+        with pytest.raises(UsageError, match=problem):
+            await stage.service.submit(stage.session, command)
+        play.go.set()
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert ended.outcome == "completed"
+
+
+async def test_half_a_character_in_an_answer_does_not_end_the_run():
+    play = Play(says("hello"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        with pytest.raises(UsageError, match="half of a character"):
+            await stage.service.submit(stage.session, Decide("a", "deny", "\ud800"))
+        play.go.set()
+        ended = await stage.service.wait(stage.session, run_id)
+
+    assert ended.outcome == "completed"
+
+
+class NeverReady:
+    """Models that take for ever to load."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def resolve(self, ref):
+        self.asked.set()
+        await asyncio.Event().wait()
+
+    async def aclose(self):
+        pass
+
+
+async def test_closing_answers_those_who_wait_and_gives_the_claim_back():
+    claims, models = LocalClaims(), NeverReady()
+    async with Stage(Play(says("hello")), claims=claims, models=models) as stage:
+        first = asyncio.create_task(stage.prompt("hi"))
+        await models.asked.wait()
+        second = asyncio.create_task(stage.prompt("me too"))
+        await asyncio.sleep(0)
+        await stage.service.aclose()
+        answers = await asyncio.gather(first, second, return_exceptions=True)
+
+    assert [type(answer) for answer in answers] == [SessionNotRunning, SessionNotRunning]
+    assert claims.claim(stage.session)
+
+
+class SlowEnd(EphemeralStore):
+    """Takes its time to store the end of a run."""
+
+    def __init__(self, clock: FixedClock) -> None:
+        super().__init__(clock)
+        self.ending, self.go = asyncio.Event(), asyncio.Event()
+
+    async def append(self, session, expected_seq, events):
+        if any(isinstance(event, RunEnded) for event in events):
+            self.ending.set()
+            await self.go.wait()
+        return await super().append(session, expected_seq, events)
+
+
+async def test_closing_starts_no_queued_prompt():
+    store = SlowEnd(FixedClock())
+    play = Play(says("hello"), says("again"), hold=True)
+    async with Stage(play, store=store) as stage:
+        await stage.prompt("hi")
+        await stage.service.submit(stage.session, Prompt(user_message("next")))
+        play.go.set()
+        await store.ending.wait()
+        closing = asyncio.create_task(stage.service.aclose())
+        await asyncio.sleep(0)
+        store.go.set()
+        await closing
+        log = [record.event for record in await store.read(stage.session)]
+
+    assert sum(isinstance(event, PromptQueued) for event in log) == 1
+    assert sum(isinstance(event, RunStarted) for event in log) == 1
