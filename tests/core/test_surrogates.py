@@ -13,9 +13,9 @@ def message(text: str) -> Message:
     return Message("assistant", (Text(text), Reasoning(text), call))
 
 
-@pytest.mark.parametrize("half", ["\ud800", "\udcff", "\udfff"])
-def test_a_half_character_is_replaced_wherever_it_stands(half: str):
-    broken = message(f"a{half}b")
+@pytest.mark.parametrize("code_point", [0xD800, 0xDCFF, 0xDFFF])
+def test_a_half_character_is_replaced_wherever_it_stands(code_point: int):
+    broken = message(f"a{chr(code_point)}b")
 
     assert has_half_characters(broken)
     assert mended(broken) == message("a\ufffdb")
