@@ -12,8 +12,9 @@ import apsw
 from measure import report
 from store_session import CLOCK, SESSION, long_session, open_tail, turn_events
 
+from bridle.core.codec import GENESIS, decode_record, encode, encode_records
 from bridle.core.ports import Store
-from bridle.core.protocol import GENESIS, Record, decode_record, encode, encode_records
+from bridle.core.protocol import Record
 from bridle.stores.jsonl import JsonlStore
 from bridle.stores.sqlite import SqliteStore
 

@@ -11,12 +11,22 @@ from msgspec import NODEFAULT
 from msgspec.structs import FieldInfo, fields
 
 from bridle.core.budget import Limits
+from bridle.core.codec import (
+    GENESIS,
+    command_schema,
+    decode_command,
+    decode_record,
+    encode,
+    encode_records,
+    event_schema,
+    stream_schema,
+    verify_line,
+)
 from bridle.core.context import ContextUsage
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import CallId, RunId, SessionId
-from bridle.core.messages import Message, Part, Text, ToolCall, ToolResult, Usage, user_message
+from bridle.core.messages import Message, Part, Text, ToolCall, ToolResult, Usage, final_text, user_message
 from bridle.core.protocol import (
-    GENESIS,
     Cancel,
     Command,
     Decide,
@@ -34,15 +44,6 @@ from bridle.core.protocol import (
     TextDelta,
     ToolStarted,
     Totals,
-    command_schema,
-    decode_command,
-    decode_record,
-    encode,
-    encode_records,
-    event_schema,
-    final_text,
-    stream_schema,
-    verify_line,
 )
 from tests.core.values import json_values, values_of
 

@@ -13,13 +13,14 @@ from bridle.core.protocol import (
     EditQueued,
     Prompt,
     PromptQueued,
+    Rename,
     RunEnded,
     RunStarted,
     Steer,
 )
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
-from tests.sessions.stage import FixedClock, Play, Stage, says
+from tests.sessions.stage import Cast, FixedClock, Play, Stage, says
 
 BAD_MESSAGES = {
     "the prompt is empty": Message("user", ()),
@@ -116,3 +117,38 @@ async def test_closing_starts_no_queued_prompt():
 
     assert sum(isinstance(event, PromptQueued) for event in log) == 1
     assert sum(isinstance(event, RunStarted) for event in log) == 1
+
+
+class SlowSecond(Cast):
+    """Takes its time to find the model of the second run."""
+
+    def __init__(self, play: Play) -> None:
+        super().__init__(play, window_tokens=10_000)
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+        self._first = True
+
+    async def resolve(self, ref):
+        if not self._first:
+            self.asked.set()
+            await self.go.wait()
+        self._first = False
+        return await super().resolve(ref)
+
+
+async def test_a_change_between_two_runs_waits_its_turn():
+    """The next queued prompt holds the claim already, but no run is active yet."""
+    play = Play(says("one"), says("two"), hold=True)
+    models = SlowSecond(play)
+    async with Stage(play, models=models) as stage:
+        await stage.prompt("a")
+        await stage.service.submit(stage.session, Prompt(user_message("b")))
+        play.go.set()
+        await models.asked.wait()
+        renaming = asyncio.create_task(stage.service.submit(stage.session, Rename("new")))
+        await asyncio.sleep(0)
+        models.go.set()
+        await renaming
+        await stage.until(RunEnded, 2)
+        session = await stage.service.read(stage.session)
+
+    assert (session.known.title, session.known.totals.runs) == ("new", 2)

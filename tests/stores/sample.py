@@ -65,7 +65,7 @@ class CountingClock:
 
 
 def created(session: SessionId = S, **fields: object) -> SessionCreated:
-    return SessionCreated(session, "/work/project", **fields)
+    return SessionCreated(session, "/home/me/project", **fields)
 
 
 def said(text: str) -> MessageAdded:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridle.core.codec import GENESIS, encode_records
 from bridle.core.errors import SessionConflict, SessionNotFound, StoreError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import (
-    GENESIS,
     Event,
     Record,
     RunEnded,
@@ -24,7 +24,6 @@ from bridle.core.protocol import (
     SessionTitled,
     ToolFinished,
     ToolStarted,
-    encode_records,
 )
 from bridle.core.session import SessionSummary, summarise
 from bridle.stores.check import fsck, verify

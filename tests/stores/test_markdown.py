@@ -11,7 +11,7 @@ HEADING = f"""\
 # Session {S}
 
 - agent: default
-- directory: /work/project
+- directory: /home/me/project
 - started: 1970-01-01 00:00:01 UTC
 - forked from: {S}
 

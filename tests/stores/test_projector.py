@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridle.core.codec import decode_record
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult
-from bridle.core.protocol import Event, MessageAdded, RunEnded, TurnEnded, TurnStarted, decode_record
+from bridle.core.protocol import Event, MessageAdded, RunEnded, TurnEnded, TurnStarted
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.projector import PAGE_RECORDS, SessionProjector
 from tests.stores.sample import RUN, SAMPLES, CountingClock, S, created, finished, replied, said
@@ -108,7 +109,7 @@ TRANSCRIPT = f"""\
 # Session {S}
 
 - agent: coder
-- directory: /work/project
+- directory: /home/me/project
 - started: 2025-11-15 07:00:00 UTC
 
 ## User

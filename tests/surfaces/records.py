@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
+from bridle.core.codec import GENESIS, encode_records
 from bridle.core.context import ContextUsage
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
-    GENESIS,
     ApprovalDecided,
     ApprovalRequested,
     Event,
@@ -23,7 +23,6 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
-    encode_records,
 )
 from bridle.surfaces.wire import Ledger, Result
 

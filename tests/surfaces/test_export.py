@@ -3,8 +3,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from bridle.core.codec import decode_record
 from bridle.core.messages import Media, Message, Reasoning, ToolCall, user_message
-from bridle.core.protocol import MessageAdded, SessionCreated, SessionTitled, decode_record
+from bridle.core.protocol import MessageAdded, SessionCreated, SessionTitled
 from bridle.surfaces.export import to_html, to_json, to_markdown
 from bridle.surfaces.transcript import local_time
 from tests.surfaces.records import AT, CALL, SESSION, edit_session, records

@@ -4,9 +4,7 @@ from typing import Any
 import pytest
 
 from bridle.core.messages import ToolCall
-from bridle.core.protocol import (
-    ApprovalRequested,
-)
+from bridle.core.protocol import ApprovalRequested
 from bridle.surfaces.render import (
     approval_lines,
     change_of,

@@ -2,6 +2,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from bridle.core.codec import encode
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import (
@@ -12,7 +13,6 @@ from bridle.core.protocol import (
     RunEnded,
     TextDelta,
     ToolFinished,
-    encode,
 )
 from bridle.surfaces.wire import EXIT_CODES, VERSION, DeniedCall, Ledger, Result, line_schema, result_schema
 from tests.surfaces.records import CALL, EDIT, RUN, SESSION, edit_session, records

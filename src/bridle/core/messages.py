@@ -4,7 +4,7 @@ Parts keep the order in which the model produced them, and each keeps the vendor
 metadata (thought signatures, encrypted reasoning) so that it can be sent back unchanged.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -132,3 +132,8 @@ def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) 
             taken.add(part.id)
         parts.append(part)
     return Message(message.role, tuple(parts))
+
+
+def final_text(messages: Sequence[Message]) -> str:
+    """Return the text of the last assistant message that has any."""
+    return next((m.text for m in reversed(messages) if m.role == "assistant" and m.text), "")

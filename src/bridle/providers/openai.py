@@ -27,6 +27,7 @@ from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.vendors import Quirks, vendor_at
+from bridle.providers.wire import exchange
 
 _PLAIN = Quirks()
 
@@ -78,18 +79,9 @@ class OpenAIProvider:
             quirks=vendor.quirks if vendor else _PLAIN,
         )
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        reader = _Reader(self._endpoint, request)
-        body = msgspec.json.encode(self._body(request))
-        async with self._client.post(self._endpoint, body) as answer:
-            async for events in answer:
-                for event in events:
-                    for delta in reader.read(event.data):
-                        yield delta
-                if reader.is_done:
-                    break
-        yield reader.reply()
+        return exchange(self._client, self._endpoint, self._body(request), _Reader(self._endpoint, request))
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -75,7 +75,7 @@ class Actor:
         self._engine = engine
         self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
         self._driver: Driver | None = None
-        self._starting = asyncio.Lock()  # invariant: one run at a time
+        self._starting = asyncio.Lock()  # invariant: one run or one change at a time takes the claim
         self._running: asyncio.Task[None] | None = None
         self._titling: asyncio.Task[None] | None = None
         self._is_closing = False
@@ -179,14 +179,15 @@ class Actor:
             raise UsageError(f'no queued prompt "{item_id}"; it may have started already')
 
     async def _record(self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped) -> Receipt:
-        if self.is_busy:
-            await self.journal.record(event)
-            return self._receipt()
-        await self._claim()
-        try:
-            await self.journal.record(event)
-        finally:
-            self._engine.claims.release(self.journal.id)
+        async with self._starting:  # or the claim of a run that is just beginning would stand in the way
+            if self.is_busy:
+                await self.journal.record(event)
+                return self._receipt()
+            await self._claim()
+            try:
+                await self.journal.record(event)
+            finally:
+                self._engine.claims.release(self.journal.id)
         return self._receipt()
 
     def _receipt(self, run_id: RunId | None = None, item_id: str | None = None) -> Receipt:

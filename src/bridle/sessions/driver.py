@@ -49,7 +49,7 @@ from bridle.core.loop import (
     StopWork,
     SwitchModel,
 )
-from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, with_unique_call_ids
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, final_text, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.protocol import (
     ApprovalDecided,
@@ -68,7 +68,6 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
-    final_text,
 )
 from bridle.core.recovery import close_calls, end_of, failed, plan_resume
 from bridle.core.session import RunState

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bridle.core.protocol import GENESIS, decode_record
+from bridle.core.codec import GENESIS, decode_record
 from bridle.stores.linefile import join_batch, lines_before
 
 

@@ -7,9 +7,9 @@ again, nor that whole appends are missing at the end, unless a summary has seen 
 
 from msgspec import Struct
 
+from bridle.core.codec import GENESIS, decode_record, verify_line
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
-from bridle.core.protocol import GENESIS, decode_record, verify_line
 from bridle.stores.lines import Flaw, LineStore, not_found
 
 _OF_RECORDS = frozenset({"torn_tail", "truncated", "mislabelled"})  # summaries are derived and prove nothing

@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+from bridle.core.codec import GENESIS, decode_record
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
-from bridle.core.protocol import GENESIS, Event, Record, decode_record
+from bridle.core.protocol import Event, Record
 from bridle.core.session import SessionSummary, summarise
 from bridle.stores.lines import (
     Flaw,

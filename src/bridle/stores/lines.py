@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from bridle.core.codec import decode_record, encode_records
 from bridle.core.errors import (
     SessionConflict,
     SessionNotFound,
@@ -18,7 +19,7 @@ from bridle.core.errors import (
     UsageError,
 )
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.protocol import Event, Record, decode_record, encode_records
+from bridle.core.protocol import Event, Record
 from bridle.core.session import SessionSummary, summarise
 
 PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then others on the event loop get a turn

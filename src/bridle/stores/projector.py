@@ -20,18 +20,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from bridle.core.codec import GENESIS, encode
 from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import Store
-from bridle.core.protocol import (
-    GENESIS,
-    MessageAdded,
-    ModelReplied,
-    Record,
-    SessionCreated,
-    ToolFinished,
-    encode,
-)
+from bridle.core.protocol import MessageAdded, ModelReplied, Record, SessionCreated, ToolFinished
 from bridle.core.session import Transcript
 from bridle.stores.appendfile import private, replace_file
 from bridle.stores.kontekst import kontekst_lines, kontekst_meta

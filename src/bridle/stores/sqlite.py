@@ -29,11 +29,11 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from bridle.core.codec import GENESIS
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
 from bridle.core.protocol import (
-    GENESIS,
     Event,
     MessageAdded,
     Record,

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from bridle.core.codec import stream_schema
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Usage
 from bridle.core.protocol import (
@@ -26,7 +27,6 @@ from bridle.core.protocol import (
     RunEnded,
     ToolFinished,
     ToolStarted,
-    stream_schema,
 )
 
 VERSION = 1  # of the result envelope; a field may be added, a change of meaning raises it

@@ -5,10 +5,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from bridle.core.codec import GENESIS, decode_record, encode_records
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.model import ModelReply, ModelRequest
-from bridle.core.protocol import GENESIS, ModelReplied, decode_record, encode_records
+from bridle.core.protocol import ModelReplied
 from bridle.core.tool import ToolSpec
 from bridle.providers.sse import SseParser
 from bridle.providers.wire import Reader

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.protocol import decode_record
+from bridle.core.codec import decode_record
 from bridle.surfaces.export import to_html, to_markdown
 from tests.surfaces.command import Bridle, Done
 

@@ -3,8 +3,9 @@ import json
 import jsonschema_rs
 import pytest
 
+from bridle.core.codec import encode
 from bridle.core.messages import user_message
-from bridle.core.protocol import Cancel, Prompt, encode
+from bridle.core.protocol import Cancel, Prompt
 from tests.surfaces.command import Bridle
 
 

@@ -4,7 +4,7 @@ import argparse
 
 from msgspec import json
 
-from bridle.core.protocol import command_schema
+from bridle.core.codec import command_schema
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.wire import line_schema, result_schema
 

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from bridle.core.protocol import Delta, Record, encode
+from bridle.core.codec import encode
+from bridle.core.protocol import Delta, Record
 from bridle.surfaces.live import TextView
 from bridle.surfaces.terminal import Screen
 from bridle.surfaces.wire import Result

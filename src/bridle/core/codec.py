@@ -1,0 +1,111 @@
+"""The one codec: values of the protocol as JSON, and events as lines chained by their hashes.
+
+```
+{"seq":7,"at":1763190000000,"event":{"type":"tool_started",…},"hash":"<sha256 of prev hash + all before>"}
+```
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import StoreCorrupt
+from bridle.core.protocol import (
+    Aborted,
+    Command,
+    Event,
+    Lagged,
+    ReasoningDelta,
+    Record,
+    TextDelta,
+    ToolCallDelta,
+    ToolOutputDelta,
+)
+
+GENESIS = "0" * 64  # the hash before the first event
+
+
+class _Unsigned(Struct):
+    seq: int
+    at: int
+    event: Event
+
+
+_encoder = msgspec.json.Encoder()
+_record_decoder = msgspec.json.Decoder(Record)
+_command_decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
+
+
+def encode(value: Any) -> bytes:
+    """Encode any value of the protocol as one line of JSON without its newline."""
+    return _encoder.encode(value)
+
+
+def decode_command(data: bytes | str) -> Command:
+    """Decode a command; raises msgspec.DecodeError on anything else."""
+    try:
+        return _command_decoder.decode(data)
+    except RecursionError as error:
+        raise msgspec.DecodeError("the command is nested too deeply") from error
+
+
+def encode_records(
+    prev_hash: str, first_seq: int, at: int, events: Iterable[Event]
+) -> list[tuple[Record, bytes]]:
+    """Number, date and chain events; return each record with its exact stored line."""
+    chained = []
+    for seq, event in enumerate(events, first_seq):
+        body = _encoder.encode(_Unsigned(seq, at, event))[:-1]
+        prev_hash = _digest(prev_hash, body)
+        chained.append((Record(seq, at, event, prev_hash), b'%b,"hash":"%b"}' % (body, prev_hash.encode())))
+    return chained
+
+
+def decode_record(line: bytes) -> Record:
+    """Decode one stored line; raises StoreCorrupt when it is not one."""
+    try:
+        return _record_decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise StoreCorrupt(f"stored event is not readable: {error}") from error
+
+
+def verify_line(prev_hash: str, line: bytes) -> str | None:
+    """Return the line's hash if its bytes follow from `prev_hash`, else None."""
+    body, separator, rest = line.rpartition(b',"hash":"')
+    if (
+        not separator
+        or rest[64:] != b'"}'
+        or rest[:64].decode("ascii", "replace") != _digest(prev_hash, body)
+    ):
+        return None
+    return rest[:64].decode("ascii")
+
+
+def _digest(prev_hash: str, body: bytes) -> str:
+    return hashlib.sha256(prev_hash.encode() + body).hexdigest()
+
+
+def event_schema() -> dict[str, Any]:
+    """Return the JSON Schema of one stored record."""
+    return msgspec.json.schema(Record)
+
+
+def command_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a command."""
+    return msgspec.json.schema(Command)
+
+
+def stream_schema() -> dict[str, Any]:
+    """Return the JSON Schema of one line of `--output stream-json`: a record or a delta."""
+    (record, *deltas), components = msgspec.json.schema_components(
+        [Record, TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta, Aborted, Lagged],
+        ref_template="#/$defs/{name}",
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "anyOf": [record, *deltas],
+        "$defs": components,
+    }
