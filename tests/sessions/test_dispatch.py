@@ -92,3 +92,26 @@ async def test_a_long_output_is_cut_to_its_size():
 
     assert len(result.output.encode()) <= 1_000
     assert "of 5000 bytes left out" in result.output
+
+
+async def test_a_tool_that_takes_too_long_is_told_apart_from_one_that_gave_up_by_itself():
+    async def hang(on: str) -> str:
+        if on == "gives up":
+            raise TimeoutError("the server did not answer")
+        await asyncio.Event().wait()
+        return on
+
+    dispatcher = Dispatcher(
+        Toolbox([SmallTool("look", hang)]),
+        session=SessionId("s"),
+        cwd="/",
+        timeout_s=0.01,
+        max_output_bytes=1000,
+        show_output=lambda call_id, text: None,
+    )
+
+    hung = await dispatcher.run(call("a", "look", "hangs"))
+    gave_up = await dispatcher.run(call("b", "look", "gives up"))
+
+    assert hung.output == "look did not finish within 0.01 s"
+    assert gave_up.output == "look failed: TimeoutError: the server did not answer"

@@ -54,6 +54,7 @@ from bridle.sessions.setup import Setup, set_up
 from bridle.sessions.titles import write_title
 
 INBOX = 64
+CLOSE_TIMEOUT_S = 5.0  # a tool that will not be cancelled cannot hold up the end for longer
 TITLE_TIMEOUT_S = 30.0
 TITLE_GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
 
@@ -104,7 +105,7 @@ class Actor:
         if self._driver is not None:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
-            await asyncio.wait([self._running])
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
         if self._titling is not None:
             await asyncio.wait([self._titling], timeout=TITLE_GRACE_S)
             self._titling.cancel()

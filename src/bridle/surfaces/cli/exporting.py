@@ -4,8 +4,9 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from bridle.core.errors import BridleError
+from bridle.core.errors import BridleError, UsageError
 from bridle.core.protocol import Record
+from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.export import to_html, to_json, to_markdown
@@ -16,6 +17,8 @@ FORMATS = {"md": to_markdown, "json": to_json, "html": to_html}
 
 def export(args: argparse.Namespace, console: Console) -> int:
     """Write one session to a file or to stdout."""
+    if args.format == "files":
+        return asyncio.run(_project(console, args.session, args.out))
     text = FORMATS[args.format](asyncio.run(_read(console, args.session)))
     if args.out is None:
         console.out.data(text)
@@ -25,6 +28,17 @@ def export(args: argparse.Namespace, console: Console) -> int:
     except OSError as error:
         raise BridleError(f"{args.out} cannot be written: {error.strerror}") from error
     console.done(f"wrote {args.out}")
+    return 0
+
+
+async def _project(console: Console, wanted: str, out: str | None) -> int:
+    """Bring a folder of derived files up to date with a session."""
+    if out is None:
+        raise UsageError("--format files needs a folder to write into", hint="add -o DIR")
+    async with reading(console) as store:
+        summary = find_session(await store.list(archived=True), wanted)
+        await SessionProjector(store, Path(out)).project(summary.id)
+    console.done(f"wrote {Path(out) / summary.id}")
     return 0
 
 

@@ -243,8 +243,15 @@ def _add_session(commands: _Commands) -> None:
         epilog="example:\n  bridle session export 019a8536-2b7c --format html -o talk.html",
     )
     _with_session(export)
-    export.add_argument("--format", choices=["md", "json", "html"], default="md", help="(default: md)")
-    export.add_argument("-o", "--out", metavar="FILE", help="write here instead of stdout")
+    export.add_argument(
+        "--format",
+        choices=["md", "json", "html", "files"],
+        default="md",
+        help="(default: md; files keeps a folder of events, transcript and summary up to date)",
+    )
+    export.add_argument(
+        "-o", "--out", metavar="FILE", help="write here instead of stdout; a folder for files"
+    )
 
     fork = _command(group, "fork", "changing:fork", "begin a new session with the messages of another")
     _with_session(fork)
