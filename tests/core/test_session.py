@@ -498,6 +498,7 @@ def check_summary(records: list[Record]) -> None:
         facts.archived,
         facts.created.parent,
         session.run is not None,
+        session.last.outcome if session.last is not None and session.run is None else None,
     )
 
 

@@ -30,6 +30,7 @@ from bridle.core.protocol import (
     MessageAdded,
     ModelReplied,
     ModelSwitched,
+    Outcome,
     PromptQueued,
     QueuedPrompt,
     QueueDropped,
@@ -66,6 +67,8 @@ class SessionSummary(Struct, frozen=True, omit_defaults=True):
     parent: SessionId | None = None
     unfinished: bool = False
     """A run was started and its end is not recorded: it is active, or it was cut off."""
+    outcome: Outcome | None = None
+    """How the last run ended; None while one is active and before the first."""
 
 
 class RunState(Struct):
@@ -311,9 +314,9 @@ def summarise(summary: SessionSummary | None, session: SessionId, record: Record
         case MessageAdded() if event.message.role == "user" and not summary.title:
             return replace(summary, title=title_from(event.message.text))
         case RunStarted():
-            return replace(summary, unfinished=True)
+            return replace(summary, unfinished=True, outcome=None)
         case RunEnded():
-            return replace(summary, unfinished=False)
+            return replace(summary, unfinished=False, outcome=event.outcome)
         case _:
             return summary
 

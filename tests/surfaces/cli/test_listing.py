@@ -58,6 +58,7 @@ def test_a_list_for_programs(bridle: Bridle, model: str):
         "created_at": session["created_at"],
         "updated_at": session["updated_at"],
         "last_seq": session["last_seq"],
+        "outcome": "completed",
     }
 
 

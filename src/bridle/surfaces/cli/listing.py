@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct, json
 
 from bridle.core.messages import Message
-from bridle.core.protocol import QueuedPrompt, RunEnded, Totals
+from bridle.core.protocol import Outcome, QueuedPrompt, RunEnded, Totals
 from bridle.core.session import Session, SessionSummary, fold
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.reading import reading
@@ -19,6 +19,15 @@ from bridle.surfaces.transcript import local_time, transcript_lines
 
 HEADINGS = ("SESSION", "UPDATED", "STATE", "TITLE", "DIRECTORY")
 GAP = "  "
+OUTCOME_WORDS: dict[Outcome | None, str] = {
+    None: "new",
+    "completed": "done",
+    "denied": "denied",
+    "cancelled": "cancelled",
+    "failed": "failed",
+    "budget_exhausted": "out of budget",
+    "limit": "stopped",
+}
 MIN_ROOM = 30  # for a title and a directory, however narrow the screen is
 
 
@@ -91,7 +100,9 @@ def _rows(sessions: Sequence[SessionSummary]) -> list[tuple[str, ...]]:
 def _state(session: SessionSummary) -> str:
     if session.unfinished:
         return "unfinished"
-    return "archived" if session.archived else "done"
+    if session.archived:
+        return "archived"
+    return OUTCOME_WORDS[session.outcome]
 
 
 def _below_home(path: str) -> str:
