@@ -5,7 +5,7 @@ Pydantic reads an `Iterable` lazily and lets a TypedDict have extra keys, so the
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 import typing_extensions
 from pydantic import BaseModel
@@ -16,7 +16,13 @@ _PLAIN = (str, int, float, bool, type(None))
 def misfits(kind: Any, value: Any, path: str = "$") -> list[str]:
     """Return what is wrong with a value, as sentences with a path; nothing if it fits."""
     origin, args = get_origin(kind), get_args(kind)
-    if origin in (Required, NotRequired, typing_extensions.Required, typing_extensions.NotRequired):
+    if origin in (
+        Annotated,
+        Required,
+        NotRequired,
+        typing_extensions.Required,
+        typing_extensions.NotRequired,
+    ):
         return misfits(args[0], value, path)
     if origin is Literal:
         return [] if value in args else [f"{path}: {value!r} is none of {args}"]
@@ -29,12 +35,12 @@ def misfits(kind: Any, value: Any, path: str = "$") -> list[str]:
     if kind in _PLAIN or kind is None:
         fits = type(value) is (type(None) if kind is None else kind) or (kind is float and type(value) is int)
         return [] if fits else [f"{path}: {value!r} is no {kind}"]
-    if origin is not None and issubclass(origin, Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(value, dict):
             return [f"{path}: {value!r} is no object"]
         return [wrong for key, item in value.items() for wrong in misfits(args[1], item, f"{path}.{key}")]
     if getattr(kind, "__name__", "") == "SequenceNotStr" or (
-        origin is not None and issubclass(origin, Iterable | Sequence)
+        isinstance(origin, type) and issubclass(origin, Iterable | Sequence)
     ):
         if not isinstance(value, list):
             return [f"{path}: {value!r} is no list"]
