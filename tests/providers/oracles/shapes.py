@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_ar
 import typing_extensions
 from pydantic import BaseModel
 
+_WRAPPERS = (Annotated, Required, NotRequired, typing_extensions.Required, typing_extensions.NotRequired)
 _PLAIN = (str, int, float, bool, type(None))
 
 
