@@ -67,21 +67,23 @@ class locked:  # noqa: N801 - reads as a verb
 def _fetch(place: Path) -> None:
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise Unavailable("llama-server is not on PATH, and there is no apt-get to fetch it with")
-    for folder in ("lists/partial", "cache/archives/partial", "debs", "root"):
+    for folder in ("lists/partial", "own-lists/partial", "cache/archives/partial", "debs", "root"):
         (place / folder).mkdir(parents=True)
     (place / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror()} {SUITE} main\n")
-    options = [
+    common = ["-o", f"Dir::Cache={place}/cache", "-o", "APT::Sandbox::User=root", "-qq"]
+    newer = [
         *("-o", f"Dir::Etc::sourcelist={place}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null"),
-        *("-o", f"Dir::State::lists={place}/lists", "-o", f"Dir::Cache={place}/cache"),
-        *("-o", "APT::Sandbox::User=root", "-qq"),
+        *("-o", f"Dir::State::lists={place}/lists", *common),
     ]
-    _run("apt-get", *options, "update")
-    _run("apt-get", *options, "download", *PACKAGES, cwd=place / "debs")
-    _run("apt-get", "-o", "APT::Sandbox::User=root", "-qq", "download", "patchelf", cwd=place / "debs")
+    # This system's own suite, but with lists of ours: a new machine may never have fetched its own.
+    own = ["-o", f"Dir::State::lists={place}/own-lists", *common]
+    for options, packages in ((newer, PACKAGES), (own, ("patchelf",))):
+        _run("apt-get", *options, "update")
+        _run("apt-get", *options, "download", *packages, cwd=place / "debs")
     for package in sorted((place / "debs").glob("*.deb")):
         _run("dpkg-deb", "-x", str(package), str(place / "root"))
     _make_runnable(place)
-    for leftover in ("lists", "cache", "debs"):
+    for leftover in ("lists", "own-lists", "cache", "debs"):
         shutil.rmtree(place / leftover)
 
 
