@@ -69,17 +69,18 @@ def _fetch(place: Path) -> None:
         raise Unavailable("llama-server is not on PATH, and there is no apt-get to fetch it with")
     for folder in ("lists/partial", "own-lists/partial", "cache/archives/partial", "debs", "root"):
         (place / folder).mkdir(parents=True)
-    (place / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror()} {SUITE} main\n")
     common = ["-o", f"Dir::Cache={place}/cache", "-o", "APT::Sandbox::User=root", "-qq"]
+    # This system's own suite, but with lists of ours: a new machine may never have fetched its own.
+    own = ["-o", f"Dir::State::lists={place}/own-lists", *common]
     newer = [
         *("-o", f"Dir::Etc::sourcelist={place}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null"),
         *("-o", f"Dir::State::lists={place}/lists", *common),
     ]
-    # This system's own suite, but with lists of ours: a new machine may never have fetched its own.
-    own = ["-o", f"Dir::State::lists={place}/own-lists", *common]
-    for options, packages in ((newer, PACKAGES), (own, ("patchelf",))):
-        _run("apt-get", *options, "update")
-        _run("apt-get", *options, "download", *packages, cwd=place / "debs")
+    _run("apt-get", *own, "update")
+    _run("apt-get", *own, "download", "patchelf", cwd=place / "debs")
+    (place / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror(own)} {SUITE} main\n")
+    _run("apt-get", *newer, "update")
+    _run("apt-get", *newer, "download", *PACKAGES, cwd=place / "debs")
     for package in sorted((place / "debs").glob("*.deb")):
         _run("dpkg-deb", "-x", str(package), str(place / "root"))
     _make_runnable(place)
@@ -100,8 +101,8 @@ def _make_runnable(place: Path) -> None:
     wrapper.rename(place / "llama-server")
 
 
-def _mirror() -> str:
-    told = _run("apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages")
+def _mirror(options: list[str]) -> str:
+    told = _run("apt-get", *options, "indextargets", "--format", "$(SITE)", "Created-By: Packages")
     sites = sorted({line for line in told.splitlines() if line and "security" not in line})
     if not sites:
         raise Unavailable("apt-get knows no mirror to fetch llama-server from")
