@@ -209,6 +209,24 @@ async def test_a_grant_for_the_session_answers_the_other_questions_it_covers_and
     ]
 
 
+async def test_questions_come_in_the_order_of_the_calls_however_long_a_preview_takes():
+    class SlowPreview(SmallTool):
+        async def preview(self, args, context):
+            if args["on"] == "slow":
+                for _ in range(20):
+                    await asyncio.sleep(0)
+            return ""
+
+    tool = SlowPreview("change", lambda on: on, access="write")
+    play = Play(says("", call("a", "change", "slow"), call("b", "change", "quick")), says("done"))
+    async with Stage(play, tools=[tool]) as stage:
+        await stage.prompt("hi")
+        await stage.until(ApprovalRequested, 2)
+        asked = [e.call_id for e in await stage.log() if isinstance(e, ApprovalRequested)]
+
+    assert asked == ["a", "b"]
+
+
 async def test_a_grant_also_covers_a_question_that_was_still_being_prepared():
     granted = asyncio.Event()
 

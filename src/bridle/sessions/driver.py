@@ -120,6 +120,7 @@ class Driver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
         self._checked: dict[CallId, Checked] = {}
+        self._to_ask: list[Checked] = []
         self._reserved = Spend()
         self._backend = setup.backend
         self._context = ContextUsage(window=self._backend.window.tokens)
@@ -152,6 +153,9 @@ class Driver:
         while pending:
             for action in self._loop.feed(pending.popleft()):
                 pending.extend(self._act(action))
+        if self._to_ask:
+            self._effects.append(self._preview(self._to_ask))
+            self._to_ask = []
         try:
             await self._journal.flush()
         except BaseException:
@@ -166,7 +170,7 @@ class Driver:
     def _drop_effects(self) -> None:
         for effect in self._effects:
             effect.close()
-        self._effects = []
+        self._effects, self._to_ask = [], []
 
     def _taken(self, happening: _Happening) -> list[Input]:
         """Record what happened and put it into the loop's words."""
@@ -326,16 +330,18 @@ class Driver:
         if decided := self._run.decided.get(call.id):
             asked = Prepared(call.id, "ask", parallel=checked.parallel)
             return [asked, Decided(call.id, decided.answer, decided.reason)]
-        self._effects.append(self._preview(checked))
+        self._to_ask.append(checked)
         return []
 
     def _check(self, call: ToolCall) -> Checked:
         rules = self._setup.rules_with(self._journal.session.known.granted)
         return self._setup.dispatcher.check(call, rules, self._setup.mode)
 
-    async def _preview(self, checked: Checked) -> None:
-        preview = await self._setup.dispatcher.preview(checked.call)
-        await self._inbox.put(_Previewed(checked, preview))
+    async def _preview(self, to_ask: list[Checked]) -> None:
+        """Make the previews one after the other, so that questions come in the order of the calls."""
+        for checked in to_ask:
+            preview = await self._setup.dispatcher.preview(checked.call)
+            await self._inbox.put(_Previewed(checked, preview))
 
     def _ask(self, asked: _Previewed) -> Prepared:
         call, checked = asked.checked.call, asked.checked
