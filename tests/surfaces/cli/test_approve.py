@@ -137,7 +137,7 @@ def test_each_of_several_calls_is_asked_for(bridle: Bridle):
 
 
 def test_other_keys_and_keys_typed_too_early_are_no_answer(bridle: Bridle, greeting: Path):
-    slow = {"delay_ms": 300, **EDIT}
+    slow = {"delay_ms": 1500, **EDIT}
     with bridle.terminal("run", "--model", bridle.script(slow, RESULT), "fix") as terminal:
         terminal.expect("waiting for the model")
         terminal.send("y")
