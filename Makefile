@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint models-data
+.PHONY: demo test check bench format clean lint models-data packages
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -19,8 +19,11 @@ demo: $(STAMP) ## answer a first prompt
 check: lint ## before every commit: format, lint, types, import contracts, quick tests
 	$(PYTEST) -m "not slow" -q
 
-test: lint ## the same checks and every test
+test: lint packages ## the same checks and every test
 	$(PYTEST)
+
+packages: ## what the tests need of the system: a sandbox
+	@bash scripts/system_packages.sh bwrap:bubblewrap
 
 bench: $(STAMP) ## measure speed and memory
 	$(BIN)/python bench/run.py $(ARGS)

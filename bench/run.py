@@ -7,7 +7,18 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ("startup", "coldstart", "store", "turns", "deltas", "cancel", "idle")
+MODULES = (
+    "startup",
+    "coldstart",
+    "store",
+    "turns",
+    "deltas",
+    "cancel",
+    "idle",
+    "edits",
+    "search",
+    "sandboxed",
+)
 
 
 def main() -> int:

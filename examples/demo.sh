@@ -30,6 +30,14 @@ run "echo 'print(\"hello\")' > hello.py"
 run 'bridle run -v --accept-edits --model scripted/edit.json "make the greeting friendlier"'
 run 'cat hello.py'
 
+echo
+echo "What a session has changed on disk can be taken back, and so can the taking back."
+id=$(bridle session list --json | python -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
+run "bridle session turns $id"
+run "bridle session rewind $id --to 0 --yes"
+run 'cat hello.py'
+run "bridle session rewind $id --undo --yes > /dev/null && cat hello.py"
+
 run 'bridle session list'
 run 'bridle session verify'
 

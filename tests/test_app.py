@@ -81,7 +81,7 @@ def test_what_the_user_says_about_a_model_arrives(home: Path):
     )
 
     assert open_models(given).facts("openai/gpt-5").model == Model(
-        "openai", "gpt-5", 5000, 70, Price(1.0, 2.0, 0.1, 1.0)
+        "openai", "gpt-5", 5000, 70, Price(1.0, 2.0, 0.1, 1.0), images=True
     )
 
 

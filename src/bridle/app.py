@@ -4,22 +4,24 @@ Rooms are imported where they are needed, so that a command which only lists ses
 the machinery of a run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridle.config.settings import Settings, load_settings
 from bridle.core.ports import Claims, Clock, Store
 
+TIMEOUT_GRACE_S = 10.0
 SCRIPTS = Path(__file__).parent / "providers" / "scripts"
 
 if TYPE_CHECKING:
     from bridle.config.keys import ModelSettings, ProviderSettings
     from bridle.core.agent import Agent
-    from bridle.core.ports import Tool
+    from bridle.core.ports import Blobs, Sandbox, Tool
     from bridle.providers import ModelCatalog, ModelEntry, ProviderEntry
     from bridle.providers.opening import Tell
     from bridle.sessions.service import SessionService
+    from bridle.tools.secrets import Masker
 
 
 def open_store(settings: Settings) -> Store:
@@ -132,38 +134,123 @@ def _today() -> str:
     return datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).date().isoformat()
 
 
-def open_tools(settings: Settings) -> "tuple[Tool, ...]":
-    """Make the built-in tools."""
-    from bridle.tools.files import file_tools
+def open_blobs(settings: Settings) -> "Blobs":
+    """Open the place for long outputs and earlier file contents."""
+    from bridle.stores.blobs import FileBlobs, MemoryBlobs
 
-    return file_tools(settings.tools.max_file_bytes)
+    return MemoryBlobs() if settings.store.backend == "ephemeral" else FileBlobs(settings.home / "blobs")
+
+
+def revisions_dir(settings: Settings) -> Path:
+    """Return the folder for what was kept and is not recorded yet."""
+    return settings.home / "run" / "revisions"
+
+
+def open_sandbox(settings: Settings) -> "Sandbox":
+    """Make what programs run in; Bridle's own files are not seen from inside."""
+    from bridle.sandbox import LocalSandbox
+
+    return LocalSandbox(home=str(settings.user_folder or "/"), hidden=(str(settings.home),))
+
+
+def writable_folders(settings: Settings) -> tuple[str, ...]:
+    """Return the folders that programs may change beside the working directory, as far as they exist."""
+    folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
+    return tuple(str(folder) for folder in folders if folder.is_dir())
+
+
+def open_tools(
+    settings: Settings, environ: Mapping[str, str], blobs: "Blobs", sandbox: "Sandbox"
+) -> "tuple[Tool, ...]":
+    """Make the built-in tools, the most useful first: a small window has no room for all of them."""
+    from bridle.sessions.world import SystemClock
+    from bridle.tools.files import file_tools
+    from bridle.tools.glob import Glob
+    from bridle.tools.grep import Grep
+    from bridle.tools.meta import meta_tools
+    from bridle.tools.shell import ShellSettings, shell_tools
+    from bridle.tools.web.download import Download
+    from bridle.tools.web.fetch import WebFetch
+
+    tools, guard = settings.tools, settings.sandbox
+    shell = ShellSettings(
+        environ=environ,
+        pass_env=guard.pass_env,
+        secret_env=tuple(provider.api_key_env for provider in settings.providers.values()),
+        writable=writable_folders(settings),
+        wants_sandbox=guard.mode == "on",
+        open_network=guard.network == "open",
+        timeout_s=float(tools.bash_timeout),
+        background_after_s=float(tools.background_after),
+        memory_bytes=guard.memory_bytes,
+        max_processes=guard.max_processes,
+        max_file_bytes=guard.max_file_bytes,
+    )
+    bash, *jobs = shell_tools(
+        sandbox,
+        settings.home / "run" / "shells",
+        settings=shell,
+        masker=_masker(settings, environ),
+        blobs=blobs,
+    )
+    return (
+        *file_tools(tools.max_file_bytes, blobs),
+        bash,
+        Grep(),
+        Glob(),
+        WebFetch(),
+        *jobs,
+        *meta_tools(SystemClock()),
+        Download(),
+    )
+
+
+def _masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
+    from bridle.tools.secrets import Masker, find_secrets
+
+    keys = {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()}
+    return Masker({**find_secrets(environ), **keys})
 
 
 def open_service(
     settings: Settings, environ: Mapping[str, str], tell: "Tell | None" = None
 ) -> "SessionService":
     """Build the engine that every surface drives; `tell` is that of `open_models`."""
+    from bridle.revisions.files import FileRevisions
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
     from bridle.sessions.world import SystemChance, SystemClock
 
     clock = SystemClock()
+    blobs = open_blobs(settings)
+    is_kept = settings.store.backend != "ephemeral"
     return SessionService(
         Engine(
             store=open_store(settings),
             claims=open_claims(settings),
             models=open_models(settings, tell),
             load_agent=lambda name, cwd: agent_in(name, _settings_in(cwd, settings, environ), clock),
-            tools=open_tools(settings),
+            tools=open_tools(settings, environ, blobs, open_sandbox(settings)),
             clock=clock,
             chance=SystemChance(),
+            blobs=blobs,
+            revisions=FileRevisions(revisions_dir(settings) if is_kept else None, blobs),
+            remember=lambda rules: _remember(settings, rules),
+            mask=_masker(settings, environ).mask,
             default_agent=settings.agent,
             retry=settings.retry.policy(),
-            tool_timeout_s=float(settings.tools.timeout),
+            # A tool that ends by itself when its time is up can say more about it.
+            tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
             max_output_bytes=settings.tools.max_output_bytes,
             max_parallel=settings.tools.max_parallel,
         )
     )
+
+
+def _remember(settings: Settings, rules: Sequence[str]) -> None:
+    from bridle.config.edit import add_rules
+
+    add_rules(settings.home / "config.toml", "allow", rules)
 
 
 def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":

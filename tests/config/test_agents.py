@@ -12,7 +12,7 @@ from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Rule
 
-HINT = "(hint: write it into your own files in BRIDLE_HOME if you want it)"
+HINT = "(hint: bridle trust lets it take effect)"
 DEFAULT_PROMPT = DEFAULT_PROMPT_FILE.read_text().strip()
 
 
@@ -167,6 +167,7 @@ def test_a_hostile_agent_loosens_nothing_and_is_reported(home: Path, project: Pa
             rules=(Rule("deny", "bash"),),
             limits=Limits(turns=100, cost=1.0, tokens=5),
         ),
+        loaded.held,
         (
             f"{file}:7: rules.allow has no effect: a project may not allow anything by itself {HINT}",
             f'{file}:1: mode has no effect: a project may not choose a looser mode than "ask" {HINT}',

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.config.context_files import MAX_FILE_BYTES, ContextText, read_context_files
+from bridle.config.context_files import MAX_FILE_BYTES, MAX_TOTAL_BYTES, ContextText, read_context_files
 
 
 @pytest.fixture
@@ -95,6 +95,50 @@ def test_a_file_of_exactly_the_limit_is_whole(home: Path, root: Path):
     (root / "AGENTS.md").write_text("x" * MAX_FILE_BYTES)
 
     assert read_context_files(home, root, root).text == wrapped("AGENTS.md", "x" * MAX_FILE_BYTES)
+
+
+def test_all_files_together_have_a_limit_too(home: Path, root: Path):
+    """Each folder on the way may have a file, and there may be hundreds of folders."""
+    line = "é" * 49 + "\n"
+    lines = 300
+    deep = root / "src" / "deep"
+    for folder in (home, root, root / "src", deep):
+        (folder / "AGENTS.md").write_text(line * lines)
+
+    found = read_context_files(home, root, deep)
+
+    size = lines * 99 - 1  # the last line's end is stripped
+    rest = (MAX_TOTAL_BYTES - 2 * size) // 99
+    whole = (line * lines).strip()
+    note = f"all these files together have more than {MAX_TOTAL_BYTES} bytes"
+    assert found == ContextText(
+        "\n\n".join(
+            [
+                wrapped("your AGENTS.md", whole),
+                wrapped("AGENTS.md", whole),
+                wrapped("src/AGENTS.md", f"{line * rest}[cut: {note}]"),
+            ]
+        ),
+        (home / "AGENTS.md", root / "AGENTS.md", root / "src/AGENTS.md"),
+        (f"{root}/src/AGENTS.md: is cut: {note}", f"{deep}/AGENTS.md: is left out: {note}"),
+    )
+
+
+def test_a_file_that_fills_the_limit_is_whole(home: Path, root: Path):
+    (home / "AGENTS.md").write_text("x" * MAX_FILE_BYTES)
+    (root / "AGENTS.md").write_text("y" * MAX_FILE_BYTES)
+    (root / "src" / "AGENTS.md").write_text("z")
+
+    found = read_context_files(home, root, root / "src")
+
+    assert [len(found.text) > 2 * MAX_FILE_BYTES, "z" in found.text, len(found.warnings)] == [True, False, 1]
+
+
+def test_a_file_that_another_one_names_is_not_read(home: Path, root: Path):
+    (root / "AGENTS.md").write_text("@other.md\n@~/.ssh/id_rsa")
+    (root / "other.md").write_text("other")
+
+    assert read_context_files(home, root, root).text == wrapped("AGENTS.md", "@other.md\n@~/.ssh/id_rsa")
 
 
 def test_a_link_out_of_the_project_is_not_followed(home: Path, root: Path, tmp_path: Path):

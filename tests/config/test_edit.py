@@ -1,6 +1,8 @@
 import stat
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -8,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.config.document import literal
-from bridle.config.edit import Shown, get_value, set_in_file, set_value, show
+from bridle.config.edit import Shown, add_rules, get_value, remove_rule, set_in_file, set_value, show
 from bridle.config.keys import DEFAULTS
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
 
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
 TOP_HINT = (
-    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, store, tools, providers, "
-    "models)"
+    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, store, tools, "
+    "providers, models)"
 )
 
 TEXT = """\
@@ -177,7 +179,9 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "limits.max_cost": st.floats(0, 10**6),
     "limits.max_duration": st.sampled_from(["1s", "30m", "1h30m"]),
     "rules.mode": st.sampled_from(["ask", "plan", "accept-edits", "yolo"]),
-    "rules.deny": st.lists(st.sampled_from(["bash", "edit_file(a, b]#)", 'x("q")', "e(é\\n)"]), min_size=1),
+    "rules.deny": st.lists(
+        st.sampled_from(["bash", "edit_file(a, b]#)", 'x("q")', "bash(é\\n)"]), min_size=1
+    ),
     "store.backend": st.sampled_from(["sqlite", "jsonl"]),
     "providers.x.kind": st.sampled_from(["openai", "scripted"]),
     "providers.x.base_url": st.just("http://127.0.0.1:1/v1"),
@@ -247,6 +251,145 @@ def test_setting_any_key_in_any_text_changes_only_that_key(
         part for line in text.splitlines() if (part := line.partition("# ")[2]) and part not in comments
     ] == []
     assert set_value(edited, key, typed) == edited
+
+
+LINES = """\
+# mine
+[rules]
+allow = [ # these
+    "a", # about a
+    { rule = "bash(ls:*)", match = ["ls"] }, # about ls
+    # the last
+    "b" # about b
+] # end
+mode = "ask"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "edited", "added"),
+    [
+        ("", ["a"], '[rules]\nallow = ["a"]\n', ("a",)),
+        ("[rules]\nallow = []\n", ["a", "b"], '[rules]\nallow = ["a", "b"]\n', ("a", "b")),
+        ("rules = {}", ["a"], 'rules = { allow = ["a"] }', ("a",)),
+        ("rules = { allow = ['x'] }", ["a"], "rules = { allow = ['x', \"a\"] }", ("a",)),
+        ("rules.allow = ['x',] # y", ["a"], "rules.allow = ['x', \"a\",] # y", ("a",)),
+        ("rules.allow = [\n  'x', # y\n]", ["a"], "rules.allow = [\n  'x', # y\n  \"a\",\n]", ("a",)),
+        ("[rules]\nallow = [ # none\n]", ["a"], '[rules]\nallow = [ # none\n    "a",\n]', ("a",)),
+        (
+            "[rules]\r\nallow = [\r\n  'x'\r\n]\r\n",
+            ["a", "b"],
+            '[rules]\r\nallow = [\r\n  \'x\',\r\n  "a",\r\n  "b",\r\n]\r\n',
+            ("a", "b"),
+        ),
+        (
+            LINES,
+            ["c(d)", "c(d)"],
+            LINES.replace('"b" # about b\n', '"b", # about b\n    "c(d)",\n'),
+            ("c(d)",),
+        ),
+        (LINES, ["a", "bash(ls:*)", "b"], LINES, ()),
+        (
+            "rules.allow = ['edit_file(./src/)']",
+            ["edit_file(src/**)"],
+            "rules.allow = ['edit_file(./src/)']",
+            (),
+        ),
+        ("[[x]]", [], "[[x]]", None),
+    ],
+)
+def test_rules_are_added_where_a_person_would(
+    tmp_path: Path, text: str, rules: list[str], edited: str, added: tuple[str, ...] | None
+):
+    file = tmp_path / "config.toml"
+    file.write_bytes(text.encode())
+
+    if added is None:
+        with pytest.raises(ConfigError):
+            add_rules(file, "allow", rules)
+    else:
+        assert add_rules(file, "allow", rules) == added
+    assert file.read_bytes().decode() == edited
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "edited"),
+    [
+        ("rules.allow = ['a']", "a", "rules.allow = []"),
+        ("rules.allow = ['a', 'b']", "a", "rules.allow = ['b']"),
+        ("rules.allow = ['a', 'b']", "b", "rules.allow = ['a']"),
+        ("rules.allow = ['a', 'b', 'a']", "a", "rules.allow = ['b']"),
+        ("rules.allow = [\n  'a', 'b',\n]", "b", "rules.allow = [\n  'a', ]"),
+        (LINES, "a", LINES.replace('    "a", # about a\n', "")),
+        (LINES, " a ", LINES.replace('    "a", # about a\n', "")),
+        (LINES, "b", LINES.replace('    "b" # about b\n', "")),
+        (LINES, "bash(ls:*)", LINES.replace('    { rule = "bash(ls:*)", match = ["ls"] }, # about ls\n', "")),
+    ],
+)
+def test_a_rule_is_taken_out_with_what_belongs_to_it(tmp_path: Path, text: str, rule: str, edited: str):
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+
+    assert remove_rule(file, "allow", rule)
+    assert tomllib.loads(file.read_text()) == tomllib.loads(edited)
+    assert file.read_text().count("#") == edited.count("#")
+
+
+def test_a_rule_that_is_not_there_is_not_taken_out(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    file.write_text(LINES)
+
+    assert [remove_rule(file, "deny", "a"), remove_rule(file, "allow", "c")] == [False, False]
+    assert file.read_text() == LINES
+
+
+def test_a_malformed_rule_is_not_added(tmp_path: Path):
+    file = tmp_path / "config.toml"
+
+    with pytest.raises(ConfigError) as caught:
+        add_rules(file, "deny", ["a", "b("])
+
+    assert str(caught.value) == f'malformed rule "b(" {RULE_HINT}'
+    assert not file.exists()
+
+
+def test_a_broken_file_gets_no_rules(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    file.write_text("[rules]\nmode = 'no'\n")
+
+    with pytest.raises(ConfigError) as caught:
+        add_rules(file, "deny", ["a"])
+
+    assert str(caught.value) == f'{file}:2: rules.mode must be one of ask, plan, accept-edits, yolo, not "no"'
+
+
+@given(configs(), st.lists(st.sampled_from(["bash", "x(y)", "edit_file(a, b]#)", "z"]), min_size=1))
+def test_adding_rules_to_any_text_changes_only_the_list(case: tuple[dict[str, Any], str], rules: list[str]):
+    tree, text = case
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "config.toml"
+        file.write_bytes(text.encode())
+
+        added = add_rules(file, "deny", rules)
+        edited = file.read_bytes().decode()
+        for rule in added:
+            assert remove_rule(file, "deny", rule)
+        restored = tomllib.loads(file.read_text())
+
+    had = tree.get("rules", {}).get("deny", [])
+    wanted = {**tree, "rules": {**tree.get("rules", {}), "deny": [*had, *added]}} if added else tree
+    assert tomllib.loads(edited) == wanted
+    assert added == tuple(rule for rule in dict.fromkeys(rules) if rule not in had)
+    assert restored.get("rules", {}).get("deny", []) == had
+
+
+def test_two_processes_that_add_rules_lose_none(tmp_path: Path):
+    file = tmp_path / "config.toml"
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: add_rules(file, "allow", [f"tool{n}"]), range(24)))
+
+    assert sorted(tomllib.loads(file.read_text())["rules"]["allow"]) == sorted(f"tool{n}" for n in range(24))
 
 
 def test_a_file_is_changed_in_place_and_private(tmp_path: Path):
@@ -336,12 +479,21 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("rules.ask", "[]", "default"),
         Shown("rules.deny", '["a", "b"]', f"{user}, {project}"),
         Shown("rules.mode", '"ask"', "default"),
+        Shown("sandbox.mode", '"on"', "default"),
+        Shown("sandbox.network", '"rules"', "default"),
+        Shown("sandbox.writable", "[]", "default"),
+        Shown("sandbox.pass_env", "[]", "default"),
+        Shown("sandbox.memory_bytes", "4294967296", "default"),
+        Shown("sandbox.max_processes", "512", "default"),
+        Shown("sandbox.max_file_bytes", "4294967296", "default"),
         Shown("store.backend", '"sqlite"', "default"),
         Shown("store.sync", '"normal"', "default"),
         Shown("tools.max_file_bytes", "10485760", "default"),
         Shown("tools.max_output_bytes", "65536", "default"),
         Shown("tools.timeout", '"10m"', "default"),
         Shown("tools.max_parallel", "10", "default"),
+        Shown("tools.bash_timeout", '"2m"', "default"),
+        Shown("tools.background_after", '"1m"', "default"),
         *(
             Shown(
                 f"providers.{name}.{key}",

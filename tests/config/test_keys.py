@@ -21,7 +21,8 @@ from bridle.config.keys import (
     StoreSettings,
     ToolSettings,
 )
-from bridle.config.schema import RuleText, build, known_keys, problems
+from bridle.config.rules import AllowText, DenyText
+from bridle.config.schema import build, known_keys, problems
 from bridle.config.settings import load_settings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
@@ -162,7 +163,7 @@ def test_retry_becomes_the_policy_of_the_core():
 
 
 def test_rules_become_those_of_the_core():
-    lists = RuleLists(allow=(RuleText("read_file"),), deny=(RuleText("edit_file(src/**)"),))
+    lists = RuleLists(allow=(AllowText("read_file"),), deny=(DenyText("edit_file(src/**)"),))
 
     assert lists.rules() == (Rule("deny", "edit_file", "src/**"), Rule("allow", "read_file"))
 

@@ -6,9 +6,9 @@ import pytest
 from msgspec import Meta, Struct
 
 from bridle.config.duration import Delay, Duration
+from bridle.config.rules import RuleText
 from bridle.config.schema import (
     Problem,
-    RuleText,
     build,
     is_unicode,
     kind_at,

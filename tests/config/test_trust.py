@@ -4,7 +4,15 @@ import pytest
 
 from bridle.config.keys import LimitSettings, ProviderSettings
 from bridle.config.layers import Layer, Source
-from bridle.config.trust import Kept, Withheld, withheld_permissions, withheld_settings, withhold
+from bridle.config.trust import (
+    Held,
+    Kept,
+    TrustState,
+    Withheld,
+    withheld_permissions,
+    withheld_settings,
+    withhold,
+)
 from bridle.core.permission import Mode
 
 PROVIDER = "a project may not decide where requests and keys go"
@@ -48,6 +56,13 @@ def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Wi
         (
             {"models": {"a/b": {"price": {"input": 0}, "window_tokens": 5}}},
             [(("models", "a/b", "price"), "a project may not decide what a model costs")],
+        ),
+        (
+            {"sandbox": {"mode": "off", "network": "open", "writable": ["/"], "pass_env": ["KEY"]}},
+            [
+                (("sandbox", key), "a project may not decide what holds its own programs")
+                for key in ("mode", "network", "writable", "pass_env")
+            ],
         ),
         ({"model": "files/evil.gguf"}, [(("model",), MODEL_FILE)]),
         ({"small_model": "files//tmp/evil"}, [(("small_model",), MODEL_FILE)]),
@@ -105,22 +120,44 @@ def test_the_mode_of_an_agent_stands_elsewhere():
     assert list(found) == [Withheld(("mode",), 'a project may not choose a looser mode than "ask"')]
 
 
-def test_a_withheld_key_is_left_out_with_a_warning():
-    text = '[rules]\ndeny = ["a"]\nallow = ["b"]\n[providers.x]\nkind = "openai"\n'
-    source = Source("project", "/p/config.toml")
-    tree = {"rules": {"deny": ["a"], "allow": ["b"]}, "providers": {"x": {"kind": "openai"}}}
+TEXT = '[rules]\ndeny = ["a"]\nallow = ["b"]\n[providers.x]\nkind = "openai"\n'
+TREE = {"rules": {"deny": ["a"], "allow": ["b"]}, "providers": {"x": {"kind": "openai"}}}
+SOURCE = Source("project", "/p/config.toml")
+ITEMS = [Withheld(("rules", "allow"), "why"), Withheld(("providers", "x"), "why too")]
+HELD = (
+    Held("/p/config.toml:3", "rules.allow", '["b"]', "why"),
+    Held("/p/config.toml:4", "providers.x", '{ kind = "openai" }', "why too"),
+)
 
-    kept = withhold(
-        Layer(source, tree, text),
-        [Withheld(("rules", "allow"), "why"), Withheld(("providers", "x"), "why too")],
-    )
 
-    hint = "(hint: write it into your own files in BRIDLE_HOME if you want it)"
+@pytest.mark.parametrize(
+    ("state", "hint"),
+    [
+        ("unknown", "(hint: bridle trust lets it take effect)"),
+        ("changed", "(hint: the project has changed since you trusted it; bridle trust shows it again)"),
+    ],
+)
+def test_a_withheld_key_is_left_out_with_a_warning(state: TrustState, hint: str):
+    kept = withhold(Layer(SOURCE, TREE, TEXT), ITEMS, lambda layer: state)
+
     assert kept == Kept(
-        Layer(source, {"rules": {"deny": ["a"]}, "providers": {}}, text),
+        Layer(SOURCE, {"rules": {"deny": ["a"]}, "providers": {}}, TEXT),
+        HELD,
         (
             f"/p/config.toml:3: rules.allow has no effect: why {hint}",
             f"/p/config.toml:4: providers.x has no effect: why too {hint}",
         ),
     )
-    assert tree["rules"] == {"deny": ["a"], "allow": ["b"]}
+    assert TREE["rules"] == {"deny": ["a"], "allow": ["b"]}
+
+
+def test_a_trusted_project_says_what_it_wants():
+    layer = Layer(SOURCE, TREE, TEXT)
+
+    assert withhold(layer, ITEMS, lambda layer: "trusted") == Kept(layer, HELD)
+
+
+def test_nobody_is_asked_about_trust_where_nothing_is_withheld():
+    layer = Layer(SOURCE, TREE, TEXT)
+
+    assert withhold(layer, [], lambda layer: pytest.fail("asked")) == Kept(layer)

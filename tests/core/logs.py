@@ -200,8 +200,8 @@ class Log:
                 return [finished]
             case answer:
                 asked = ApprovalRequested(call.id, call.name, call.args, "mode ask")
-                rule = f"tool({self._turn})" if answer == "session" else ""
-                decided = ApprovalDecided(call.id, answer, "", rule)
+                rules = (f"tool({self._turn})",) if answer == "session" else ()
+                decided = ApprovalDecided(call.id, answer, "", rules)
                 return [asked, decided, *([] if answer == "deny" else [started]), finished]
 
     def _advance(self, call_id: CallId) -> None:

@@ -35,6 +35,7 @@ from bridle.core.protocol import (
     MessageAdded,
     ModelReplied,
     Prompt,
+    Question,
     QueuedPrompt,
     Record,
     RunEnded,
@@ -42,9 +43,11 @@ from bridle.core.protocol import (
     SessionFacts,
     SessionTitled,
     TextDelta,
+    Todo,
     ToolStarted,
     Totals,
 )
+from bridle.core.revision import FileChange, FileState
 from tests.core.values import json_values, values_of
 
 COMMANDS: tuple[type, ...] = get_args(Command)
@@ -59,6 +62,10 @@ NESTED: tuple[type, ...] = (
     SessionFacts,
     Totals,
     Usage,
+    FileState,
+    FileChange,
+    Question,
+    Todo,
     *get_args(Part),
 )
 
@@ -159,10 +166,17 @@ def test_defaults_never_change():
         "RunResumed": {"interrupted": ()},
         "MessageAdded": {"source": "prompt", "tokens": 0, "item_id": None},
         "ModelReplied": {"cost": None, "tokens": 0},
-        "ApprovalRequested": {"preview": "", "suggestion": ""},
-        "ApprovalDecided": {"reason": "", "rule": ""},
+        "ApprovalRequested": {"preview": "", "suggestions": ()},
+        "ApprovalDecided": {"reason": "", "rules": ()},
+        "QuestionAnswered": {"answers": ()},
+        "FilesChanged": {"call_id": None, "rewind": False},
+        "Rewound": {"scope": "all", "todos": (), "left": ()},
+        "FileState": {"mode": 0, "digest": "", "size": 0, "kept": True},
+        "FileChange": {"before": None, "after": None},
+        "Question": {"choices": (), "several": False},
+        "Todo": {"status": "pending"},
         "ToolStarted": {"repeatable": False},
-        "ToolFinished": {"duration_ms": 0, "tokens": 0, "denied": False},
+        "ToolFinished": {"duration_ms": 0, "tokens": 0, "denied": False, "diff": ""},
         "RunEnded": {
             "text": "",
             "reason": "",
@@ -200,6 +214,8 @@ def test_defaults_never_change():
             "granted": (),
             "queue": (),
             "totals": Totals(),
+            "todos": (),
+            "seen": {},
         },
         "Totals": {
             "messages": 0,

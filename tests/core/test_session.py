@@ -195,10 +195,10 @@ def test_what_the_model_says_gives_no_title():
 
 def test_a_rule_granted_for_the_session_is_kept_once_and_in_order():
     session = folded(
-        ApprovalDecided(CallId("a"), "session", rule="bash(git:*)"),
+        ApprovalDecided(CallId("a"), "session", rules=("bash(git:*)",)),
         ApprovalDecided(CallId("b"), "once"),
-        ApprovalDecided(CallId("c"), "session", rule="edit_file(src/**)"),
-        ApprovalDecided(CallId("d"), "session", rule="bash(git:*)"),
+        ApprovalDecided(CallId("c"), "session", rules=("edit_file(src/**)",)),
+        ApprovalDecided(CallId("d"), "session", rules=("bash(git:*)",)),
     )
 
     assert session.known.granted == ("bash(git:*)", "edit_file(src/**)")

@@ -13,9 +13,9 @@ from bridle.core.agent import Agent
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, user_message
 from bridle.core.model import Model
-from bridle.core.ports import Provider, Store, ToolContext
+from bridle.core.ports import Provider, Store, ToolContext, ToolOutput
 from bridle.core.protocol import Prompt, Record, Resume, RunEnded, RunOptions
-from bridle.core.tool import Access, AccessClass, Subject, ToolOutput, ToolSpec
+from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
 from bridle.providers.scripted import ScriptedProvider
 from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService

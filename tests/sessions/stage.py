@@ -10,7 +10,7 @@ from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Part, Text, ToolCall, Usage, user_message
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Rule
-from bridle.core.ports import Claims, Models, Provider, Store, Tool, ToolContext
+from bridle.core.ports import Blobs, Claims, Models, Provider, Revisions, Store, Tool, ToolContext, ToolOutput
 from bridle.core.protocol import (
     Command,
     Decide,
@@ -23,7 +23,7 @@ from bridle.core.protocol import (
     TextDelta,
 )
 from bridle.core.retry import RetryPolicy
-from bridle.core.tool import Access, AccessClass, Subject, ToolOutput, ToolSpec
+from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
 from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService
 from bridle.stores.claims import LocalClaims
@@ -132,6 +132,12 @@ class Stage:
         retry: RetryPolicy = NO_WAIT,
         clock: FixedClock | None = None,
         models: Models | None = None,
+        cwd: str = "/",
+        revisions: Revisions | None = None,
+        blobs: Blobs | None = None,
+        remember: Callable[[Sequence[str]], None] = lambda rules: None,
+        mask: Callable[[str], str] = str,
+        tool_timeout_s: float = 600.0,
     ) -> None:
         self.clock = clock or FixedClock()
         self.store = store or EphemeralStore(self.clock)
@@ -154,13 +160,19 @@ class Stage:
                 clock=self.clock,
                 chance=CountingChance(0 if store is None else 1_000),
                 retry=retry,
+                revisions=revisions,
+                blobs=blobs,
+                remember=remember,
+                mask=mask,
+                tool_timeout_s=tool_timeout_s,
             )
         )
         self.session = SessionId("play")
+        self._cwd = cwd
 
     async def __aenter__(self) -> "Stage":
         if not await self.store.read(self.session, limit=1):
-            await self.service.create(cwd="/", session_id=self.session)
+            await self.service.create(cwd=self._cwd, session_id=self.session)
         return self
 
     async def __aexit__(self, *_: object) -> None:

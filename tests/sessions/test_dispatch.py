@@ -5,6 +5,7 @@ from typing import get_args
 
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolResult
+from bridle.core.ports import ToolContext
 from bridle.core.protocol import ApprovalRequested, ToolFinished
 from bridle.core.tool import AccessClass
 from bridle.sessions.dispatch import Dispatcher
@@ -60,19 +61,15 @@ async def test_half_a_character_in_a_preview_is_shown_as_an_escape():
 
 
 def dispatcher(*tools: SmallTool, timeout_s: float = 60.0) -> Dispatcher:
-    return Dispatcher(
-        Toolbox(tools),
-        session=SessionId("play"),
-        cwd="/",
-        timeout_s=timeout_s,
-        max_output_bytes=1_000,
-        show_output=lambda call_id, text: None,
-    )
+    return Dispatcher(Toolbox(tools), timeout_s=timeout_s, max_output_bytes=1_000)
+
+
+CONTEXT = ToolContext(SessionId("play"), "/", lambda text: None, mode="yolo")
 
 
 def test_only_a_call_that_reads_may_run_again_after_a_crash():
     tools = [SmallTool(access, str, access=access) for access in get_args(AccessClass)]
-    checks = [dispatcher(*tools).check(call("a", tool.spec.name), (), "yolo") for tool in tools]
+    checks = [dispatcher(*tools).check(call("a", tool.spec.name), CONTEXT) for tool in tools]
 
     assert {checked.call.name for checked in checks if checked.repeatable} == {"read"}
 
@@ -82,16 +79,16 @@ async def test_a_tool_that_takes_too_long_is_stopped():
         await asyncio.Event().wait()
         return on
 
-    result = await dispatcher(SmallTool("look", hang), timeout_s=0.01).run(call("a", "look"))
+    hung = await dispatcher(SmallTool("look", hang), timeout_s=0.01).run(call("a", "look"), CONTEXT)
 
-    assert result == ToolResult(CallId("a"), "look", "look did not finish within 0.01 s", is_error=True)
+    assert hung.result == ToolResult(CallId("a"), "look", "look did not finish within 0.01 s", is_error=True)
 
 
 async def test_a_long_output_is_cut_to_its_size():
-    result = await dispatcher(SmallTool("look", lambda on: "x" * 5_000)).run(call("a", "look"))
+    long = await dispatcher(SmallTool("look", lambda on: "x" * 5_000)).run(call("a", "look"), CONTEXT)
 
-    assert len(result.output.encode()) <= 1_000
-    assert "of 5000 bytes left out" in result.output
+    assert len(long.result.output.encode()) <= 1_000
+    assert "of 5000 bytes left out" in long.result.output
 
 
 async def test_a_tool_that_takes_too_long_is_told_apart_from_one_that_gave_up_by_itself():
@@ -101,17 +98,10 @@ async def test_a_tool_that_takes_too_long_is_told_apart_from_one_that_gave_up_by
         await asyncio.Event().wait()
         return on
 
-    dispatcher = Dispatcher(
-        Toolbox([SmallTool("look", hang)]),
-        session=SessionId("s"),
-        cwd="/",
-        timeout_s=0.01,
-        max_output_bytes=1000,
-        show_output=lambda call_id, text: None,
-    )
+    tools = dispatcher(SmallTool("look", hang), timeout_s=0.01)
 
-    hung = await dispatcher.run(call("a", "look", "hangs"))
-    gave_up = await dispatcher.run(call("b", "look", "gives up"))
+    hung = await tools.run(call("a", "look", "hangs"), CONTEXT)
+    gave_up = await tools.run(call("b", "look", "gives up"), CONTEXT)
 
-    assert hung.output == "look did not finish within 0.01 s"
-    assert gave_up.output == "look failed: TimeoutError: the server did not answer"
+    assert hung.result.output == "look did not finish within 0.01 s"
+    assert gave_up.result.output == "look failed: TimeoutError: the server did not answer"

@@ -167,7 +167,7 @@ async def test_an_approval_waits_for_its_answer(answer, outcome, ran):
         {"on": "src/x"},
         "mode ask: write access",
         "would change src/x",
-        "change(src/**)",
+        ("change(src/**)",),
     )
     assert ApprovalDecided(CallId("c1"), answer, "because") in log
     assert (ended.outcome, len(tool.calls)) == (outcome, ran)
@@ -204,7 +204,7 @@ async def test_a_grant_for_the_session_answers_the_other_questions_it_covers_and
 
     assert tool.calls == ["src/x", "src/y", "src/z", "src/w"]
     assert decided == [
-        ApprovalDecided(CallId("a"), "session", rule="change(src/**)"),
+        ApprovalDecided(CallId("a"), "session", rules=("change(src/**)",)),
         ApprovalDecided(CallId("b"), "once", "rule change(src/**)"),
     ]
 

@@ -14,26 +14,36 @@ from bridle.core.protocol import (
     BudgetWarned,
     Checkpoint,
     Event,
+    FilesChanged,
+    FilesSeen,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
     PromptQueued,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
     QueueDropped,
     QueueEdited,
     Record,
     Retrying,
+    Rewound,
     RunEnded,
     RunResumed,
     RunStarted,
+    SeenFile,
     SessionArchived,
     SessionCreated,
     SessionFacts,
     SessionTitled,
+    Todo,
+    TodosChanged,
     ToolFinished,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.revision import FileChange, FileState
 from bridle.core.session import SessionSummary
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.jsonl import JsonlStore
@@ -108,6 +118,12 @@ SAMPLES: list[Event] = [
     Checkpoint(SessionFacts(created(), 1, "A title")),
     RunEnded(RUN, "completed", "done"),
     ModelSwitched(RUN, 1, "other/model", "gone"),
+    QuestionAsked(CallId("c1"), Question("Which one?", ("a", "b"))),
+    QuestionAnswered(CallId("c1"), ("a",)),
+    FilesSeen((SeenFile("a.py", "0" * 64),)),
+    FilesChanged((FileChange("a.py", None, FileState("file", 0o644, "0" * 64, 3)),), CallId("c1")),
+    TodosChanged((Todo("look", "completed"),)),
+    Rewound(1),
 ]
 """One event of each kind."""
 

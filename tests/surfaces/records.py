@@ -57,7 +57,7 @@ def edit_session(
                 Usage(100, 10),
                 tokens=10,
             ),
-            ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, "edit_file(*)"),
+            ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, ("edit_file(*)",)),
             ApprovalDecided(CALL, "once"),
             ToolStarted(CALL, "edit_file", EDIT),
             ToolFinished(ToolResult(CALL, "edit_file", output), 3, 8),

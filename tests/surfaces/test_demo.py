@@ -33,7 +33,12 @@ def test_the_demo_answers_edits_and_lists(env: dict[str, str], weights: Path):
     assert done.returncode == 0, out
     assert "A real model answers" in question
     assert len(answer.split()) >= 2
-    assert '» edit_file hello.py ✓ TIME\n  - print("hello")\n  + print("hello, world")\n' in rest
-    assert '$ cat hello.py\nprint("hello, world")\n' in rest
+    assert (
+        '» edit_file hello.py ✓ TIME\n  @@ -1,1 +1,1 @@\n  -print("hello")\n  +print("hello, world")\n'
+    ) in rest
+    assert rest.count('$ cat hello.py\nprint("hello, world")\n') == 1
+    assert "\n   2  edit_file hello.py (1 file changed)\n" in rest
+    assert rest.count('$ cat hello.py\nprint("hello")\n') == 1
+    assert '--undo --yes > /dev/null && cat hello.py\nprint("hello, world")\n' in rest
     assert rest.count("\nID  DATE  done ") == 2
     assert rest.count("  ok      ") == 2

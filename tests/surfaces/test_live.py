@@ -9,22 +9,31 @@ from bridle.core.protocol import (
     BudgetWarned,
     Delta,
     Event,
+    FilesChanged,
     Lagged,
     ModelReplied,
     ModelSwitched,
+    Notice,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
     ReasoningDelta,
     Record,
     Retrying,
+    Rewound,
     TextDelta,
+    Todo,
+    TodosChanged,
     ToolFinished,
     ToolOutputDelta,
     ToolStarted,
     TurnStarted,
 )
+from bridle.core.revision import FileChange, FileState
 from bridle.surfaces.live import AnswerStyle, TextView
 from bridle.surfaces.terminal import Console, Screen
 from tests.surfaces.command import everything
-from tests.surfaces.records import CALL, EDIT, RUN, records, result
+from tests.surfaces.records import CALL, DIFF, EDIT, RUN, records, result
 
 
 def shown(
@@ -49,9 +58,9 @@ def replied(text: str) -> ModelReplied:
 
 
 def finished(
-    output: str, *, is_error: bool = False, call: CallId = CALL, name: str = "edit_file"
+    output: str, *, is_error: bool = False, call: CallId = CALL, name: str = "edit_file", diff: str = ""
 ) -> ToolFinished:
-    return ToolFinished(ToolResult(call, name, output, is_error=is_error), 12)
+    return ToolFinished(ToolResult(call, name, output, is_error=is_error), 12, diff=diff)
 
 
 END = "session 019a8536-2b7c · 2 turns · 1 tool call · 235 tokens · price unknown\n"
@@ -106,10 +115,31 @@ def test_no_answer_is_printed_for_a_run_that_did_not_complete():
 
 
 def test_a_call_and_its_change_are_one_line_and_the_lines_it_changed():
-    out, err = shown(ToolStarted(CALL, "edit_file", EDIT), finished("Replaced"))
+    out, err = shown(ToolStarted(CALL, "edit_file", EDIT), finished("Replaced", diff=DIFF))
 
     assert out == ""
-    assert err == "» edit_file greet.py ✓ 12 ms\n  - helo\n  + hello\n" + END
+    assert err == "» edit_file greet.py ✓ 12 ms\n  @@ -1,1 +1,1 @@\n  -helo\n  +hello\n" + END
+
+
+def test_a_change_of_several_files_names_each():
+    other = DIFF.replace("greet.py", "other.py")
+
+    err = shown(
+        ToolStarted(CALL, "rename_symbol", {}), finished("ok", name="rename_symbol", diff=DIFF + other)
+    )[1]
+
+    lines = "".join(f"  {line}\n" for line in (DIFF + other).splitlines())
+    assert err == "» rename_symbol ✓ 12 ms\n" + lines + END
+
+
+def test_a_change_is_coloured():
+    err = io.StringIO()
+    screen = Screen(err, {"FORCE_COLOR": "1"})
+    view = TextView(Console(screen, screen, {}), answer="none", chatty=True, verbose=False)
+
+    view.show(_item(finished("ok", diff=DIFF)))
+
+    assert err.getvalue().endswith("\x1b[31m-helo\x1b[0m\n  \x1b[32m+hello\x1b[0m\n")
 
 
 def test_a_call_that_only_reads_shows_no_change():
@@ -135,9 +165,70 @@ def test_a_call_that_was_refused_is_shown_too():
 
 
 def test_a_change_that_was_approved_is_not_shown_again():
-    err = shown(ApprovalDecided(CALL, "once"), ToolStarted(CALL, "edit_file", EDIT), finished("ok"))[1]
+    for answer in ("once", "session", "always"):
+        err = shown(
+            ApprovalDecided(CALL, answer),
+            ToolStarted(CALL, "edit_file", EDIT),
+            FilesChanged((FileChange("greet.py", FileState("file")),), CALL),
+            finished("ok", diff=DIFF),
+        )[1]
 
-    assert err == "» edit_file greet.py ✓ 12 ms\n" + END
+        assert err == "» edit_file greet.py ✓ 12 ms\n" + END
+
+
+def test_a_change_that_a_rule_let_through_is_shown():
+    granted = ApprovalDecided(CALL, "once", "rule edit_file(*)")
+
+    err = shown(granted, ToolStarted(CALL, "edit_file", EDIT), finished("ok", diff=DIFF))[1]
+
+    assert err == "» edit_file greet.py ✓ 12 ms\n  @@ -1,1 +1,1 @@\n  -helo\n  +hello\n" + END
+
+
+def test_the_files_that_a_command_changed_are_named():
+    file = FileState("file")
+    changes = (FileChange("a", None, file), FileChange("b\x1b", file, file), FileChange("c", file))
+    many = tuple(FileChange(f"f{n}", None, file) for n in range(7))
+
+    err = shown(
+        ToolStarted(CALL, "bash", {"command": "make"}),
+        FilesChanged(changes, CALL),
+        finished("ok", name="bash"),
+        FilesChanged(many),
+    )[1]
+
+    assert err == (
+        "» bash make ✓ 12 ms\n  created a, changed b\\x1b, deleted c\n"
+        "on disk: created f0, created f1, created f2, created f3, created f4 and 2 more files\n" + END
+    )
+
+
+def test_what_is_to_be_done_is_listed():
+    todos = (Todo("read\x1b", "completed"), Todo("fix", "in_progress"), Todo("test"))
+
+    err = shown(
+        ToolStarted(CALL, "todos", {"todos": [{}, {}, {}]}),
+        TodosChanged(todos),
+        finished("ok", name="todos"),
+        finished("ok", name="todos"),
+    )[1]
+
+    listed = "» todos 3 items ✓ 12 ms\n  [x] read\\x1b\n  [>] fix\n  [ ] test\n"
+    assert err == listed + "» todos ✓ 12 ms\n" + END
+
+
+def test_a_question_is_noted_where_it_cannot_be_put():
+    asked = QuestionAsked(CALL, Question("Which?", ("a", "b")))
+
+    err = shown(asked, QuestionAnswered(CALL), asked, QuestionAnswered(CALL, ("a", "b")))[1]
+
+    which = "  Which?\n    1 a\n    2 b\n"
+    assert err == f"{which}answered: nothing\n{which}answered: a, b\n" + END
+
+
+def test_a_notice_and_a_rewind_are_said():
+    err = shown(Notice("the rule holds for this session only"), Rewound(7, "files"))[1]
+
+    assert err == "the rule holds for this session only\nback at event 7 (files)\n" + END
 
 
 def test_calls_that_run_side_by_side_are_told_apart():
@@ -153,11 +244,13 @@ def test_calls_that_run_side_by_side_are_told_apart():
 
 
 def test_a_long_change_is_cut():
-    args = {"path": "a", "content": "\n".join("x" * 25)}
+    diff = "--- a\n+++ a\n" + "+x\n" * 25
 
-    err = shown(ToolStarted(CALL, "write_file", args), finished("ok", name="write_file"))[1]
+    err = shown(ToolStarted(CALL, "write_file", {"path": "a"}), finished("ok", name="write_file", diff=diff))[
+        1
+    ]
 
-    assert err == "» write_file a ✓ 12 ms\n" + "  + x\n" * 20 + "  … 5 more lines\n" + END
+    assert err == "» write_file a ✓ 12 ms\n" + "  +x\n" * 20 + "  … 5 more lines\n" + END
 
 
 def test_live_output_and_reasoning():
@@ -173,14 +266,64 @@ def test_live_output_and_reasoning():
     )
 
     assert out == "Hi\n"
-    assert err == "hmm\nfile\n» bash ls ✓ 12 ms\n80 of 100 tokens used\n" + END
+    assert err == "hmm\n» bash ls\n  file\n  ✓ 12 ms\n80 of 100 tokens used\n" + END
+
+
+def test_what_a_call_prints_stands_below_it_in_whatever_pieces_it_comes():
+    pieces = [ToolOutputDelta(CALL, text) for text in ("on", "e\n\ntw", "o", "\n", "\x1b[2J")]
+
+    err = shown(ToolStarted(CALL, "bash", {"command": "ls"}), *pieces, finished("", name="bash"))[1]
+
+    assert err == "» bash ls\n  one\n\n  two\n  \\x1b[2J\n  ✓ 12 ms\n" + END
+
+
+def test_what_calls_print_side_by_side_is_told_apart():
+    other = CallId("call_2")
+    err = shown(
+        ToolStarted(CALL, "bash", {"command": "a"}),
+        ToolStarted(other, "bash", {"command": "b"}),
+        ToolOutputDelta(CALL, "from a"),
+        ToolOutputDelta(other, "from b\n"),
+        finished("", name="bash"),
+        ToolOutputDelta(other, "more of b\n"),
+        finished("", name="bash", call=other),
+    )[1]
+
+    assert err == (
+        "» bash a\n  from a\n» bash b\n  from b\n» bash a ✓ 12 ms\n» bash b\n  more of b\n  ✓ 12 ms\n" + END
+    )
+
+
+def test_a_command_that_failed_does_not_repeat_what_it_has_printed():
+    err = shown(
+        ToolStarted(CALL, "bash", {"command": "make"}),
+        ToolOutputDelta(CALL, "[x]\nboom\n"),
+        FilesChanged((FileChange("a.o", None, FileState("file")),), CALL),
+        finished("[x]\nboom\n[ended after 3 s]\n[exit status 2]", name="bash", is_error=True),
+    )[1]
+
+    assert err == (
+        "» bash make\n  [x]\n  boom\n  ✗\n  [ended after 3 s]\n  [exit status 2]\n  created a.o\n" + END
+    )
+
+
+def test_a_command_that_goes_on_in_the_background_says_so():
+    start = ToolStarted(CALL, "bash", {"command": "serve"})
+    goes_on, nothing = "[it goes on in the background as job 1]", "[no output]"
+
+    err = shown(start, finished(goes_on, name="bash"), start, finished(nothing, name="bash"))[1]
+
+    assert err == f"» bash serve ✓ 12 ms\n  {goes_on}\n» bash serve ✓ 12 ms\n" + END
 
 
 def test_nothing_but_the_answer_when_quiet():
     out, err = shown(
         ReasoningDelta("hmm"),
         ToolStarted(CALL, "edit_file", EDIT),
-        finished("ok"),
+        finished("ok", diff=DIFF),
+        TodosChanged((Todo("x"),)),
+        QuestionAsked(CALL, Question("Which?")),
+        Notice("careful"),
         replied("Hi"),
         chatty=False,
     )

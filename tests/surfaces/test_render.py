@@ -3,11 +3,9 @@ from typing import Any
 
 import pytest
 
-from bridle.core.messages import ToolCall
 from bridle.core.protocol import ApprovalRequested
 from bridle.surfaces.render import (
     approval_lines,
-    change_of,
     describe_args,
     describe_cost,
     paint_diff,
@@ -20,7 +18,7 @@ from tests.surfaces.records import CALL, DIFF, EDIT, SESSION, result
 
 
 def test_an_approval_shows_the_whole_diff_and_the_reason():
-    request = ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, "edit_file(*)")
+    request = ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, ("edit_file(*)",))
 
     assert approval_lines(Screen(io.StringIO(), {}), request) == [
         "edit_file greet.py",
@@ -43,6 +41,20 @@ def test_an_approval_without_a_preview_shows_the_arguments():
     ]
 
 
+def test_a_command_that_is_shown_whole_is_not_in_the_title_too():
+    request = ApprovalRequested(
+        CALL, "bash", {"command": "a\nb"}, "mode ask: execute access", "$ a\nb\n(in .)"
+    )
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "bash",
+        "$ a",
+        "b",
+        "(in .)",
+        "asked because of mode ask: execute access",
+    ]
+
+
 def test_a_diff_is_coloured_by_its_lines():
     screen = Screen(io.StringIO(), {"FORCE_COLOR": "1"})
 
@@ -62,26 +74,16 @@ def test_a_diff_is_coloured_by_its_lines():
         ({}, ""),
         ({"path": "a b"}, "a b"),
         ({"pattern": "*.py", "path": 3}, "*.py"),
-        ({"depth": 2}, '{"depth":2}'),
+        ({"pattern": "TODO", "path": "src"}, "TODO in src"),
+        ({"url": "http://h/x", "path": "x"}, "http://h/x"),
+        ({"job": 2, "wait": 5}, "job=2 wait=5"),
+        ({"todos": [{"text": "x"}, {"text": "y"}]}, "2 items"),
+        ({"a": [1], "b": {"c": "\x1b"}}, '{"a":[1],"b":{"c":"\\u001b"}}'),
         ({"command": "ls\n\x1b[2J"}, "ls \\x1b[2J"),
     ],
 )
 def test_a_call_is_described_on_one_line(args: dict[str, Any], text: str):
     assert describe_args(args) == text
-
-
-@pytest.mark.parametrize(
-    ("tool", "args", "lines"),
-    [
-        ("write_file", {"path": "a", "content": "x\ny"}, ["+ x", "+ y"]),
-        ("edit_file", {"path": "a", "old_str": "x", "new_str": ""}, ["- x"]),
-        ("send_message", {"content": "a message"}, []),
-        ("write_file", {"path": "a", "content": 3}, []),
-        ("write_file", {"path": "a"}, []),
-    ],
-)
-def test_the_change_in_a_call(tool: str, args: dict[str, Any], lines: list[str]):
-    assert change_of(ToolCall(CALL, tool, args)) == lines
 
 
 def test_an_unknown_price_is_not_zero():

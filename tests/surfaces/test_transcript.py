@@ -8,6 +8,8 @@ from bridle.core.protocol import (
     RunEnded,
     RunStarted,
     SessionCreated,
+    Todo,
+    TodosChanged,
     ToolFinished,
     ToolStarted,
     Totals,
@@ -41,6 +43,14 @@ def test_a_whole_session():
         "  Done.",
         "  \\x1b[2J",
     ]
+
+
+def test_what_is_to_be_done_comes_last():
+    todos = TodosChanged((Todo("read", "completed"), Todo("fix")))
+
+    shown = lines([*edit_session(), records([todos])[0]])
+
+    assert shown[-4:] == ["", "to do", "  [x] read", "  [ ] fix"]
 
 
 def test_long_results_are_cut_and_other_parts_are_named():

@@ -58,7 +58,7 @@ def test_denied_calls_are_named_with_the_rule_that_would_allow_them():
 
     for record in records(
         [
-            ApprovalRequested(CALL, "edit_file", EDIT, "mode ask", suggestion="edit_file(*)"),
+            ApprovalRequested(CALL, "edit_file", EDIT, "mode ask", suggestions=("edit_file(*)",)),
             ApprovalDecided(CALL, "deny", "not now"),
             ToolFinished(ToolResult(CALL, "edit_file", "denied: not now", is_error=True), denied=True),
             ToolFinished(by_rule, denied=True),
@@ -70,8 +70,8 @@ def test_denied_calls_are_named_with_the_rule_that_would_allow_them():
 
     assert ledger.result is not None
     assert ledger.result.denied == [
-        DeniedCall(CALL, "edit_file", "not now", "edit_file(*)"),
-        DeniedCall(CallId("b"), "write_file", "denied by rule deny write_file", ""),
+        DeniedCall(CALL, "edit_file", "not now", ("edit_file(*)",)),
+        DeniedCall(CallId("b"), "write_file", "denied by rule deny write_file", ()),
     ]
 
 

@@ -63,3 +63,34 @@ async def test_a_cancelled_caller_does_not_wait_for_ever():
     release.set()
 
     assert waited_s < 2
+
+
+async def test_work_that_waits_for_something_is_ended_through_it():
+    released = threading.Event()
+
+    assert await in_thread(lambda stop: released.wait(10), deadline_s=0.01, on_stop=released.set)
+
+
+async def test_a_cancelled_caller_ends_what_the_work_waits_for():
+    started, released, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work(stop: threading.Event) -> None:
+        started.set()
+        released.wait(10)
+        ended.set()
+
+    task = asyncio.create_task(in_thread(work, on_stop=released.set))
+    await asyncio.to_thread(started.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert ended.is_set()
+
+
+async def test_work_that_is_done_is_not_stopped():
+    stopped: list[bool] = []
+
+    await in_thread(lambda stop: None, deadline_s=10, on_stop=lambda: stopped.append(True))
+
+    assert stopped == []

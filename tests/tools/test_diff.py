@@ -154,3 +154,69 @@ def test_one_changed_line_of_a_huge_file_is_one_small_hunk():
         "--- f\n+++ f\n@@ -99998,7 +99998,7 @@\n"
         " 99997\n 99998\n 99999\n-100000\n+x\n 100001\n 100002\n 100003\n"
     )
+
+
+def test_a_small_change_of_a_long_text_is_one_of_its_lines_only(vectors):
+    """What stands before and after is left out without being split; the diff is the same."""
+    for vector in vectors("diff"):
+        head = [f"head {number}" for number in range(20_000)]
+        tail = [f"tail {number}" for number in range(20_000)]
+        old, new = ([*head, *lines_of(vector[side]), *tail] for side in ("old", "new"))
+
+        patch = unified_diff("\n".join(old), "\n".join(new), "f.txt")
+
+        assert apply(old, patch) == new
+        changed = sum(line[0] in "+-" for line in lines_of(patch)[2:])
+        assert changed <= len(lines_of(vector["old"])) + len(lines_of(vector["new"])), vector["name"]
+
+
+LONG = "x" * 100_000
+
+
+@given(
+    head=st.lists(st.sampled_from(["a", "", "b"]), max_size=6),
+    old=st.lists(st.sampled_from(["a", "", "c"]), max_size=6),
+    new=st.lists(st.sampled_from(["a", "", "c"]), max_size=6),
+    tail=st.lists(st.sampled_from(["a", "", "b"]), max_size=6),
+    ends=st.tuples(st.booleans(), st.booleans()),
+)
+def test_a_diff_of_long_texts_is_right_too(
+    head: list[str], old: list[str], new: list[str], tail: list[str], ends: tuple[bool, bool]
+):
+    old_lines, new_lines = [LONG, *head, *old, *tail, LONG], [LONG, *head, *new, *tail, LONG]
+    texts = ["\n".join(lines) + "\n" * end for lines, end in zip((old_lines, new_lines), ends, strict=True)]
+
+    assert apply(old_lines, unified_diff(texts[0], texts[1], "f")) == new_lines
+
+
+@pytest.mark.parametrize(("before", "after"), [(20, 21), (21, 20), (20, 40), (0, 9)])
+def test_lines_that_repeat_are_not_both_start_and_end(before: int, after: int):
+    old, new = ([LONG, *["a"] * count, LONG] for count in (before, after))
+
+    assert apply(old, unified_diff("\n".join(old), "\n".join(new), "f")) == new
+
+
+@pytest.mark.timeout(10)
+def test_more_lines_than_can_be_compared_are_shown_in_part():
+    patch = unified_diff("same\n" + "old\n" * 300_000, "same\n" + "new\n" * 100_001, "f")
+
+    lines = lines_of(patch)
+    assert lines[:4] == [
+        "--- f",
+        "+++ f",
+        "@@ -1,300001 +1,100002 @@ (too many lines to be compared)",
+        "-same",
+    ]
+    assert [line for line in lines if line.startswith("@@ ...")] == [
+        "@@ ... 299001 lines omitted ... @@",
+        "@@ ... 99002 lines omitted ... @@",
+    ]
+    assert len(lines) == 3 + 2 * 1001
+    assert lines[-1] == "+new"
+
+
+@pytest.mark.timeout(10)
+def test_millions_of_empty_lines_cost_little():
+    assert unified_diff("\n" * 5_000_000, "\n" * 4_999_999 + "x\n", "f") == (
+        "--- f\n+++ f\n@@ -4999997,4 +4999997,4 @@\n-\n \n \n \n+x\n"
+    )

@@ -1,6 +1,7 @@
 """Opening and replacing files: no link is followed, nothing blocks, nothing is left half written."""
 
 import errno
+import fcntl
 import os
 import random
 import signal
@@ -11,7 +12,8 @@ import sys
 import tempfile
 import textwrap
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,7 +22,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.tools.disk import file_mode, open_file, open_folder, reason, replace_file, version_of
+from bridle.tools.disk import (
+    check_unprotected,
+    file_mode,
+    open_file,
+    open_folder,
+    reason,
+    replace_file,
+    replacement,
+    version_of,
+)
 from bridle.tools.paths import resolve
 from tests.tools.conftest import Swapping
 
@@ -289,6 +300,80 @@ def test_a_hard_link_outside_keeps_its_content(cwd: Path, outside: Path):
     assert (outside / "secret.txt").read_text() == "secret\n"
 
 
+def test_git_and_settings_are_protected(cwd: Path):
+    for path in (".git/config", "a/.git", ".bridle/config.toml", "/home/x/.Bridle/agents", ".GIT/hooks/x"):
+        with pytest.raises(ToolError) as caught:
+            check_unprotected(path)
+        assert str(caught.value) == f"{path} is protected; ask the user to change it"
+    with pytest.raises(ToolError, match="is protected"):
+        write(cwd, ".git/hooks/post-checkout", b"")
+    for path in (".gitignore", "git/config", "x.git/y", "a/.bridle-1", "."):
+        check_unprotected(path)
+
+    assert names(cwd) == []
+
+
+def test_a_stopped_write_makes_no_folders(cwd: Path):
+    stop = threading.Event()
+    stop.set()
+
+    with pytest.raises(ToolError, match="stopped before a/b/f was changed"):
+        replace_file(resolve(str(cwd), "a/b/f"), b"new", stop=stop)
+
+    assert names(cwd) == []
+
+
+def test_a_write_that_fails_takes_its_folders_away_again(cwd: Path):
+    (cwd / "a").mkdir()
+    place = resolve(str(cwd), "a/b/c/f")
+
+    def fail(path: str) -> None:
+        if path.endswith("f"):
+            raise ZeroDivisionError
+
+    def fail_beside_theirs(path: str) -> None:
+        (cwd / "a" / "b" / "theirs").touch() if path.endswith("c") else fail(path)
+
+    left = []
+    for keep in (fail, fail_beside_theirs):
+        with pytest.raises(ZeroDivisionError):
+            replace_file(place, b"new", stop=GO, keep=keep)
+        left.append(sorted(str(path.relative_to(cwd)) for path in cwd.rglob("*")))
+
+    assert left == [["a"], ["a", "a/b", "a/b/theirs"]]
+
+
+def test_a_stream_that_breaks_leaves_the_old_file(cwd: Path):
+    (cwd / "f").write_text("old")
+    place = resolve(str(cwd), "f")
+
+    with (
+        suppress(ZeroDivisionError),
+        replacement(place, stop=GO, expected="any", keep=lambda _: None) as file,
+    ):
+        os.write(file, b"half")
+        raise ZeroDivisionError
+
+    assert names(cwd) == ["f"]
+    assert (cwd / "f").read_text() == "old"
+
+
+def test_all_that_changes_is_kept_before(cwd: Path):
+    (cwd / "a").mkdir()
+    (cwd / "lnk").symlink_to("a")
+    kept: list[tuple[str, bool]] = []
+
+    for path in ("lnk/b/f", "lnk/b/f", "lnk/b/g"):
+        replace_file(
+            resolve(str(cwd), path),
+            b"",
+            stop=GO,
+            keep=lambda path: kept.append((os.path.relpath(path, cwd), os.path.exists(path))),
+        )
+
+    assert kept == [("a/b", False), ("a/b/f", False), ("a/b/f", True), ("a/b/g", False)]
+
+
 def test_a_stopped_write_changes_nothing(cwd: Path):
     (cwd / "f").write_text("old")
     stop = threading.Event()
@@ -313,6 +398,160 @@ def test_a_file_that_changed_meanwhile_is_left_alone(cwd: Path):
         replace_file(resolve(str(cwd), "f"), b"new", stop=GO, expected=seen)
 
     assert names(cwd) == []
+
+
+def test_a_file_that_must_be_new_never_takes_the_place_of_another(cwd: Path):
+    place = resolve(str(cwd), "a/f")
+
+    replace_file(place, b"mine", stop=GO, expected=None)
+    with pytest.raises(ToolError, match="a/f was created by somebody else just now; read it again"):
+        replace_file(place, b"theirs", stop=GO, expected=None)
+
+    assert names(cwd / "a") == ["f"]
+    assert (cwd / "a" / "f").read_bytes() == b"mine"
+    assert (cwd / "a" / "f").stat().st_nlink == 1
+
+
+def test_a_file_that_appears_at_the_last_moment_is_left_alone(cwd: Path):
+    """`keep` is called between writing and naming the new file."""
+    place = resolve(str(cwd), "f")
+
+    for act in (lambda: (cwd / "f").write_text("theirs"), lambda: (cwd / "f").symlink_to("nowhere")):
+        (cwd / "f").unlink(missing_ok=True)
+        with pytest.raises(ToolError, match="f was created by somebody else just now; read it again"):
+            replace_file(place, b"mine", stop=GO, expected=None, keep=lambda _, act=act: act())
+        assert names(cwd) == ["f"]
+    assert (cwd / "f").is_symlink()
+
+
+def test_of_many_that_make_a_file_at_once_only_one_does(cwd: Path):
+    barrier = threading.Barrier(8)
+    made: list[int] = []
+
+    def make(number: int) -> None:
+        place = resolve(str(cwd), "f")
+        with suppress(ToolError):
+            replace_file(place, b"%d" % number, stop=GO, expected=None, keep=lambda _: wait_for(barrier))
+            made.append(number)
+
+    run_at_once([lambda number=number: make(number) for number in range(8)])
+
+    assert (cwd / "f").read_bytes() == b"%d" % made[0]
+    assert len(made) == 1
+    assert names(cwd) == ["f"]
+
+
+def test_of_many_that_replace_a_version_at_once_only_one_does(cwd: Path):
+    (cwd / "f").write_text("old")
+    seen = version_of((cwd / "f").stat())
+    barrier = threading.Barrier(8)
+    made: list[int] = []
+
+    def replace(number: int) -> None:
+        wait_for(barrier)
+        with suppress(ToolError):
+            replace_file(resolve(str(cwd), "f"), b"%d" % number, stop=GO, expected=seen)
+            made.append(number)
+
+    run_at_once([lambda number=number: replace(number) for number in range(8)])
+
+    assert (cwd / "f").read_bytes() == b"%d" % made[0]
+    assert len(made) == 1
+    assert names(cwd) == ["f"]
+
+
+def wait_for(barrier: threading.Barrier) -> None:
+    with suppress(threading.BrokenBarrierError):
+        barrier.wait(1)
+
+
+def run_at_once(acts: list[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=act) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_file_that_somebody_holds_is_left_alone(cwd: Path):
+    (cwd / "f").write_text("old")
+
+    with (cwd / "f").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(ToolError, match="f is being changed by somebody else; read it again"):
+            write(cwd, "f", b"new")
+    write(cwd, "f", b"newer")
+
+    assert (cwd / "f").read_text() == "newer"
+
+
+WITHOUT_LINKS = """
+    import ctypes, os, platform, struct, sys, threading
+    from bridle.core.errors import ToolError
+    from bridle.tools.disk import replace_file
+    from bridle.tools.paths import resolve
+    linkat = {"x86_64": 265, "aarch64": 37}[platform.machine()]
+    code = b"".join(struct.pack("HBBI", *step) for step in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, linkat), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)))
+    program = ctypes.create_string_buffer(code, len(code))
+    filters = struct.pack("HxxxxxxP", 4, ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filters, 0, 0) == 0
+    try:
+        os.link("a", "b", follow_symlinks=False)
+    except PermissionError:
+        print("no links")
+    for data in (b"mine", b"theirs"):
+        try:
+            replace_file(resolve(sys.argv[1], "f"), data, stop=threading.Event(), expected=None)
+        except ToolError as error:
+            print(error)
+"""
+
+
+def test_a_new_file_is_made_where_there_are_no_hard_links(cwd: Path):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WITHOUT_LINKS), cwd],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "no links\nf was created by somebody else just now; read it again\n"
+    assert (cwd / "f").read_text() == "mine"
+    assert names(cwd) == ["f"]
+
+
+def test_leftovers_of_dead_processes_are_removed_once_they_are_old(cwd: Path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        dead = process.pid
+    minute, day = time.time() - 120, time.time() - 90_000
+    for name, changed in {
+        f".bridle-{dead}-0.tmp": minute,
+        f".bridle-{dead}-1.tmp": time.time(),
+        f".bridle-{os.getpid()}-7.tmp": minute,
+        f".bridle-{os.getpid()}-8.tmp": day,
+        ".bridle-999999999-0.tmp": minute,
+        f".bridle-{dead}-0.tmp.txt": day,
+        "bridle-1-0.tmp": day,
+    }.items():
+        (cwd / name).touch()
+        os.utime(cwd / name, (changed, changed))
+    (cwd / f".bridle-{dead}-2.tmp").mkdir()
+    os.utime(cwd / f".bridle-{dead}-2.tmp", (day, day))
+
+    write(cwd, "f", b"new")
+
+    assert names(cwd) == sorted(
+        [
+            f".bridle-{dead}-1.tmp",
+            f".bridle-{os.getpid()}-7.tmp",
+            f".bridle-{dead}-0.tmp.txt",
+            "bridle-1-0.tmp",
+            f".bridle-{dead}-2.tmp",
+            "f",
+        ]
+    )
 
 
 def test_a_leftover_of_a_crash_is_in_nobodys_way(cwd: Path):

@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.tools.globs import enter_folder, literal_folders, matches_file, parse_glob, reaches
+from bridle.tools.globs import (
+    anywhere,
+    enter_folder,
+    expand_braces,
+    is_plain,
+    literal_folders,
+    matches_file,
+    parse_glob,
+    path_expression,
+    plain_name,
+    reaches,
+)
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -95,3 +106,86 @@ def simple_match(pattern: str, name: str) -> bool:
 def test_a_name_is_matched_like_in_the_plainest_matcher(pattern: str, name: str):
     if pattern != "**":
         assert matches(pattern, name) == simple_match(pattern, name)
+
+
+PIECES = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "[+-9]", "**", "/", "/", "\\a", "{", ","])
+NAMES = st.text(alphabet="abc/\n", min_size=1, max_size=12)
+
+
+@given(pattern=st.lists(PIECES, min_size=1, max_size=10).map("".join), path=NAMES)
+def test_a_whole_path_is_matched_like_its_names_one_by_one(pattern: str, path: str):
+    pattern, path = pattern.strip("/"), path.strip("/")
+    if not path or "//" in path or not pattern or "//" in pattern:
+        return
+
+    assert bool(path_expression((pattern,)).fullmatch(path)) == matches(pattern, path)
+    if matches(pattern, path):
+        assert matches(plain_name(pattern), path.rpartition("/")[2])
+    if is_plain(pattern):
+        assert matches(pattern, path) == matches(plain_name(pattern), path.rpartition("/")[2])
+
+
+@pytest.mark.timeout(2)
+@pytest.mark.parametrize("pattern", ["**/a/" * 30 + "b", "**/*/" * 30 + "b", "**/*a*a*a/" * 20 + "b"])
+def test_no_path_pattern_explodes(pattern: str):
+    assert not path_expression((pattern,)).fullmatch("/".join(["aaaa", "a"] * 60))
+
+
+def test_any_of_several_patterns_may_fit():
+    expression = path_expression(("a/*", "**/x"))
+
+    assert [path for path in ("a/b", "b/x", "x", "b", "a/b/c") if expression.fullmatch(path)] == [
+        "a/b",
+        "b/x",
+        "x",
+    ]
+
+
+def test_braces_stand_for_several_patterns():
+    assert [
+        expand_braces(pattern) for pattern in ("a", "*.{ts,tsx}", "{a,b}{c,}", "{a,{b,c}}d", "{a}", "{a")
+    ] == [
+        ("a",),
+        ("*.ts", "*.tsx"),
+        ("a", "ac", "b", "bc"),
+        ("ad", "bd", "cd"),
+        ("{a}",),
+        ("{a",),
+    ]
+
+
+@pytest.mark.timeout(2)
+@pytest.mark.parametrize("pattern", ["{a,b}" * 1000, "{" + "a," * 100 + "}"])
+def test_too_many_braces_are_refused(pattern: str):
+    with pytest.raises(ToolError) as caught:
+        expand_braces(pattern)
+
+    assert str(caught.value) == "the braces of the pattern stand for more than 64 patterns"
+
+
+def test_the_plain_part_of_a_name():
+    patterns = ["*.py", "src/**/*.py", "a?b", "x[ab]y[c].py", "**", "a\\*b", "é.md", "!x", "a:b", "a b-c_d.1"]
+
+    assert [plain_name(pattern) for pattern in patterns] == [
+        "*.py",
+        "*.py",
+        "a*b",
+        "x*.py",
+        "*",
+        "a*b",
+        "*.md",
+        "*x",
+        "a*b",
+        "a b-c_d.1",
+    ]
+    assert [pattern for pattern in ("**/*.py", "src/*.py", "**/a?", "*.py") if is_plain(pattern)] == [
+        "**/*.py"
+    ]
+    assert [anywhere(pattern) for pattern in ("*.py", "a/b")] == ["**/*.py", "a/b"]
+
+
+def test_no_set_and_no_star_crosses_a_folder():
+    patterns = ("a[^x]b", "a[!x]b", "a[+-9]b", "a?b", "a*b", "a[^z-a]b")
+
+    assert [pattern for pattern in patterns if path_expression((pattern,)).fullmatch("a/b")] == []
+    assert all(path_expression((pattern,)).fullmatch("a1b") for pattern in patterns)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,11 +10,28 @@ import pytest
 
 from bridle.core.errors import ToolError
 from bridle.tools.listing import MAX_DEPTH, Listing, list_matching
+from bridle.tools.paths import clean_path, resolve
 from tests.tools.conftest import Swapping
 
 
-def found(cwd: Path, pattern: str, max_files: int = 1000) -> Listing:
-    return list_matching(str(cwd), pattern, max_files=max_files, stop=threading.Event())
+def everything(path: str) -> bool:
+    return True
+
+
+def found(
+    cwd: Path,
+    pattern: str,
+    max_files: int = 1000,
+    visible: Callable[[str], bool] = everything,
+    stop: threading.Event | None = None,
+) -> Listing:
+    return list_matching(
+        clean_path(pattern),
+        find=lambda path: resolve(str(cwd), path),
+        visible=visible,
+        max_files=max_files,
+        stop=stop or threading.Event(),
+    )
 
 
 def make(cwd: Path, *paths: str) -> None:
@@ -112,7 +130,7 @@ def test_a_search_that_is_stopped_gives_what_it_has(cwd: Path):
     stop = threading.Event()
     stop.set()
 
-    assert list_matching(str(cwd), "*", max_files=9, stop=stop) == Listing(
+    assert found(cwd, "*", stop=stop) == Listing(
         (), "the search took too long and was ended; use a narrower pattern"
     )
 
@@ -142,3 +160,18 @@ def test_very_deep_folders_are_left_out(cwd: Path):
     assert len(listing.files) == MAX_DEPTH
     assert listing.note == f"folders more than {MAX_DEPTH} levels deep were left out"
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_is_not_visible_is_not_listed_by_any_of_its_names(cwd: Path):
+    make(cwd, "secrets/key", "open/f")
+    (cwd / "alias").symlink_to("secrets")
+    (cwd / "open" / "key").symlink_to("../secrets/key")
+    (cwd / "open" / "g").symlink_to("f")
+
+    def not_secret(path: str) -> bool:
+        return not path.startswith("secrets/") and path != "open/g"
+
+    assert found(cwd, "**/*", visible=not_secret).files == ("open/f",)
+    assert found(cwd, "*/*", visible=not_secret).files == ("open/f",)
+    assert found(cwd, "alias/**", visible=not_secret).files == ()
+    assert found(cwd, "secrets/*", visible=not_secret).files == ()

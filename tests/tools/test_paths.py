@@ -96,6 +96,53 @@ def test_names_are_shown_without_line_breaks_and_broken_bytes():
     ]
 
 
+def test_a_place_outside_is_found_where_that_is_allowed(cwd: Path, outside: Path):
+    (cwd / "lnk").symlink_to(outside)
+    real = os.path.realpath(outside)
+    asked: list[str] = []
+
+    def allow(path: str) -> bool:
+        asked.append(path)
+        return True
+
+    for path, name in (
+        (f"{outside}/x", f"{outside}/x"),
+        (f"//{outside}//y/../x", f"{outside}/x"),
+        (f"../{outside.name}/x", f"{outside}/x"),
+        ("lnk/x", "lnk/x"),
+    ):
+        place = resolve(str(cwd), path, outside=allow)
+        shown = name if name.startswith("/") else f"{cwd}/{name}"
+        assert place == Place(root="/", name=name, real=f"{real[1:]}/x", shown=shown, outside=True)
+        assert place.subject == f"{real}/x"
+    assert set(asked) == {f"{real}/x"}
+    assert resolve(str(cwd), "/", outside=allow).subject == "/"
+
+
+def test_a_way_through_the_outside_that_leads_back_is_inside(cwd: Path):
+    place = resolve(str(cwd), f"../{cwd.name}/a", outside=lambda _: True)
+
+    assert (place.name, place.real, place.subject, place.outside) == ("a", "a", "a", False)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "lnk/x", "..", "/", "{cwd}/a", "..foo"])
+def test_what_is_not_allowed_outside_is_refused_in_the_same_words(cwd: Path, outside: Path, path: str):
+    (cwd / "lnk").symlink_to(outside)
+    messages = []
+    for allowed in (None, lambda _: False):
+        with pytest.raises(ToolError) as caught:
+            resolve(str(cwd), path.format(cwd=cwd), outside=allowed)
+        messages.append(str(caught.value))
+
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("path", ["", "\\\\host\\x", "/a\0b", "\\x"])
+def test_what_is_no_path_is_refused_everywhere(cwd: Path, path: str):
+    with pytest.raises(ToolError):
+        resolve(str(cwd), path, outside=lambda _: True)
+
+
 STEPS = st.sampled_from(["a", "b", "in", "out", "up", "loop", "f", ".", "..", "", "x"])
 
 

@@ -13,6 +13,9 @@ from bridle.tools.reading import MAX_LINE_BYTES, LineRange, is_binary, read_numb
 NOTE = "\n[the file is not valid UTF-8: bytes that are no text are shown as \\xNN]"
 
 
+CUT = "\n[lines of more than 2000 bytes are cut; grep shows the part of a line around a match]"
+
+
 def read(data: bytes, start: int = 1, end: int | None = None, max_bytes: int = 1_000_000) -> str:
     file = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
     return read_numbered(file, LineRange(start, end), max_bytes=max_bytes, stop=threading.Event())
@@ -49,11 +52,25 @@ def test_other_line_breaks_are_characters():
     assert read("a\x0b\x0c\x85\u2028b\n".encode()) == "1: a\x0b\x0c\x85\u2028b"
 
 
-def test_a_line_of_64_kib_is_too_long():
-    assert read(b"x" * (MAX_LINE_BYTES - 1) + b"\n").endswith("x")
+def test_a_line_of_64_kib_is_too_long_for_a_whole_file():
+    assert read(b"x" * (MAX_LINE_BYTES - 1) + b"\n") == f"1: {'x' * 2000}… [63535 more bytes]{CUT}"
     assert refusal(b"ok\n" + b"x" * MAX_LINE_BYTES) == (
-        "bufio.Scanner: token too long (hint: line 2 is longer than 65536 bytes and cannot be shown)"
+        "bufio.Scanner: token too long"
+        " (hint: line 2 is longer than 65536 bytes; with an end_line it is shown in part)"
     )
+
+
+def test_a_line_of_any_length_is_shown_in_part_when_a_range_is_asked_for():
+    data = b"a\n" + b"x" * 1_000_000 + b"\nb\n"
+
+    assert read(data, end=3) == f"1: a\n2: {'x' * 2000}… [998000 more bytes]\n3: b{CUT}"
+    assert read(data, start=3) == "3: b"
+
+
+def test_a_cut_does_not_divide_a_character():
+    assert read(b"x" + "é".encode() * 1000 + b"x\n") == f"1: x{'é' * 999}… [3 more bytes]{CUT}"
+    assert read("é".encode() * 1000 + b"\n") == f"1: {'é' * 1000}"
+    assert read("日".encode() * 1000 + b"\n") == f"1: {'日' * 666}… [1002 more bytes]{CUT}"
 
 
 def test_lines_before_a_line_that_is_too_long_can_be_read():

@@ -15,7 +15,7 @@ from bridle.core.messages import ToolCall
 from bridle.tools import Toolbox, cap_output, file_tools
 
 BOX = Toolbox(file_tools())
-ALL = "hint: the tools are edit_file, list_files, read_file, write_file"
+ALL = "hint: the tools are edit_file, list_files, multi_edit, read_file, write_file"
 
 
 def call(name: str, args: dict[str, Any] | None = None, invalid: str = "") -> ToolCall:
@@ -25,7 +25,8 @@ def call(name: str, args: dict[str, Any] | None = None, invalid: str = "") -> To
 def test_specs_are_sorted_and_the_same_bytes_for_the_same_tools():
     backwards = Toolbox(file_tools()[::-1])
 
-    assert [spec.name for spec in BOX.specs] == ["edit_file", "list_files", "read_file", "write_file"]
+    names = ["edit_file", "list_files", "multi_edit", "read_file", "write_file"]
+    assert [spec.name for spec in BOX.specs] == names
     assert encode(BOX.specs) == encode(backwards.specs)
 
 
@@ -57,7 +58,7 @@ def test_an_empty_toolbox_says_so():
 
 
 def test_two_tools_of_one_name_are_an_error():
-    with pytest.raises(UsageError, match='two tools are named "edit_file"'):
+    with pytest.raises(UsageError, match='two tools are named "read_file"'):
         Toolbox([*file_tools(), *file_tools()])
 
 

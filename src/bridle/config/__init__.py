@@ -15,11 +15,13 @@ from bridle.config.keys import (
     RetrySettings,
     RuleLists,
     RuleSettings,
+    SandboxSettings,
     StoreSettings,
     ToolSettings,
 )
 from bridle.config.layers import Source
-from bridle.config.settings import CONFIG_FILE, Secret, Settings, find_home, load_settings
+from bridle.config.places import CONFIG_FILE
+from bridle.config.settings import Secret, Settings, find_home, load_settings
 
 __all__ = [
     "CONFIG_FILE",
@@ -39,6 +41,7 @@ __all__ = [
     "RuleLists",
     "RuleSettings",
     "Sampling",
+    "SandboxSettings",
     "Secret",
     "Settings",
     "Shown",

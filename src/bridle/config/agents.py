@@ -29,16 +29,17 @@ from bridle.config.keys import (
     RuleLists,
 )
 from bridle.config.layers import Layer, merge, read_layer
+from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
+from bridle.config.rules import in_project, local_rules
 from bridle.config.schema import build
-from bridle.config.settings import CONFIG_FILE, PROJECT_FOLDER, Settings
+from bridle.config.settings import Settings
 from bridle.config.textfile import read_text
-from bridle.config.trust import Kept, Withheld, withheld_model_files, withheld_permissions, withhold
+from bridle.config.trust import Held, Kept, Withheld, withheld_model_files, withheld_permissions, withhold
+from bridle.config.trusted import trust_state
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Mode
 
-AGENTS_FOLDER = "agents"
-PROMPT_FILE = "agent.md"
 DEFAULT_PROMPT_FILE = Path(__file__).with_name("default_agent.md")
 
 ToolName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{1,128}\Z", description="the name of a tool")]
@@ -77,6 +78,8 @@ class LoadedAgent(Struct, frozen=True):
     """An agent ready to run, and what of its files has no effect."""
 
     agent: Agent
+    held: tuple[Held, ...] = ()
+    """What the project says of it and may only say when it is trusted."""
     warnings: tuple[str, ...] = ()
 
 
@@ -95,13 +98,12 @@ def load_agent(name: str, settings: Settings) -> LoadedAgent:
         )
     prompt = _read_prompt(name, settings)
     layers: list[Layer] = []
-    warnings: tuple[str, ...] = ()
     own = read_layer("user", settings.home / AGENTS_FOLDER / name / CONFIG_FILE, AgentFile)
     if own:
         layers.append(own)
-    if kept := _read_project(name, settings, own):
+    kept = _read_project(name, settings, own)
+    if kept:
         layers.append(kept.layer)
-        warnings = kept.warnings
     if prompt is None:
         if not layers and name != DEFAULT_AGENT:
             raise ConfigError(
@@ -109,7 +111,7 @@ def load_agent(name: str, settings: Settings) -> LoadedAgent:
             )
         prompt = DEFAULT_PROMPT_FILE.read_text(encoding="utf-8")
     agent = _fill(name, prompt.strip(), build(merge(layers).tree, AgentFile), settings)
-    return LoadedAgent(agent, warnings)
+    return LoadedAgent(agent, kept.held, kept.warnings) if kept else LoadedAgent(agent)
 
 
 def list_agents(settings: Settings) -> list[str]:
@@ -143,14 +145,15 @@ def _read_prompt(name: str, settings: Settings) -> str | None:
 
 def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | None:
     """Read a project's word on an agent and leave out what would loosen the user's."""
-    if settings.project is None:
+    project = settings.project
+    if project is None:
         return None
-    file = settings.project / PROJECT_FOLDER / AGENTS_FOLDER / name / CONFIG_FILE
-    layer = read_layer("project", file, AgentFile, within=settings.project)
+    file = project / PROJECT_FOLDER / AGENTS_FOLDER / name / CONFIG_FILE
+    layer = read_layer("project", file, AgentFile, within=project)
     if layer is None:
         return None
     mine = build(own.tree if own else {}, AgentFile)
-    return withhold(
+    kept = withhold(
         layer,
         (
             *withheld_permissions(
@@ -162,7 +165,10 @@ def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | No
             *withheld_model_files(layer.tree, settings.providers),
             *_withheld_tools(layer.tree, mine.tools),
         ),
+        lambda layer: trust_state(settings.home, project, layer),
     )
+    tree = in_project(kept.layer.tree, project, settings.cwd)
+    return structs.replace(kept, layer=structs.replace(kept.layer, tree=tree))
 
 
 def _withheld_tools(tree: dict[str, Any], mine: tuple[str, ...] | None) -> Iterator[Withheld]:
@@ -181,7 +187,7 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
         display_name=file.name,
         tools=file.tools,
         mode=settings.rules.mode if settings.is_flag("rules", "mode") else file.mode or settings.rules.mode,
-        rules=(*settings.rules.rules(), *file.rules.rules()),
+        rules=local_rules((*settings.rules.rules(), *file.rules.rules()), settings.user_folder, settings.cwd),
         limits=limits.limits(),
         params={key: value for key, value in structs.asdict(file.sampling).items() if value is not None},
     )

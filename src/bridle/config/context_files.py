@@ -2,7 +2,8 @@
 
 The order is fixed and the text depends on nothing but the files, so that the same files give the
 same bytes at the head of every request: first the user's own, then from the project's root down to
-the working directory. CLAUDE.md is read where a folder has no AGENTS.md.
+the working directory. CLAUDE.md is read where a folder has no AGENTS.md. A line such as `@other.md` is
+text like any other: no file is read because another one names it.
 """
 
 import codecs
@@ -16,6 +17,7 @@ from bridle.config.textfile import Head, read_head
 from bridle.core.errors import ConfigError
 
 MAX_FILE_BYTES = 32 * 1024
+MAX_TOTAL_BYTES = 64 * 1024  # of all files together; some 16,000 tokens
 FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
 
 
@@ -29,24 +31,44 @@ class ContextText(Struct, frozen=True):
 
 def read_context_files(home: Path, root: Path, cwd: Path) -> ContextText:
     """Read the files for a working directory inside of `root`; an unreadable one is a warning."""
-    texts, files, warnings = [], [], []
+    texts: list[str] = []
+    files: list[Path] = []
+    warnings: list[str] = []
+    room_bytes = MAX_TOTAL_BYTES
     for folder in _folders(home, root, cwd):
-        for name in FILE_NAMES:
-            file = folder / name
-            try:
-                head = read_head(file, MAX_FILE_BYTES, within=None if folder == home else root)
-                text = None if head is None else _decode(head, file)
-            except ConfigError as error:
-                warnings.append(f"{error.message} (it is left out)")
-                continue
-            if text is None:
-                continue
-            if text:
-                label = f"your {name}" if folder == home else file.relative_to(root).as_posix()
-                texts.append(f"<instructions from={literal(label)}>\n{text}\n</instructions>")
-                files.append(file)
-            break
+        file, text = _read_one(folder, None if folder == home else root, warnings)
+        if not text:
+            continue
+        size_bytes = len(text.encode())
+        if size_bytes > room_bytes:
+            how = f"is {'cut' if room_bytes else 'left out'}"
+            warnings.append(f"{file}: {how}: all these files together have more than {MAX_TOTAL_BYTES} bytes")
+            text = _cut(text, room_bytes) if room_bytes else ""
+        room_bytes = max(0, room_bytes - size_bytes)
+        if text:
+            label = f"your {file.name}" if folder == home else file.relative_to(root).as_posix()
+            texts.append(f"<instructions from={literal(label)}>\n{text}\n</instructions>")
+            files.append(file)
     return ContextText("\n\n".join(texts), tuple(files), tuple(warnings))
+
+
+def _read_one(folder: Path, within: Path | None, warnings: list[str]) -> tuple[Path, str]:
+    """Return the file of a folder that counts, and what it says; no text when there is none."""
+    for name in FILE_NAMES:
+        file = folder / name
+        try:
+            head = read_head(file, MAX_FILE_BYTES, within=within)
+            if head is not None:
+                return file, _decode(head, file)
+        except ConfigError as error:
+            warnings.append(f"{error.message} (it is left out)")
+    return folder, ""
+
+
+def _cut(text: str, limit_bytes: int) -> str:
+    kept = text.encode()[:limit_bytes].decode(errors="ignore")
+    whole_lines = kept[: kept.rfind("\n")] if "\n" in kept else kept
+    return f"{whole_lines.strip()}\n[cut: all these files together have more than {MAX_TOTAL_BYTES} bytes]"
 
 
 def _folders(home: Path, root: Path, cwd: Path) -> Iterator[Path]:

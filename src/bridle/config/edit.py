@@ -1,6 +1,7 @@
 """Looking into the settings, and changing one key of a `config.toml` with its comments and order kept."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +20,12 @@ from bridle.config.document import (
 from bridle.config.duration import Duration
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
+from bridle.config.rules import text_of
 from bridle.config.schema import is_unicode, kind_at, problems, value_from_text
 from bridle.config.settings import Settings
-from bridle.config.textfile import read_text, write_text
+from bridle.config.textfile import locked, read_text, write_text
 from bridle.core.errors import ConfigError
+from bridle.core.permission import Action, parse_rule
 
 
 class Shown(NamedTuple):
@@ -65,8 +68,9 @@ def show(settings: Settings) -> list[Shown]:
 
 def set_in_file(file: Path, key: str, value: str) -> None:
     """Change one key of a `config.toml`, which is made if need be; on a ConfigError nothing has changed."""
-    text = read_text(file) or ""
-    write_text(file, set_value(text, key, value, file=str(file)))
+    with locked(file):
+        text = read_text(file) or ""
+        write_text(file, set_value(text, key, value, file=str(file)))
 
 
 def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> str:
@@ -88,6 +92,107 @@ def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> 
     # What is wrong now was wrong before, so the lines are those of the text the user knows.
     check(Layer(Source("user", file), wanted, text), ConfigFile)
     return edited
+
+
+def add_rules(file: Path, action: Action, rules: Sequence[str]) -> tuple[str, ...]:
+    """Add rules to a `config.toml`, which is made if need be, and return those that were not in it yet.
+
+    On a ConfigError nothing has changed.
+    """
+    with locked(file):
+        text = read_text(file) or ""
+        tree = _checked(text, file)
+        listed = tree.get("rules", {}).get(action, [])
+        known = {_normal(action, text_of(item)) for item in listed}
+        new = [rule for rule in dict.fromkeys(rules) if _normal(action, rule) not in known]
+        if not new:
+            return ()
+        document, path = scan(text), ("rules", action)
+        if path in document.values:
+            edited = _with_items(text, document, path, len(listed), list(map(literal, new)))
+        else:
+            edited = _edit(text, document, path, literal(new))
+        _write_if(file, edited, _with(tree, path, [*listed, *new]))
+    return tuple(new)
+
+
+def remove_rule(file: Path, action: Action, rule: str) -> bool:
+    """Take a rule out of a `config.toml`, with the comment on its line; False when it is not in it."""
+    with locked(file):
+        text = read_text(file) or ""
+        tree = _checked(text, file)
+        listed = tree.get("rules", {}).get(action, [])
+        wanted = _normal(action, rule)
+        gone = [index for index, item in enumerate(listed) if _normal(action, text_of(item)) == wanted]
+        for index in reversed(gone):
+            text = _without_item(text, scan(text), ("rules", action), index)
+        if gone:
+            kept = [item for index, item in enumerate(listed) if index not in gone]
+            _write_if(file, text, _with(tree, ("rules", action), kept))
+    return bool(gone)
+
+
+def _checked(text: str, file: Path) -> dict[str, Any]:
+    tree = parse_toml(text, str(file))
+    check(Layer(Source("user", str(file)), tree, text), ConfigFile)
+    return tree
+
+
+def _normal(action: Action, text: str) -> str:
+    return str(parse_rule(action, text))
+
+
+def _write_if(file: Path, edited: str, wanted: dict[str, Any]) -> None:
+    """Write a text if it says what is wanted; raises ConfigError otherwise."""
+    if _parse_or_none(edited) != wanted:
+        raise ConfigError(
+            f"{file}: its rules cannot be changed in a text like this", hint="edit the file by hand"
+        )
+    write_text(file, edited)
+
+
+def _with_items(text: str, document: Document, path: KeyPath, count: int, items: list[str]) -> str:
+    """Add items to the end of a list: on its line, or on lines of their own where the others have them."""
+    start, end = document.values[path]
+    if not count:
+        inner = text[start + 1 : end - 1]
+        if "\n" not in inner:
+            return f"{text[:start]}[{', '.join(items)}]{text[end:]}"
+        first_line_end = text.index("\n", start)
+        return text[:first_line_end] + _lines("    ", items, text) + text[first_line_end:]
+    item_start, item_end = document.values[(*path, count - 1)]
+    line_start = text.rfind("\n", 0, item_start) + 1
+    line_end = text.find("\n", item_end, end)
+    if line_end < 0 or text[line_start:item_start].strip():
+        return f"{text[:item_end]}, {', '.join(items)}{text[item_end:]}"
+    if line_end and text[line_end - 1] == "\r":
+        line_end -= 1
+    comma = "" if _COMMA.match(text, item_end) else ","
+    added = _lines(text[line_start:item_start], items, text)
+    return text[:item_end] + comma + text[item_end:line_end] + added + text[line_end:]
+
+
+_COMMA = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*,")
+_ITEM_END = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
+
+
+def _lines(indent: str, items: list[str], text: str) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return "".join(f"{newline}{indent}{item}," for item in items)
+
+
+def _without_item(text: str, document: Document, path: KeyPath, index: int) -> str:
+    start, end = document.values[(*path, index)]
+    line_start = text.rfind("\n", 0, start) + 1
+    rest = _ITEM_END.match(text, end)
+    if rest and not text[line_start:start].strip():
+        return text[:line_start] + text[rest.end() :]
+    comma = re.compile(r"[ \t]*,[ \t]*").match(text, end)
+    if comma:
+        return text[:start] + text[comma.end() :]
+    if index:
+        start = document.values[(*path, index - 1)][1]
+    return text[:start] + text[end:]
 
 
 def _edit(text: str, document: Document, path: KeyPath, value: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from bridle.config.duration import Delay, Duration
-from bridle.config.schema import RuleText
+from bridle.config.rules import AllowText, AskText, DenyText
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.model import Price
@@ -104,9 +104,9 @@ class RetrySettings(Struct, frozen=True, forbid_unknown_fields=True):
 class RuleLists(Struct, frozen=True, forbid_unknown_fields=True):
     """Standing permissions, as the user wrote them; those of all layers hold together."""
 
-    allow: tuple[RuleText, ...] = ()
-    ask: tuple[RuleText, ...] = ()
-    deny: tuple[RuleText, ...] = ()
+    allow: tuple[AllowText, ...] = ()
+    ask: tuple[AskText, ...] = ()
+    deny: tuple[DenyText, ...] = ()
 
     def rules(self) -> tuple[Rule, ...]:
         """Return them as the core knows them, the strictest first."""
@@ -123,6 +123,21 @@ class RuleSettings(RuleLists, frozen=True, forbid_unknown_fields=True):
     mode: Mode = "ask"
 
 
+class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[sandbox]`: what the programs that `bash` starts may touch and use."""
+
+    mode: Literal["on", "off"] = "on"
+    network: Literal["rules", "open"] = "rules"
+    """With "rules" only the domains that rules allow; with "open" everything."""
+    writable: tuple[PathText, ...] = ()
+    """Folders that may be changed beside the working directory."""
+    pass_env: tuple[VariableName, ...] = ()
+    """Variables that are handed on although they look like secrets."""
+    memory_bytes: Count = 4 * 1024**3
+    max_processes: Count = 512
+    max_file_bytes: Count = 4 * 1024**3
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`: where sessions are kept."""
 
@@ -137,6 +152,8 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_output_bytes: Count = 64 * 1024
     timeout: Duration = Duration(600)
     max_parallel: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 10
+    bash_timeout: Duration = Duration(120)
+    background_after: Duration = Duration(60)
 
 
 ProviderKind = Literal["openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted"]
@@ -226,6 +243,7 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitSettings = LimitSettings()
     retry: RetrySettings = RetrySettings()
     rules: RuleSettings = RuleSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
     providers: dict[Name, ProviderSettings] = {}

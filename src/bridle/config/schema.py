@@ -16,8 +16,8 @@ from msgspec.structs import fields
 
 from bridle.config.document import KeyPath, key_text, literal, parse_toml
 from bridle.config.duration import Delay, Duration, parse_duration
+from bridle.config.rules import RuleTable, RuleText, read_rule
 from bridle.core.errors import ConfigError
-from bridle.core.permission import parse_rule
 
 PRIVATE_KEYS = frozenset({"api_key_env", "headers"})
 """Keys whose values are not repeated in a message: people paste a secret there."""
@@ -25,12 +25,6 @@ PRIVATE_KEYS = frozenset({"api_key_env", "headers"})
 MAX_SHOWN_CHARS = 60
 
 ShapeT = TypeVar("ShapeT", bound=Struct)
-
-
-class RuleText(str):
-    """A rule as the user wrote it."""
-
-    __slots__ = ()
 
 
 _WORDS: dict[Any, str] = {
@@ -41,7 +35,6 @@ _WORDS: dict[Any, str] = {
     Any: "text, a number, true, false, a list or a table",
     Duration: 'a duration such as "30m", longer than zero',
     Delay: 'a duration such as "500ms"',
-    RuleText: 'a rule such as "edit_file(src/**)"',
 }
 
 
@@ -82,6 +75,8 @@ def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
         case "tuple":
             for index, item in enumerate(value):
                 yield from problems(item, get_args(kind)[0], (*path, index))
+        case "leaf" if isinstance(value, dict) and _is_rule(kind):
+            yield from _rule_problems(value, kind, path)
         case "leaf":
             yield from _leaf_problems(value, kind, path)
 
@@ -177,6 +172,15 @@ def _leaf_problems(value: Any, kind: Any, path: KeyPath) -> Iterator[Problem]:
         yield Problem(path, f"{key_text(path)}: {one_line(error.message)}", error.hint)
 
 
+def _rule_problems(value: dict[str, Any], kind: Any, path: KeyPath) -> Iterator[Problem]:
+    wrong = list(problems(value, RuleTable, path))
+    if not wrong and "rule" not in value:
+        wrong = [
+            Problem(path, f"{key_text(path)} has no rule", 'write { rule = "bash(ls:*)", match = ["ls -l"] }')
+        ]
+    yield from wrong or _leaf_problems(value, kind, path)
+
+
 def _wrong(path: KeyPath, wanted: str, value: Any) -> Problem:
     message = f"{key_text(path)} must be {wanted}"
     if PRIVATE_KEYS.isdisjoint(path):
@@ -203,10 +207,10 @@ def _decode(kind: type, value: Any) -> Any:
         if seconds == 0 and kind is Duration:
             raise ValueError
         return kind(seconds)
-    if not isinstance(value, str):
+    if not isinstance(value, str | dict) or not issubclass(kind, RuleText):
         raise TypeError
-    parse_rule("deny", value)
-    return RuleText(value)
+    table = RuleTable(value) if isinstance(value, str) else msgspec.convert(value, RuleTable)
+    return read_rule(kind, table)
 
 
 def _json_problems(value: Any, path: KeyPath) -> Iterator[Problem]:
@@ -239,6 +243,10 @@ def _container(kind: Any) -> Literal["struct", "dict", "tuple", "leaf"]:
     return "tuple" if get_origin(kind) is tuple else "leaf"
 
 
+def _is_rule(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, RuleText)
+
+
 def _without_none(kind: Any) -> Any:
     """Return X of `X | None`: no text can say None."""
     if get_origin(kind) in (Union, types.UnionType):
@@ -257,6 +265,8 @@ def _words(kind: Any) -> str:
         for note in get_args(kind)[1:]:
             if isinstance(note, Meta) and note.description:
                 return note.description
+    if _is_rule(kind):
+        return 'a rule such as "edit_file(src/**)"'
     return _WORDS.get(_plain(kind), "something else")
 
 

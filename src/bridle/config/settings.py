@@ -15,15 +15,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from bridle.config.document import KeyPath, key_text, parse_key
 from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
+from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.rules import in_project
 from bridle.config.schema import build, kind_at, value_from_text
-from bridle.config.trust import withheld_settings, withhold
+from bridle.config.trust import Held, Kept, withheld_settings, withhold
+from bridle.config.trusted import trust_state
 from bridle.core.errors import ConfigError
-
-PROJECT_FOLDER = ".bridle"
-CONFIG_FILE = "config.toml"
 
 
 class Secret:
@@ -52,6 +54,10 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     root: Path
     """Where the project starts: its repository, its `project` folder, or the working directory."""
     cwd: Path
+    user_folder: Path | None
+    """What `~/` stands for in a rule."""
+    held: tuple[Held, ...]
+    """What the project says and may only say when it is trusted."""
     warnings: tuple[str, ...]
     """What was said and has no effect, for the user to read."""
     sources: dict[KeyPath, tuple[Source, ...]]
@@ -85,15 +91,16 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
     """
     cwd = _real(cwd)
     home = find_home(environ, cwd)
-    user_folder = _real(Path(environ["HOME"])) if environ.get("HOME") else None
+    user_folder = find_user_folder(environ)
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
     layers = [Layer(Source("default"), DEFAULTS)]
+    held: tuple[Held, ...] = ()
     warnings: tuple[str, ...] = ()
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
         layers.append(user)
-    if project and (found := _read_project(project, merge(layers), user)):
-        layer, warnings = found
-        layers.append(layer)
+    if project and (kept := _read_project(home, project, merge(layers), user)):
+        held, warnings = kept.held, kept.warnings
+        layers.append(replace(kept.layer, tree=in_project(kept.layer.tree, project, cwd)))
     if flags:
         layers.append(_flag_layer(flags))
     merged = merge(layers)
@@ -105,6 +112,8 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         project=project,
         root=_find_root(cwd, project, user_folder),
         cwd=cwd,
+        user_folder=user_folder,
+        held=held,
         warnings=warnings,
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
@@ -123,12 +132,17 @@ def find_home(environ: Mapping[str, str], cwd: Path) -> Path:
     return _real(cwd / user_folder / PROJECT_FOLDER)
 
 
-def _read_project(project: Path, below: Merged, user: Layer | None) -> tuple[Layer, tuple[str, ...]] | None:
+def find_user_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the user's own folder, which `~/` stands for in a rule; None when there is none."""
+    return _real(Path(environ["HOME"])) if environ.get("HOME") else None
+
+
+def _read_project(home: Path, project: Path, below: Merged, user: Layer | None) -> Kept | None:
     layer = read_layer("project", project / PROJECT_FOLDER / CONFIG_FILE, ConfigFile, within=project)
     if layer is None:
         return None
     config = build(below.tree, ConfigFile)
-    kept = withhold(
+    return withhold(
         layer,
         withheld_settings(
             layer.tree,
@@ -136,8 +150,8 @@ def _read_project(project: Path, below: Merged, user: Layer | None) -> tuple[Lay
             user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
             providers=config.providers,
         ),
+        lambda layer: trust_state(home, project, layer),
     )
-    return kept.layer, kept.warnings
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:

@@ -4,9 +4,11 @@ A FIFO does not block, a device or a giant file is refused, and a project's link
 the project is not followed: its text might be somebody's key on its way to a model.
 """
 
+import fcntl
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -83,6 +85,25 @@ def write_text(path: Path, text: str) -> None:
         with suppress(OSError):
             draft.unlink()
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a file until this one has read and replaced it; raises ConfigError.
+
+    The lock is a file beside it, for the file itself is replaced; it ends with the process.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _read(descriptor: int, limit_bytes: int) -> bytes:

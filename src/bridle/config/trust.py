@@ -1,15 +1,16 @@
 """What a project's files may not say: they come with the code, and the user has not read them.
 
 A project may tighten what the user set and never loosen it, and may not decide where a key goes.
-Such keys are left out and named in a warning; a file that is wrong is still an error.
+Such keys are left out and named in a warning, until the user trusts the project as it is; a file that is
+wrong is still an error.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from bridle.config.document import KeyPath, key_text
+from bridle.config.document import KeyPath, key_text, literal
 from bridle.config.keys import LimitSettings, ProviderSettings
 from bridle.config.layers import Layer
 from bridle.config.schema import build
@@ -21,7 +22,12 @@ STRICTNESS: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
 PROJECT_PROVIDER_KEYS = frozenset({"window_tokens", "max_output_tokens"})
 """What a project may say about a provider that the user knows."""
 
-HINT = "hint: write it into your own files in BRIDLE_HOME if you want it"
+TrustState = Literal["trusted", "changed", "unknown"]
+
+HINTS: dict[TrustState, str] = {
+    "unknown": "hint: bridle trust lets it take effect",
+    "changed": "hint: the project has changed since you trusted it; bridle trust shows it again",
+}
 
 
 class Withheld(Struct, frozen=True):
@@ -31,11 +37,23 @@ class Withheld(Struct, frozen=True):
     why: str
 
 
+class Held(Struct, frozen=True):
+    """A key that a project may only set when it is trusted, as people read it."""
+
+    place: str
+    """File and line."""
+    key: str
+    value: str
+    why: str
+
+
 class Kept(Struct, frozen=True):
     """What is left of a project's layer, and a warning for each key that is not."""
 
     layer: Layer
-    warnings: tuple[str, ...]
+    held: tuple[Held, ...] = ()
+    """Keys that take effect through trust alone; they are in the layer if the project is trusted."""
+    warnings: tuple[str, ...] = ()
 
 
 def withheld_settings(
@@ -50,6 +68,8 @@ def withheld_settings(
     for name, model in tree.get("models", {}).items():
         if "price" in model:
             yield Withheld(("models", name, "price"), "a project may not decide what a model costs")
+    for key in tree.get("sandbox", {}):
+        yield Withheld(("sandbox", key), "a project may not decide what holds its own programs")
     for key in tree.get("store", {}):
         yield Withheld(("store", key), "a project may not decide how your sessions are kept")
     why = "a project may not decide where requests and keys go"
@@ -94,21 +114,33 @@ def _is_file(ref: str, providers: Mapping[str, ProviderSettings]) -> bool:
     return is_embedded and ("/" in name or name.endswith(".gguf"))
 
 
-def withhold(layer: Layer, items: Iterable[Withheld]) -> Kept:
-    """Leave keys out of a layer, each with a warning that names file, line and key."""
+def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], TrustState]) -> Kept:
+    """Leave keys out of a layer, each with a warning that names file, line and key.
+
+    `look` says how the project is trusted; it is asked only if something is to be left out.
+    """
+    items = list(items)
+    if not items:
+        return Kept(layer)
+    held = tuple(
+        Held(layer.place(item.path), key_text(item.path), literal(_at(layer.tree, item.path)), item.why)
+        for item in items
+    )
+    state = look(layer)
+    if state == "trusted":
+        return Kept(layer, held)
     tree = layer.tree
-    warnings = []
     for item in items:
-        warnings.append(f"{layer.place(item.path)}: {key_text(item.path)} has no effect: {item.why} ({HINT})")
         tree = _without(tree, item.path)
-    return Kept(Layer(layer.source, tree, layer.text), tuple(warnings))
+    warnings = [f"{one.place}: {one.key} has no effect: {one.why} ({HINTS[state]})" for one in held]
+    return Kept(Layer(layer.source, tree, layer.text), held, tuple(warnings))
 
 
 def _at(tree: dict[str, Any], path: KeyPath) -> Any:
     value: Any = tree
     for part in path:
-        value = value.get(part, {})
-    return value or None
+        value = value.get(str(part)) if isinstance(value, dict) else None
+    return value
 
 
 def _without(tree: dict[str, Any], path: KeyPath) -> dict[str, Any]:

@@ -7,23 +7,13 @@
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import StoreCorrupt
-from bridle.core.protocol import (
-    Aborted,
-    Command,
-    Event,
-    Lagged,
-    ReasoningDelta,
-    Record,
-    TextDelta,
-    ToolCallDelta,
-    ToolOutputDelta,
-)
+from bridle.core.protocol import Command, Delta, Event, Record
 
 GENESIS = "0" * 64  # the hash before the first event
 
@@ -101,7 +91,7 @@ def command_schema() -> dict[str, Any]:
 def stream_schema() -> dict[str, Any]:
     """Return the JSON Schema of one line of `--output stream-json`: a record or a delta."""
     (record, *deltas), components = msgspec.json.schema_components(
-        [Record, TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta, Aborted, Lagged],
+        [Record, *get_args(Delta)],
         ref_template="#/$defs/{name}",
     )
     return {

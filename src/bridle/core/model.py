@@ -35,6 +35,8 @@ class Model(Struct, frozen=True):
     max_output_tokens: int = 8_192
     price: Price | None = None
     """None means unknown, which is said as such and never shown as zero."""
+    images: bool = False
+    """It takes images."""
 
     @property
     def ref(self) -> str:

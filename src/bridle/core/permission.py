@@ -8,14 +8,20 @@ verdict  = deny > ask > allow > what the mode says      (mode yolo never asks, b
 
 A call is judged by every subject it touches: it is allowed only if all of them are, and denied if
 any of them is.
+
+Strictness is general, permission is particular. A deny or ask rule for a path of `read_file` holds for
+whatever else would touch that path, and one for a path of an editing tool for whatever would change it;
+it covers a folder with all that is in it, and a program by whichever path it is called. An allow rule
+speaks for its own tool only, and literally.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
 from bridle.core.tool import Access, AccessClass, Subject
@@ -23,10 +29,15 @@ from bridle.core.tool import Access, AccessClass, Subject
 Action = Literal["allow", "ask", "deny"]
 Mode = Literal["ask", "plan", "accept-edits", "yolo"]
 
+READING_TOOL = "read_file"
+EDITING_TOOLS = ("write_file", "edit_file", "multi_edit")
+NETWORK_TOOLS = ("web_fetch", "download")
+SHELL_TOOL = "bash"
+
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_*-]+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
-_GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+MAX_RULE_CHARS = 4096  # a path is no longer
 
 MODE_TABLE: dict[Mode, dict[AccessClass, Action]] = {
     "ask": {"read": "allow", "write": "ask", "execute": "ask", "network": "ask"},
@@ -53,109 +64,265 @@ class Verdict(Struct, frozen=True):
 
     action: Action
     why: str
+    rule: Rule | None = None
+    """The rule that decided; None when the mode did."""
 
 
 def parse_rule(action: Action, text: str) -> Rule:
     """Read a rule as a user writes it; raises ConfigError when it is malformed."""
+    if len(text) > MAX_RULE_CHARS:
+        raise ConfigError(f'rule "{text[:40]}…" has more than {MAX_RULE_CHARS} characters')
     match = _RULE.fullmatch(text.strip())
     if match is None:
         raise ConfigError(
             f'malformed rule "{text}"', hint='write tool or tool(pattern), for example "edit_file(src/**)"'
         )
-    pattern = match["pattern"] or ""
+    tool, pattern = match["tool"], match["pattern"] or ""
     if not pattern.startswith("domain:"):
         if ":*" in pattern[:-1]:
             raise ConfigError(f'malformed rule "{text}": ":*" may only end a pattern')
         if pattern == ":*":
             raise ConfigError(f'malformed rule "{text}": ":*" needs a command before it')
-    return Rule(action, match["tool"], pattern)
+        if pattern and tool in NETWORK_TOOLS:
+            raise ConfigError(
+                f'malformed rule "{text}": {tool} is told by its domain', hint=f'"{tool}(domain:{pattern})"'
+            )
+        if pattern and tool != SHELL_TOOL:
+            pattern = _clean_path(pattern, text)
+    return Rule(action, tool, pattern)
+
+
+def _clean_path(pattern: str, text: str) -> str:
+    """Write a path pattern as the paths of calls are written; raises ConfigError when none could ever fit."""
+    if "\\" in pattern:
+        raise ConfigError(f'malformed rule "{text}": a path has slashes, no backslashes')
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ConfigError(
+            f'malformed rule "{text}": ".." leads nowhere in a rule', hint="write the whole path"
+        )
+    root = "/" if pattern.startswith("/") else ""
+    if pattern.endswith("/"):  # a folder is all that is in it
+        parts.append("**")
+    return root + "/".join(parts) or "."
+
+
+def check_examples(rule: Rule, match: Sequence[str], not_match: Sequence[str]) -> None:
+    """Try a rule on what its author says it means; raises ConfigError at the first surprise."""
+    for example, wanted in [*((text, True) for text in match), *((text, False) for text in not_match)]:
+        if rule_matches(rule, rule.tool, _example(rule, example)) != wanted:
+            said = "should match" if wanted else "should not match"
+            raise ConfigError(f'rule "{rule}" {said} "{example}", and does{"" if not wanted else " not"}')
+
+
+def _example(rule: Rule, text: str) -> Subject:
+    if rule.pattern.startswith("domain:"):
+        return Subject("domain", text)
+    if rule.tool == SHELL_TOOL:
+        return Subject("command", " ".join(text.split()))
+    return Subject("path", text, "write")
 
 
 def judge(access: Access, rules: Sequence[Rule], mode: Mode) -> Verdict:
     """Decide one call; a deny rule wins over everything, in every mode."""
-    subjects: Sequence[Subject | None] = access.subjects or (None,)
-    verdicts = [_judge_subject(access, subject, rules, mode) for subject in subjects]
-    for action in ("deny", "ask"):
-        for verdict in verdicts:
-            if verdict.action == action:
-                return verdict
+    verdicts = [_judge_subject(access.tool, subject, rules, mode) for subject in _subjects(access)]
+    for verdict in verdicts:
+        if verdict.action == "deny":
+            return verdict
+    if access.doubt and (mode != "yolo" or any(rule.action == "deny" and rule.pattern for rule in rules)):
+        return Verdict("ask", access.doubt)
+    for verdict in verdicts:
+        if verdict.action == "ask":
+            return verdict
     return verdicts[0]
 
 
-def _judge_subject(access: Access, subject: Subject | None, rules: Sequence[Rule], mode: Mode) -> Verdict:
-    matching = {rule.action: rule for rule in reversed(rules) if rule_matches(rule, access.tool, subject)}
+def _subjects(access: Access) -> Iterator[Subject]:
+    """Yield what is to be judged, each with what is done to it."""
+    for subject in access.subjects or (Subject("text", ""),):
+        yield subject if subject.access is not None else replace(subject, access=access.access)
+
+
+def _judge_subject(tool: str, subject: Subject, rules: Sequence[Rule], mode: Mode) -> Verdict:
+    matching = {rule.action: rule for rule in reversed(rules) if rule_matches(rule, tool, subject)}
+    access = subject.access or "read"
     if rule := matching.get("deny"):
-        return Verdict("deny", f"rule deny {rule}")
-    default = MODE_TABLE[mode][access.access]
+        return Verdict("deny", f"rule deny {rule}", rule)
+    default = MODE_TABLE[mode][access]
     if default == "deny":
-        return Verdict("deny", f"mode {mode} does not allow {access.access} access")
+        return Verdict("deny", f"mode {mode} does not allow {access} access")
     if mode == "yolo":
         return Verdict("allow", "mode yolo")
     if rule := matching.get("ask"):
-        return Verdict("ask", f"rule ask {rule}")
+        return Verdict("ask", f"rule ask {rule}", rule)
     if rule := matching.get("allow"):
-        return Verdict("allow", f"rule allow {rule}")
-    return Verdict(default, f"mode {mode}: {access.access} access")
+        return Verdict("allow", f"rule allow {rule}", rule)
+    return Verdict(default, f"mode {mode}: {access} access")
 
 
 def rule_matches(rule: Rule, tool: str, subject: Subject | None) -> bool:
     """Tell whether a rule speaks about this tool and subject."""
-    if not _wildcard(rule.tool).fullmatch(tool):
-        return False
-    if not rule.pattern:
-        return True
-    if subject is None:
-        return False
+    if subject is None or not rule.pattern:
+        names = (tool, subject.tool) if subject is not None and subject.tool else (tool,)
+        return not rule.pattern and any(_names(rule, name) for name in names)
     match subject.kind:
         case "path":
-            return _glob(rule.pattern).fullmatch(subject.value) is not None
+            return _speaks_of_path(rule, subject.tool or tool, subject)
         case "command":
-            if rule.pattern.endswith(":*"):
-                prefix = rule.pattern[:-2]
-                return subject.value == prefix or subject.value.startswith(prefix + " ")
-            return _wildcard(rule.pattern).fullmatch(subject.value) is not None
+            return _names(rule, tool) and _matches_command(rule, subject.value)
         case "domain":
-            if not rule.pattern.startswith("domain:"):
-                return False
-            return (
-                _wildcard(rule.pattern.removeprefix("domain:").lower()).fullmatch(subject.value.lower())
-                is not None
-            )
+            return _speaks_of_domain(rule, subject.tool or tool, subject.value)
         case "text":
-            return _wildcard(rule.pattern).fullmatch(subject.value) is not None
+            return _names(rule, tool) and _fits(rule.pattern, subject.value)
 
 
-def suggest_rule(access: Access) -> str:
-    """Propose the general rule that an answer "for this session" would add.
+def _names(rule: Rule, tool: str) -> bool:
+    return _fits(rule.tool, tool)
 
-    Empty when a name holds characters that a rule would read as a pattern.
+
+def _fits(pattern: str, text: str) -> bool:
+    return _wildcard(pattern).fullmatch(text) is not None
+
+
+def _speaks_of_path(rule: Rule, tool: str, subject: Subject) -> bool:
+    covering = [tool]
+    if rule.action != "allow":
+        covering += [READING_TOOL, *(EDITING_TOOLS if subject.access == "write" else ())]
+    if not any(_names(rule, name) for name in covering):
+        return False
+    if path_glob(rule.pattern).fullmatch(subject.value) is not None:
+        return True
+    return rule.action != "allow" and _covers_folder(rule.pattern, subject.value)
+
+
+def _speaks_of_domain(rule: Rule, tool: str, host: str) -> bool:
+    covering = (tool,) if rule.action == "allow" else (tool, *NETWORK_TOOLS)
+    if not rule.pattern.startswith("domain:") or not any(_names(rule, name) for name in covering):
+        return False
+    return _fits(rule.pattern.removeprefix("domain:").lower(), host.lower().rstrip("."))
+
+
+def _covers_folder(pattern: str, path: str) -> bool:
+    """Tell whether a path is the folder that a pattern ends in, or lies below a folder that it names."""
+    folder = pattern.removesuffix("/**").rstrip("/")
+    return (
+        path_glob(folder).fullmatch(path) is not None or path_glob(folder + "/**").fullmatch(path) is not None
+    )
+
+
+def _matches_command(rule: Rule, command: str) -> bool:
+    if _matches_words(rule.pattern, command):
+        return True
+    program, space, rest = command.partition(" ")
+    by_path = rule.action != "allow" and "/" in program
+    return by_path and _matches_words(rule.pattern, program.rpartition("/")[2] + space + rest)
+
+
+def _matches_words(pattern: str, command: str) -> bool:
+    if pattern.endswith(":*"):
+        prefix = pattern[:-2]
+        return command == prefix or command.startswith(prefix + " ")
+    return _fits(pattern, command)
+
+
+def hidden_patterns(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Return the path patterns that nobody may read."""
+    return tuple(rule.pattern for rule in _path_denials(rules) if _names(rule, READING_TOOL))
+
+
+def guarded_patterns(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Return the path patterns that nobody may change."""
+    return tuple(
+        rule.pattern for rule in _path_denials(rules) if any(_names(rule, name) for name in EDITING_TOOLS)
+    )
+
+
+def _path_denials(rules: Sequence[Rule]) -> Iterator[Rule]:
+    for rule in rules:
+        if rule.action == "deny" and rule.pattern and not rule.pattern.startswith("domain:"):
+            yield rule
+
+
+def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[str, ...]:
+    """Propose the general rules after which a call like this one would not be asked about again.
+
+    None when no rule could do that: an ask rule stands against it, a name holds characters that a rule
+    would read as a pattern, or allowing the like of it in general would be careless.
     """
-    if not _TOOL_NAME.fullmatch(access.tool):
-        return ""
-    for subject in access.subjects:
-        if subject.kind == "path":
+    if access.doubt or not _TOOL_NAME.fullmatch(access.tool):
+        return ()
+    proposed: list[str] = []
+    for subject in _subjects(access):
+        verdict = _judge_subject(access.tool, subject, rules, mode)
+        if verdict.action != "ask":
+            continue
+        rule = "" if verdict.rule is not None else _general(subject.tool or access.tool, subject)
+        if not _would_allow(rule, access.tool, subject):
+            return ()
+        proposed.append(rule)
+    return tuple(dict.fromkeys(proposed))
+
+
+def _general(tool: str, subject: Subject) -> str:
+    match subject.kind:
+        case "path":
             folder, slash, _ = subject.value.rpartition("/")
             pattern = f"{folder}/**" if folder else f"{slash}*"
-            return f"{access.tool}({pattern})" if _is_literal(folder) else ""
-        if subject.kind == "command":
-            word = subject.value.split(" ")[0]
-            return f"{access.tool}({word}:*)" if word and _is_literal(word) else ""
-        if subject.kind == "domain":
-            return f"{access.tool}(domain:{subject.value})" if _is_literal(subject.value) else ""
-    return access.tool
+            return f"{tool}({pattern})" if _is_literal(folder) else ""
+        case "command":
+            return f"{tool}({subject.general})" if subject.general else ""
+        case "domain":
+            return f"{tool}(domain:{subject.value})" if _is_literal(subject.value) else ""
+        case "text":
+            return tool
+
+
+def _would_allow(text: str, tool: str, subject: Subject) -> bool:
+    try:
+        return rule_matches(parse_rule("allow", text), tool, subject)
+    except ConfigError:
+        return False
 
 
 def _is_literal(name: str) -> bool:
     return "*" not in name and "?" not in name
 
 
+# A text between two stars takes its first place for good (an atomic group): the star after it can absorb
+# whatever lies before a later place, so that looking further never helps and no pattern takes forever.
+
+
 @lru_cache(maxsize=1024)
 def _wildcard(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")), re.DOTALL)
+    return re.compile(_starred(pattern.split("*"), ".", re.escape), re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Translate a path glob: `*` stays inside a folder, `**` crosses folders."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    return re.compile("".join(_GLOB_PARTS.get(part, re.escape(part)) for part in parts), re.DOTALL)
+def path_glob(pattern: str) -> re.Pattern[str]:
+    """Translate the path pattern of a rule: `*` stays inside a folder, `**` crosses folders."""
+    first, *others = _CROSSING.split(re.sub(r"(?:\*\*/)+", "**/", pattern))
+    stars, pieces = others[::2], [_path_piece(piece) for piece in others[1::2]]
+    if not pieces:
+        return re.compile(_path_piece(first), re.DOTALL)
+    between = "".join(f"(?>{_CROSSED[star]}{piece})" for star, piece in zip(stars, pieces[:-1], strict=False))
+    return re.compile(f"(?>{_path_piece(first)}){between}{_CROSSED[stars[-1]]}{pieces[-1]}", re.DOTALL)
+
+
+_CROSSING = re.compile(r"((?:^|(?<=/))\*\*/|\*\*)")
+_CROSSED = {"**/": "(?:.*?/)??", "**": ".*?"}
+
+
+def _path_piece(piece: str) -> str:
+    return "/".join(_starred(name.split("*"), "[^/]", _literal_name) for name in piece.split("/"))
+
+
+def _literal_name(text: str) -> str:
+    return "[^/]".join(map(re.escape, text.split("?")))
+
+
+def _starred(texts: list[str], any_char: str, translate: Callable[[str], str]) -> str:
+    first, *others = map(translate, texts)
+    if not others:
+        return first
+    between = "".join(f"(?>{any_char}*?{text})" for text in others[:-1])
+    return f"{first}{between}{any_char}*?{others[-1]}"

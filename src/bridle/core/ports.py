@@ -1,15 +1,22 @@
 """The seams: what the engine needs from the outside world, each at most five methods wide."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from bridle.core.ids import SessionId
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import Media
 from bridle.core.model import Model, ModelReply, ModelRequest
-from bridle.core.protocol import Delta, Event, Record
+from bridle.core.permission import Mode, Rule
+from bridle.core.protocol import Delta, Event, FilesSeen, Question, Record, Todo, TodosChanged
+from bridle.core.revision import FileChange, FileState
 from bridle.core.session import SessionSummary
-from bridle.core.tool import Access, ToolOutput, ToolSpec
+from bridle.core.tool import Access, ToolSpec
+
+
+def _keep_nothing(path: str) -> None:
+    """Serve where nothing is to be undone."""
 
 
 class Provider(Protocol):
@@ -76,12 +83,36 @@ class Store(Protocol):
 
 
 class ToolContext(Struct, frozen=True):
-    """Where a call happens."""
+    """Where a call happens, and what the session lends it."""
 
     session: SessionId
     cwd: str
     emit: Callable[[str], None]
     """Show live output while the tool runs."""
+    call_id: CallId = CallId("")
+    rules: tuple[Rule, ...] = ()
+    mode: Mode = "ask"
+    seen: Mapping[str, str] = {}
+    """Digests of the files the model knows, by path: only those may be edited."""
+    keep: Callable[[str], None] = _keep_nothing
+    """Keep what lies at an absolute path before it is changed; blocking, safe in any thread."""
+    ask: Callable[[Question], Awaitable[tuple[str, ...]]] | None = None
+    """Put a question to the user; None when a tool may not ask."""
+    todos: tuple[Todo, ...] = ()
+    sees_images: bool = False
+    """The model takes images."""
+
+
+class ToolOutput(Struct, frozen=True):
+    """What a tool's run gives back before it is capped and recorded."""
+
+    text: str
+    is_error: bool = False
+    media: tuple[Media, ...] = ()
+    notes: tuple[FilesSeen | TodosChanged, ...] = ()
+    """Facts to record with the result."""
+    diff: str = ""
+    """What was changed, for people."""
 
 
 class Tool(Protocol):
@@ -102,11 +133,172 @@ class Tool(Protocol):
         ...
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what a call would change, as a diff or text; empty when there is nothing to show."""
+        """Show what a call would change, as a diff or text; empty when there is nothing to show.
+
+        Raises ToolError when the call is bound to fail: then nobody is asked about it.
+        """
         ...
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Do it; raises ToolError with the text the model should see."""
+        ...
+
+
+@runtime_checkable
+class SessionTool(Protocol):
+    """What a tool may also be: one that holds something for a session, such as its background jobs."""
+
+    def is_busy(self, session: SessionId) -> bool:
+        """Tell whether something of it runs, and may change files."""
+        ...
+
+    async def end_session(self, session: SessionId) -> None:
+        """Let go of all of it; called when the session is closed in this process."""
+        ...
+
+
+class Blobs(Protocol):
+    """Bytes kept under the SHA-256 of their content; every method blocks and is safe in any thread."""
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes and return their digest; raises StoreFull or StoreError."""
+        ...
+
+    def get(self, digest: str) -> bytes:
+        """Return kept bytes; raises StoreError when they are missing or damaged."""
+        ...
+
+
+class Keeper(Protocol):
+    """Watches over the files of one session; every method blocks and is safe in any thread."""
+
+    def keep(self, path: str) -> None:
+        """Keep what lies at an absolute path, durably, before it is changed; quick if it was kept already.
+
+        A folder is kept with all that is in it, as it may be moved; a path that ends in `/.` is a folder
+        alone. Raises StoreError when it cannot be kept: then it must not be changed.
+        """
+        ...
+
+    def collect(self, *, is_over: bool = False) -> tuple[FileChange, ...]:
+        """Return what has changed since the last time, of all that was kept.
+
+        `is_over` says that nothing of the session runs any more: what is changed from now on is not its own.
+        A path may come twice, in order. Until `confirm` the next one, here or of a new keeper of the session,
+        returns the same again before what is new.
+        """
+        ...
+
+    def confirm(self) -> None:
+        """Say that all that `collect` has returned is recorded."""
+        ...
+
+    def look(self, paths: Sequence[str]) -> dict[str, FileState | None]:
+        """Return what lies at these paths now, as change records name them."""
+        ...
+
+    def restore(self, targets: Mapping[str, FileState | None]) -> tuple[str, ...]:
+        """Bring paths back to these states, keeping what is there now; return what could not be, in words."""
+        ...
+
+
+class Revisions(Protocol):
+    """Remembers earlier file contents for every session."""
+
+    def keeper(self, session: SessionId, cwd: str) -> Keeper:
+        """Return the keeper of a session, the same one each time."""
+        ...
+
+    def forget(self, session: SessionId) -> None:
+        """Drop what was kept aside for a session that is deleted."""
+        ...
+
+
+class ProcessSpec(Struct, frozen=True):
+    """A program to run under guard, and what it may touch."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    output: int
+    """The descriptor that takes what it prints, on both of its streams unless there is one for errors."""
+    errors: int | None = None
+    """The descriptor that takes what it prints on its error stream."""
+    extra: int | None = None
+    """A descriptor that it finds as number 3, for whoever started it."""
+    input: int | None = None
+    """A descriptor it reads from; None gives it an empty input."""
+    writable: tuple[str, ...] = ()
+    """Folders it may change, by absolute path; everything else is read-only."""
+    rules: tuple[Rule, ...] = ()
+    """Deny rules make paths unreadable or unchangeable; allow rules of `tool` open domains to it."""
+    mode: Mode = "ask"
+    tool: str = "bash"
+    keep: Callable[[str], None] | None = None
+    """Called with an absolute path before the program may change what lies there."""
+    confined: bool = True
+    """False runs it without a sandbox: the user said so."""
+    open_network: bool = False
+    """True lets it reach every host, not only those that rules allow."""
+    memory_bytes: int | None = None
+    max_processes: int | None = None
+    max_file_bytes: int | None = None
+    cpu_s: int | None = None
+
+
+class Process(Protocol):
+    """A program that was started, with everything it started itself."""
+
+    @property
+    def pid(self) -> int:
+        """The process on this machine that all others descend from."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait for its end; returns its exit status, 128 + n after signal n. Safe to call again."""
+        ...
+
+    @property
+    def kept_error(self) -> str:
+        """Why changes of files were refused because they could not be kept; empty if none was."""
+        ...
+
+    def interrupt(self) -> None:
+        """Ask all of its processes to end (SIGTERM)."""
+        ...
+
+    def kill(self) -> None:
+        """End all of its processes at once, also those that ran away into the background."""
+        ...
+
+
+SandboxKind = Literal["bubblewrap", "landlock", "none"]
+
+
+class SandboxStatus(Struct, frozen=True):
+    """What guards programs on this machine."""
+
+    kind: SandboxKind
+    why: str = ""
+    """Why it is no better than that; empty for the best one."""
+    parts: tuple[tuple[str, bool, str], ...] = ()
+    """Each protection: its name, whether it is active, and what that rests on."""
+
+
+class Sandbox(Protocol):
+    """Starts programs that can only touch what they were given."""
+
+    @property
+    def status(self) -> SandboxStatus:
+        """What is active; found out once."""
+        ...
+
+    async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
+        """Start a program; raises ToolError when it cannot be."""
+        ...
+
+    async def end_session(self, session: SessionId) -> None:
+        """End everything that was started for a session."""
         ...
 
 

@@ -20,22 +20,27 @@ from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import CallId, RunId, SessionId
-from bridle.core.messages import Message, ToolCall, Usage
+from bridle.core.messages import Usage
 from bridle.core.permission import Mode
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     Checkpoint,
     Event,
+    FilesChanged,
+    FilesSeen,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
     Outcome,
     PromptQueued,
+    QuestionAnswered,
+    QuestionAsked,
     QueuedPrompt,
     QueueDropped,
     QueueEdited,
     Record,
+    Rewound,
     RunEnded,
     RunOptions,
     RunResumed,
@@ -44,13 +49,17 @@ from bridle.core.protocol import (
     SessionCreated,
     SessionFacts,
     SessionTitled,
+    TodosChanged,
     ToolFinished,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.revision import FileChange
+from bridle.core.transcript import Transcript, live, transcript_of
 
 TITLE_CHARS = 60
+MAX_SEEN = 500  # files whose digests are remembered
 
 
 class SessionSummary(Struct, frozen=True, omit_defaults=True):
@@ -92,6 +101,8 @@ class RunState(Struct):
     priced: bool = True
     requested: dict[CallId, ApprovalRequested] = {}
     decided: dict[CallId, ApprovalDecided] = {}
+    questions: dict[CallId, QuestionAsked] = {}
+    """What the model has asked the user and not heard about yet."""
     started: dict[CallId, ToolStarted] = {}
     finished: dict[CallId, ToolFinished] = {}
 
@@ -111,40 +122,6 @@ class RunState(Struct):
         return self.spent.cost if self.priced else None
 
 
-class Transcript:
-    """The messages of a session; results join their calls, in call order, once all are there."""
-
-    def __init__(self) -> None:
-        self.messages: list[Counted] = []
-        self.call_ids: set[CallId] = set()
-        self._calls: tuple[ToolCall, ...] = ()
-        self._finished: dict[CallId, ToolFinished] = {}
-
-    def apply(self, event: Event) -> None:
-        """Take in the next event."""
-        match event:
-            case MessageAdded() | ModelReplied():
-                self._close_turn()
-                self.messages.append(Counted(event.message, event.tokens))
-                self._calls = event.message.calls
-                self.call_ids.update(call.id for call in self._calls)
-            case ToolFinished():
-                self._finished[event.result.call_id] = event
-                if all(call.id in self._finished for call in self._calls):
-                    self._close_turn()
-            case TurnEnded() | RunEnded():
-                self._close_turn()
-            case _:
-                pass
-
-    def _close_turn(self) -> None:
-        results = [self._finished[call.id] for call in self._calls if call.id in self._finished]
-        if results:
-            message = Message("tool", tuple(finished.result for finished in results))
-            self.messages.append(Counted(message, sum(finished.tokens for finished in results)))
-        self._calls, self._finished = (), {}
-
-
 class Session:
     """The state of one session; grows by `apply` and never looks outside."""
 
@@ -154,7 +131,10 @@ class Session:
         self.run: RunState | None = None
         self.last: RunEnded | None = None
         self.context: ContextUsage | None = None
+        self.changes: tuple[FileChange, ...] = ()
+        """What was last recorded to have changed on disk."""
         self.seq = 0
+        self._newest: type | None = None
         self.updated_at = 0
 
     @property
@@ -170,7 +150,14 @@ class Session:
         return self.transcript.messages
 
     def apply(self, record: Record) -> None:
-        """Take in the next record."""
+        """Take in the next record.
+
+        After a Rewound the messages are no longer right: they can only be had by folding all records anew.
+        """
+        if isinstance(record.event, FilesChanged):
+            follows = self._newest is FilesChanged
+            self.changes = (*(self.changes if follows else ()), *record.event.changes)
+        self._newest = type(record.event)
         idle_ms = record.at - self.updated_at
         self.seq, self.updated_at = record.seq, record.at
         before = len(self.messages)
@@ -195,6 +182,8 @@ class Session:
             )
         if isinstance(event, RunEnded):  # a tail may hold the end of a run and not its start
             self.run, self.last = None, event
+        if isinstance(event, Rewound):
+            self.run = run = None
         if run is None:
             return
         match event:
@@ -204,7 +193,7 @@ class Session:
                 run.model = event.model
             case TurnStarted():
                 run.turn, run.replied, run.turn_ended = event.turn, None, False
-                run.requested, run.decided, run.started, run.finished = {}, {}, {}, {}
+                run.requested, run.decided, run.questions, run.started, run.finished = {}, {}, {}, {}, {}
             case ModelReplied():
                 run.replied = event
                 run.usage += event.usage
@@ -214,11 +203,16 @@ class Session:
                 run.requested[event.call_id] = event
             case ApprovalDecided():
                 run.decided[event.call_id] = event
+            case QuestionAsked():
+                run.questions[event.call_id] = event
+            case QuestionAnswered():
+                run.questions.pop(event.call_id, None)
             case ToolStarted():
                 run.started[event.call_id] = event
                 run.spent += Spend(tool_calls=1)
             case ToolFinished():
                 run.finished[event.result.call_id] = event
+                run.questions.pop(event.result.call_id, None)
             case TurnEnded():
                 self.context, run.turn_ended = event.context, True
             case _:
@@ -254,8 +248,16 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, queue=_without(facts.queue, event.item_id))
         case RunStarted():
             return replace(facts, model=event.model, totals=replace(totals, runs=totals.runs + 1))
-        case ApprovalDecided() if event.rule and event.rule not in facts.granted:
-            return replace(facts, granted=(*facts.granted, event.rule))
+        case ApprovalDecided() if event.rules:
+            return replace(facts, granted=tuple(dict.fromkeys((*facts.granted, *event.rules))))
+        case FilesSeen():
+            return replace(facts, seen=_seen_after(facts.seen, event))
+        case TodosChanged():
+            return replace(facts, todos=event.todos)
+        case Rewound() if event.scope == "files":
+            return replace(facts, seen={})
+        case Rewound():
+            return replace(facts, seen={}, todos=event.todos)
         case ModelReplied():
             grown = replace(
                 totals,
@@ -269,6 +271,12 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, totals=replace(totals, tool_calls=totals.tool_calls + 1))
         case _:
             return facts
+
+
+def _seen_after(seen: dict[str, str], event: FilesSeen) -> dict[str, str]:
+    new = {file.path: file.digest for file in event.files}
+    kept = {path: digest for path, digest in seen.items() if path not in new} | new
+    return dict(list(kept.items())[-MAX_SEEN:])
 
 
 def _edited(item: QueuedPrompt, edit: QueueEdited) -> QueuedPrompt:
@@ -290,6 +298,8 @@ def fold(records: Sequence[Record]) -> Session:
             session.context = record.event.context
     for record in records[start:]:
         session.apply(record)
+    if any(isinstance(record.event, Rewound) for record in records):
+        session.transcript = transcript_of(live(records).records)
     return session
 
 
@@ -327,11 +337,7 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     A call whose result lies beyond `seq` is left out together with its message, so that the child
     can go on at once.
     """
-    transcript = Transcript()
-    for record in records:
-        if record.seq <= seq:
-            transcript.apply(record.event)
-    messages = transcript.messages
+    messages = transcript_of(live([record for record in records if record.seq <= seq]).records).messages
     while messages and messages[-1].message.calls:
         messages.pop()
     copies = [MessageAdded(item.message, "fork", item.tokens) for item in messages]

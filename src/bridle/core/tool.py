@@ -18,10 +18,20 @@ class ToolSpec(Struct, frozen=True):
 
 
 class Subject(Struct, frozen=True):
-    """One thing a call would touch, which rules can name: a path, a command, a domain."""
+    """One thing a call would touch, which rules can name: a path, a command, a domain.
+
+    A path is relative to the working directory, or absolute when it lies outside of it.
+    """
 
     kind: SubjectKind
     value: str
+    access: AccessClass | None = None
+    """What the call does to it, where that is not what the call as a whole does."""
+    tool: str = ""
+    """The tool whose rules speak of it, where that is not the called one: a redirection of `bash` into a
+    file is judged like a `write_file`."""
+    general: str = ""
+    """For a command: the pattern that a standing rule for the like of it would have; empty for none."""
 
 
 class Access(Struct, frozen=True):
@@ -30,10 +40,5 @@ class Access(Struct, frozen=True):
     tool: str
     access: AccessClass
     subjects: tuple[Subject, ...] = ()
-
-
-class ToolOutput(Struct, frozen=True):
-    """What a tool's run gives back before it is capped and recorded."""
-
-    text: str
-    is_error: bool = False
+    doubt: str = ""
+    """Why a person should look at it even where rules allow it: it cannot be parsed, no sandbox holds it."""

@@ -188,6 +188,7 @@ class ModelCatalog:
             window_tokens=window,
             max_output_tokens=said.max_output_tokens or entry.max_output_tokens or usual,
             price=said.price or price,
+            images=bool(known and known.images),
         )
 
     def _usual_window(self, entry: ProviderEntry, model: str) -> int:

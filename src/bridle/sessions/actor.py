@@ -15,10 +15,11 @@ from contextlib import suppress
 from msgspec import Struct
 
 from bridle.core.context import estimate_message, estimate_tokens
-from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, UsageError
-from bridle.core.ids import CallId, RunId
+from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
+from bridle.core.ids import RunId
 from bridle.core.loop import CancelRequested
 from bridle.core.messages import Message
+from bridle.core.ports import Keeper, SessionTool
 from bridle.core.protocol import (
     MAX_PROMPT_BYTES,
     Aborted,
@@ -36,20 +37,23 @@ from bridle.core.protocol import (
     QueueDropped,
     QueueEdited,
     Rename,
+    Reply,
     Resume,
+    Rewind,
     RunOptions,
     RunStarted,
     SessionArchived,
     SessionTitled,
     Steer,
-    ToolOutputDelta,
 )
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
 from bridle.core.surrogates import has_half_characters
+from bridle.sessions.calls import changed_files
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.rewind import rewind
 from bridle.sessions.setup import Setup, set_up
 from bridle.sessions.titles import write_title
 
@@ -89,6 +93,24 @@ class Actor:
         """Tell whether a run is active here."""
         return self._driver is not None
 
+    async def settle(self) -> None:
+        """Wait for a run whose end is recorded to be put away; one that still goes on is not waited for."""
+        if self._running is not None and self.journal.session.run is None:
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+
+    async def notice_changes(self) -> None:
+        """Record what was changed since anybody looked, so that it can be shown; a run does that itself."""
+        await self.settle()
+        async with self._starting:
+            if self.is_busy:
+                return
+            with suppress(SessionBusy, StoreError):  # then only what is recorded can be shown
+                await self._claim()
+                try:
+                    await self._record_late_changes()
+                finally:
+                    self._engine.claims.release(self.journal.id)
+
     async def submit(self, command: Command) -> Receipt:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
         if self._is_closing:
@@ -109,6 +131,9 @@ class Actor:
         if self._titling is not None:
             await asyncio.wait([self._titling], timeout=TITLE_GRACE_S)
             self._titling.cancel()
+        for tool in self._engine.tools:
+            if isinstance(tool, SessionTool):
+                await tool.end_session(self.journal.id)
 
     # ------------------------------------------------------------------ commands
 
@@ -148,10 +173,11 @@ class Actor:
             case Resume():
                 return await self._resume(command)
             case Steer():
+                await self.settle()
                 if self._driver is None:
                     raise SessionNotRunning(f"session {self.journal.id} has no active run to steer")
                 return await self._queue(command.message, RunOptions(), "steer")
-            case Decide():
+            case Decide() | Reply():
                 self._active().post(command)
                 return self._receipt()
             case Cancel():
@@ -163,9 +189,13 @@ class Actor:
             case DropQueued():
                 self._require_queued(command.item_id)
                 return await self._record(QueueDropped(command.item_id))
+            case Rewind():
+                await self.settle()
+                return await self._rewind(command)
             case Rename():
                 return await self._record(SessionTitled(command.title))
             case Archive():
+                await self.settle()
                 if self.is_busy:
                     raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
                 return await self._record(SessionArchived(command.archived))
@@ -191,12 +221,49 @@ class Actor:
                 self._engine.claims.release(self.journal.id)
         return self._receipt()
 
+    async def _rewind(self, command: Rewind) -> Receipt:
+        async with self._starting:
+            if self.is_busy:
+                raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
+            await self._claim()
+            try:
+                if self.journal.session.run is not None:
+                    self._close_cut_off(self.journal.session.run, "the process ended during the run")
+                await self._record_late_changes()
+                keeper, is_over = self._keeper(), self._engine.is_at_rest(self.journal.id)
+                done = await rewind(self.journal.id, command, self._engine.store, keeper, is_over=is_over)
+                await self.journal.record(*done)
+                if keeper is not None:
+                    await asyncio.to_thread(keeper.confirm)
+                await self.journal.reload()
+            finally:
+                self._engine.claims.release(self.journal.id)
+        return self._receipt()
+
+    def _keeper(self) -> Keeper | None:
+        revisions = self._engine.revisions
+        if revisions is None:
+            return None
+        return revisions.keeper(self.journal.id, self.journal.session.known.created.cwd)
+
+    async def _record_late_changes(self) -> None:
+        """Record what a background job has changed since the last call, or a call that a crash cut off."""
+        keeper = self._keeper()
+        if keeper is None:
+            return
+        known = self.journal.session.changes  # a crash may have come between the record and its confirmation
+        is_over = self._engine.is_at_rest(self.journal.id)
+        found = await asyncio.to_thread(keeper.collect, is_over=is_over)
+        await self.journal.record(*changed_files([change for change in found if change not in known]))
+        await asyncio.to_thread(keeper.confirm)
+
     def _receipt(self, run_id: RunId | None = None, item_id: str | None = None) -> Receipt:
         return Receipt(self.journal.session.seq, run_id, item_id)
 
     # ------------------------------------------------------------------ runs
 
     async def _prompt(self, command: Prompt) -> Receipt:
+        await self.settle()  # or it would queue behind a run that is over, and nobody would start it
         async with self._starting:
             if self._driver is None:
                 return await self._begin(command.message, command.options)
@@ -216,6 +283,7 @@ class Actor:
             tokens = await _prompt_tokens(setup, message)
             if self.journal.session.run is not None:
                 self._close_cut_off(self.journal.session.run, "the process ended during the run")
+            await self._record_late_changes()
             run_id = self._engine.new_run_id()
             model = setup.backend.model.ref
             self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, options))
@@ -251,6 +319,7 @@ class Actor:
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
             setup = await self._set_up(_options_after_cut(run, command.options))
+            await self._record_late_changes()
         except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
             raise
@@ -270,10 +339,7 @@ class Actor:
             raise
 
     async def _set_up(self, options: RunOptions) -> Setup:
-        return await set_up(self._engine, self.journal.id, self.journal.session, options, self._show_output)
-
-    def _show_output(self, call_id: CallId, text: str) -> None:
-        self.journal.show(ToolOutputDelta(call_id, text))
+        return await set_up(self._engine, self.journal.id, self.journal.session, options)
 
     def _close_cut_off(self, run: RunState, reason: str) -> None:
         """End a run that nobody drives any more, with a result for each of its calls."""

@@ -7,11 +7,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.errors import ToolError
-from bridle.core.ids import CallId, SessionId
+from bridle.core.errors import StoreError, ToolError
 from bridle.core.messages import ToolCall, ToolResult
-from bridle.core.permission import Mode, Rule, judge, suggest_rule
-from bridle.core.ports import Tool, ToolContext
+from bridle.core.permission import judge, suggest_rules
+from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
+from bridle.core.protocol import Question
 from bridle.core.tool import ToolSpec
 from bridle.tools.toolbox import Toolbox, cap_output
 
@@ -28,7 +28,15 @@ class Checked(Struct, frozen=True):
     """It only reads, so it may run again if its end was never recorded."""
     denied: bool = False
     """A rule or the mode refuses it; otherwise "deny" means that the call itself is wrong."""
-    suggestion: str = ""
+    suggestions: tuple[str, ...] = ()
+
+
+class Outcome(Struct, frozen=True):
+    """What came of a call."""
+
+    result: ToolResult
+    output: ToolOutput
+    """What the tool gave back; for a failed call only its text."""
 
 
 class Dispatcher:
@@ -38,35 +46,34 @@ class Dispatcher:
         self,
         toolbox: Toolbox,
         *,
-        session: SessionId,
-        cwd: str,
         timeout_s: float,
         max_output_bytes: int,
-        show_output: Callable[[CallId, str], None],
+        blobs: Blobs | None = None,
+        mask: Callable[[str], str] = str,
     ) -> None:
         self._toolbox = toolbox
-        self._session = session
-        self._cwd = cwd
         self._timeout_s = timeout_s
         self._max_output_bytes = max_output_bytes
-        self._show_output = show_output
+        self._blobs = blobs
+        self._mask = mask
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Return what the model sees, in a fixed order."""
         return self._toolbox.specs
 
-    def check(self, call: ToolCall, rules: tuple[Rule, ...], mode: Mode) -> Checked:
+    def check(self, call: ToolCall, context: ToolContext) -> Checked:
         """Judge a call; a malformed one, an unknown tool and a refused access are all "deny"."""
         try:
             call = replace(call, args=self._toolbox.arguments(call))
             tool = self._toolbox.get(call.name)
-            access = tool.access(call.args, self._context(call))
+            access = tool.access(call.args, context)
         except ToolError as error:
             return Checked(call, "deny", str(error))
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
             return Checked(call, "deny", _broken(call, error))
-        verdict = judge(access, rules, mode)
+        verdict = judge(access, context.rules, context.mode)
+        is_question = verdict.action == "ask"
         return Checked(
             call,
             verdict.action,
@@ -74,41 +81,66 @@ class Dispatcher:
             parallel=tool.parallel,
             repeatable=access.access == "read",
             denied=verdict.action == "deny",
-            suggestion=suggest_rule(access),
+            suggestions=suggest_rules(access, context.rules, context.mode) if is_question else (),
         )
 
-    async def preview(self, call: ToolCall) -> str:
-        """Show what a checked call would change; empty when that cannot be said."""
+    async def preview(self, call: ToolCall, context: ToolContext) -> str:
+        """Show what a checked call would change; empty when that cannot be said.
+
+        Raises ToolError when the call is bound to fail.
+        """
         try:
             async with asyncio.timeout(self._timeout_s):
-                preview = await self._tool(call).preview(call.args, self._context(call))
+                preview = await self._tool(call).preview(call.args, context)
+        except ToolError:
+            raise
         except Exception:  # noqa: BLE001  the question can be asked without it
             return ""
-        return cap_output(preview, self._max_output_bytes)
+        return self._mask(cap_output(preview, self._max_output_bytes))
 
-    async def run(self, call: ToolCall) -> ToolResult:
+    async def run(self, call: ToolCall, context: ToolContext) -> Outcome:
         """Run a checked call; whatever goes wrong becomes a failed result."""
         deadline = asyncio.timeout(self._timeout_s)
         try:
             async with deadline:
-                output = await self._tool(call).run(call.args, self._context(call))
+                output = await self._tool(call).run(call.args, self._patient(context, deadline))
         except ToolError as error:
-            return self._result(call, str(error), failed=True)
+            output = ToolOutput(str(error), is_error=True)
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
-            if deadline.expired():
-                late = f"{call.name} did not finish within {self._timeout_s:g} s"
-                return self._result(call, late, failed=True)
-            return self._result(call, _broken(call, error), failed=True)
-        return self._result(call, output.text, failed=output.is_error)
+            late = f"{call.name} did not finish within {self._timeout_s:g} s"
+            output = ToolOutput(late if deadline.expired() else _broken(call, error), is_error=True)
+        text = await self._capped(self._mask(output.text))
+        result = ToolResult(call.id, call.name, text, is_error=output.is_error, media=output.media)
+        return Outcome(result, replace(output, diff=self._mask(output.diff)))
 
     def _tool(self, call: ToolCall) -> Tool:
         return self._toolbox.get(call.name)
 
-    def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._session, self._cwd, lambda text: self._show_output(call.id, text))
+    def _patient(self, context: ToolContext, deadline: asyncio.Timeout) -> ToolContext:
+        """Let the time that the user needs for an answer not count."""
+        put = context.ask
+        if put is None:
+            return context
 
-    def _result(self, call: ToolCall, text: str, *, failed: bool) -> ToolResult:
-        return ToolResult(call.id, call.name, cap_output(text, self._max_output_bytes), is_error=failed)
+        async def ask(question: Question) -> tuple[str, ...]:
+            deadline.reschedule(None)
+            answers = await put(question)
+            deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
+            return answers
+
+        return replace(context, ask=ask)
+
+    async def _capped(self, text: str) -> str:
+        """Keep a text to the limit; what does not fit can be read from the blobs."""
+        if self._blobs is None or len(text.encode(errors="backslashreplace")) <= self._max_output_bytes:
+            return cap_output(text, self._max_output_bytes)
+        try:
+            data = text.encode(errors="backslashreplace")
+            digest = await asyncio.to_thread(self._blobs.put, data)
+        except StoreError:
+            return cap_output(text, self._max_output_bytes)
+        rest = f'read_file with path "blob:{digest}" shows all of it, in ranges of lines'
+        return cap_output(text, self._max_output_bytes, rest=rest)
 
 
 def _broken(call: ToolCall, error: Exception) -> str:

@@ -15,15 +15,13 @@ before a tool acts, and `ToolFinished` before the model hears of it.
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
 from contextlib import aclosing
 
 from msgspec import Struct
 
 from bridle.core.budget import Budget, Level, Spend
-from bridle.core.context import MESSAGE_FRAME_TOKENS, ContextUsage, estimate_message
+from bridle.core.context import ContextUsage, estimate_message
 from bridle.core.errors import BridleError, ProviderError, SessionBusy
-from bridle.core.ids import CallId
 from bridle.core.loop import (
     Action,
     Backoff,
@@ -31,7 +29,6 @@ from bridle.core.loop import (
     Begin,
     CallModel,
     CancelRequested,
-    Decided,
     Drained,
     DrainTurn,
     EndRun,
@@ -40,20 +37,16 @@ from bridle.core.loop import (
     Loop,
     ModelFailed,
     Prepare,
-    Prepared,
     Refuse,
     Refused,
     Replied,
-    Returned,
     Settled,
     StopWork,
     SwitchModel,
 )
-from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, final_text, with_unique_call_ids
+from bridle.core.messages import Message, Text, Usage, final_text, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.protocol import (
-    ApprovalDecided,
-    ApprovalRequested,
     BudgetExhausted,
     BudgetWarned,
     Checkpoint,
@@ -61,35 +54,23 @@ from bridle.core.protocol import (
     MessageAdded,
     ModelReplied,
     ModelSwitched,
+    Reply,
     Retrying,
     RunResumed,
     TextDelta,
-    ToolFinished,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.recovery import close_calls, end_of, failed, plan_resume
+from bridle.core.recovery import end_of, plan_resume
 from bridle.core.session import RunState
 from bridle.core.surrogates import mended
-from bridle.sessions.dispatch import Checked
+from bridle.sessions.calls import Calls, Effect, Finished, Left, Previewed
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Backend, Setup
 
 MAX_WAITING = 1_024
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
-
-
-class _Previewed(Struct, frozen=True):
-    checked: Checked
-    preview: str
-
-
-class _Finished(Struct, frozen=True):
-    result: ToolResult
-    duration_ms: int
-    tokens: int
 
 
 class _Switched(Struct, frozen=True):
@@ -101,8 +82,7 @@ class _DeadlineReached(Struct, frozen=True):
     pass
 
 
-_Happening = Input | ModelReply | Decide | _Previewed | _Finished | _Switched | _DeadlineReached
-_Effect = Coroutine[None, None, None]
+_Happening = Input | ModelReply | Decide | Reply | Previewed | Finished | Left | _Switched | _DeadlineReached
 
 
 class Driver:
@@ -116,20 +96,28 @@ class Driver:
         self._loop = Loop(setup.policy)
         self._budget = self._budget_left()
         self._inbox: asyncio.Queue[_Happening] = asyncio.Queue()  # bounded by its tasks and `post`
-        self._effects: list[_Effect] = []
+        self._effects: list[Effect] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
-        self._checked: dict[CallId, Checked] = {}
-        self._to_ask: list[Checked] = []
         self._reserved = Spend()
         self._backend = setup.backend
+        self._calls = Calls(
+            engine,
+            journal,
+            run,
+            setup,
+            budget=self._budget,
+            count=self._count,
+            later=self._do_later,
+            tell=self._inbox.put,
+        )
         self._context = ContextUsage(window=self._backend.window.tokens)
 
     # ------------------------------------------------------------------ outside
 
     def post(self, happening: _Happening) -> None:
         """Hand the run something that happened; raises SessionBusy for more answers than it can take."""
-        if isinstance(happening, Decide) and self._inbox.qsize() >= MAX_WAITING:
+        if isinstance(happening, Decide | Reply) and self._inbox.qsize() >= MAX_WAITING:
             raise SessionBusy(f"session {self._journal.id} has too many answers waiting")
         self._inbox.put_nowait(happening)
 
@@ -153,9 +141,7 @@ class Driver:
         while pending:
             for action in self._loop.feed(pending.popleft()):
                 pending.extend(self._act(action))
-        if self._to_ask:
-            self._effects.append(self._preview(self._to_ask))
-            self._to_ask = []
+        self._calls.begin_previews()
         try:
             await self._journal.flush()
         except BaseException:
@@ -167,25 +153,37 @@ class Driver:
             task.add_done_callback(self._tasks.discard)
         self._effects = []
 
+    def _do_later(self, effect: Effect) -> None:
+        self._effects.append(effect)
+
+    async def _count(self, text: str) -> list[int]:
+        return await self._backend.count(text)
+
     def _drop_effects(self) -> None:
         for effect in self._effects:
             effect.close()
-        self._effects, self._to_ask = [], []
+        self._effects = []
+        self._calls.drop_previews()
 
     def _taken(self, happening: _Happening) -> list[Input]:
         """Record what happened and put it into the loop's words."""
         match happening:
             case ModelReply():
                 return [Replied(self._record_reply(happening))]
-            case _Previewed() | Decide() if self._loop.state != "waiting_for_ops":
+            case Previewed() | Decide() | Reply() if self._loop.state != "waiting_for_ops":
                 return []
-            case _Previewed():
-                return [self._ask(happening)]
-            case _Finished():
-                self._record_result(happening.result, happening.duration_ms, happening.tokens)
-                return [Returned(happening.result)]
+            case Previewed():
+                return self._calls.ask(happening)
+            case Finished():
+                return [self._calls.finish(happening)]
+            case Left():
+                self._calls.record_changes(happening.changes)
+                return []
             case Decide():
-                return self._record_decision(happening)
+                return self._calls.decide(happening)
+            case Reply():
+                self._calls.reply(happening)
+                return []
             case _Switched():
                 self._switch_model(happening)
                 return [BackoffEnded()]
@@ -206,11 +204,11 @@ class Driver:
                 self._announce_retry(action)
                 self._effects.append(self._after(action.delay_s, BackoffEnded()))
             case Prepare():
-                return self._prepare(action.call)
+                return self._calls.prepare(action.call)
             case Execute():
-                return self._execute(action.call)
+                return self._calls.execute(action.call)
             case Refuse():
-                return self._refuse(action.call, action.reason, denied=True)
+                return self._calls.refuse(action.call, action.reason, denied=True)
             case DrainTurn():
                 return [self._drain(action.turn)]
             case StopWork():
@@ -317,88 +315,6 @@ class Driver:
             ModelSwitched(self._run.run_id, self._loop.turn, self._backend.model.ref, switched.reason)
         )
 
-    # ------------------------------------------------------------------ tools
-
-    def _prepare(self, call: ToolCall) -> list[Input]:
-        if finished := self._run.finished.get(call.id):
-            return [Returned(finished.result)]  # it ran before this process took over
-        checked = self._checked[call.id] = self._check(call)
-        if checked.action == "deny":
-            return self._refuse(call, checked.why, denied=checked.denied)
-        if checked.action == "allow":
-            return [Prepared(call.id, "allow", parallel=checked.parallel)]
-        if decided := self._run.decided.get(call.id):
-            asked = Prepared(call.id, "ask", parallel=checked.parallel)
-            return [asked, Decided(call.id, decided.answer, decided.reason)]
-        self._to_ask.append(checked)
-        return []
-
-    def _check(self, call: ToolCall) -> Checked:
-        rules = self._setup.rules_with(self._journal.session.known.granted)
-        return self._setup.dispatcher.check(call, rules, self._setup.mode)
-
-    async def _preview(self, to_ask: list[Checked]) -> None:
-        """Make the previews one after the other, so that questions come in the order of the calls."""
-        for checked in to_ask:
-            preview = await self._setup.dispatcher.preview(checked.call)
-            await self._inbox.put(_Previewed(checked, preview))
-
-    def _ask(self, asked: _Previewed) -> Prepared:
-        call, checked = asked.checked.call, asked.checked
-        if self._check(call).action == "allow":  # a rule was granted while the preview was made
-            return Prepared(call.id, "allow", parallel=checked.parallel)
-        self._journal.stage(
-            ApprovalRequested(call.id, call.name, call.args, checked.why, asked.preview, checked.suggestion)
-        )
-        return Prepared(call.id, "ask", parallel=checked.parallel)
-
-    def _record_decision(self, decision: Decide) -> list[Input]:
-        """Record the first answer to an approval; unknown calls and later answers are ignored."""
-        request = self._run.requested.get(decision.call_id)
-        if request is None or decision.call_id in self._run.decided:
-            return []
-        rule = request.suggestion if decision.answer == "session" else ""
-        self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rule))
-        decided: list[Input] = [Decided(decision.call_id, decision.answer, decision.reason)]
-        return decided + (self._answer_by_rule(rule) if rule else [])
-
-    def _answer_by_rule(self, rule: str) -> list[Input]:
-        """A rule granted for the session also answers the other open questions it covers."""
-        waiting = {request.call_id for request in self._run.pending}
-        reply = self._run.replied
-        calls = [call for call in reply.message.calls if call.id in waiting] if reply is not None else []
-        covered = [call for call in calls if self._check(call).action == "allow"]
-        for call in covered:
-            self._journal.stage(ApprovalDecided(call.id, "once", f"rule {rule}"))
-        return [Decided(call.id, "once") for call in covered]
-
-    def _execute(self, call: ToolCall) -> list[Input]:
-        if level := self._budget.reserve(Spend(tool_calls=1)):
-            return self._refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
-        checked = self._checked[call.id]
-        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable))
-        self._effects.append(self._run_tool(checked.call))
-        return []
-
-    async def _run_tool(self, call: ToolCall) -> None:
-        began_s = self._engine.clock.monotonic_s()
-        result = await self._setup.dispatcher.run(call)
-        duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
-        [tokens] = await self._backend.count(result.output)
-        await self._inbox.put(_Finished(result, duration_ms, tokens + MESSAGE_FRAME_TOKENS))
-
-    def _refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
-        result = failed(call.id, call.name, reason).result
-        self._record_result(result, 0, estimate_message(Message("tool", (result,))), denied=denied)
-        return [Returned(result)]
-
-    def _record_result(
-        self, result: ToolResult, duration_ms: int, tokens: int, *, denied: bool = False
-    ) -> None:
-        if result.call_id in self._run.started:
-            self._budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
-        self._journal.stage(ToolFinished(result, duration_ms, tokens, denied))
-
     # ------------------------------------------------------------------ the turn boundary
 
     def _drain(self, turn: int) -> Drained:
@@ -434,8 +350,7 @@ class Driver:
         run, session = self._run, self._journal.session
         if ending.outcome != "completed":
             self._keep_partial_text()
-        reason = f"not finished: the run ended ({ending.outcome})"
-        self._journal.stage(*close_calls(run, begun=reason, not_begun=reason))
+        self._calls.close(f"the run ended ({ending.outcome})")
         if run.replied is not None and not run.turn_ended:
             self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
         text = final_text([item.message for item in session.messages[run.first_message :]])
@@ -458,6 +373,7 @@ class Driver:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=CANCEL_GRACE_S)
+        await self._calls.stop()
         await self._inbox.put(Settled())
 
     # ------------------------------------------------------------------ time
@@ -492,6 +408,6 @@ class Driver:
         plan = plan_resume(self._run, self._journal.session.messages[-1].message)
         lost = tuple(finished.result.call_id for finished in plan.lost)
         self._journal.stage(RunResumed(self._run.run_id, lost), *plan.lost)
-        self._budget = self._budget_left()  # the time until now is not the run's
+        self._budget = self._calls.budget = self._budget_left()  # the time until now is not the run's
         self._loop = Loop(self._setup.policy, plan.turn)
         return [Begin(plan.replay)]

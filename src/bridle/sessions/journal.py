@@ -14,8 +14,9 @@ import asyncio
 from bridle.core.errors import SessionNotFound, StoreError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock, Store
-from bridle.core.protocol import Checkpoint, Delta, Event, Record
-from bridle.core.session import Session, Transcript, fold
+from bridle.core.protocol import Checkpoint, Delta, Event, Record, Rewound
+from bridle.core.session import Session, fold
+from bridle.core.transcript import live, transcript_of
 from bridle.sessions.bus import Bus
 
 OPEN_TOKENS = 256_000  # the largest common window; older messages stay in the store
@@ -71,39 +72,48 @@ class Journal:
 
     async def catch_up(self) -> None:
         """Take in what another process appended since this one last looked."""
-        for record in await self._store.read(self.id, after=self._durable_seq):
+        records = await self._store.read(self.id, after=self._durable_seq)
+        if any(isinstance(record.event, Rewound) for record in records):
+            await self.reload()
+            return
+        for record in records:
             self.session.apply(record)
             self._durable_seq = record.seq
+
+    async def reload(self) -> None:
+        """Fold the session anew from the store, as a rewind demands."""
+        self.session = await open_session(self._store, self.id)
+        self._durable_seq = self.session.seq
 
 
 async def open_journal(session_id: SessionId, store: Store, bus: Bus, clock: Clock) -> Journal:
     """Load as much of a session as its next turn can use; raises SessionNotFound."""
+    return Journal(session_id, await open_session(store, session_id), store, bus, clock)
+
+
+async def open_session(store: Store, session_id: SessionId) -> Session:
+    """Fold as much of a session as its next turn can use; raises SessionNotFound."""
     records = await read_tail(store, session_id, OPEN_TOKENS)
     if not records:
         raise SessionNotFound(f'no session "{session_id}"', hint="bridle session list")
-    return Journal(session_id, fold(records), store, bus, clock)
+    return fold(records)
 
 
 async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Record]:
-    """Return the newest records: back to a Checkpoint and to messages of that many tokens."""
+    """Return the newest records: back to a Checkpoint and to live messages of that many tokens."""
     records: list[Record] = []
-    has_checkpoint = False
     size = FIRST_CHUNK
     while True:
         before = records[0].seq if records else None
         chunk = await store.read(session_id, before=before, limit=size, newest=True)
         size *= 2
         records = chunk + records
-        has_checkpoint = has_checkpoint or any(isinstance(record.event, Checkpoint) for record in chunk)
         if not chunk or chunk[0].seq == 1:
             return records
-        tokens -= _message_tokens(chunk)
-        if has_checkpoint and tokens <= 0:
+        has_checkpoint = any(isinstance(record.event, Checkpoint) for record in records)
+        if has_checkpoint and _live_tokens(records) >= tokens:
             return records
 
 
-def _message_tokens(records: list[Record]) -> int:
-    transcript = Transcript()
-    for record in records:
-        transcript.apply(record.event)
-    return sum(item.tokens for item in transcript.messages)
+def _live_tokens(records: list[Record]) -> int:
+    return sum(item.tokens for item in transcript_of(live(records).records).messages)

@@ -1,7 +1,7 @@
 """The one door: every surface creates, drives, watches and reads sessions through this."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -21,15 +21,17 @@ from bridle.core.protocol import (
     RunOptions,
     SessionCreated,
 )
+from bridle.core.revision import FileChange, net_changes
 from bridle.core.session import Session, SessionSummary, fold, fork_at
 from bridle.core.tool import ToolSpec
 from bridle.sessions.actor import Actor, Receipt
 from bridle.sessions.bus import Bus
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_journal
+from bridle.sessions.rewind import RewindPlan, Turn, describe_changes, file_changes, plan_rewind, turns_of
 from bridle.sessions.setup import set_up
 
-__all__ = ["NextContext", "Receipt", "SessionService"]
+__all__ = ["NextContext", "Receipt", "RewindPlan", "SessionService", "Turn"]
 
 
 class NextContext(Struct, frozen=True):
@@ -141,12 +143,16 @@ class SessionService:
     async def delete(self, session: SessionId) -> None:
         """Remove a session for good; raises SessionBusy while it runs."""
         actor = self._actors.get(session)
+        if actor is not None:
+            await actor.settle()
         if (actor is not None and actor.is_busy) or not self._engine.claims.claim(session):
             raise SessionBusy(f"session {session} is running", hint="cancel the run first")
         try:
             if actor is not None:
                 await self._close(session)
             await self._engine.store.delete(session)
+            if self._engine.revisions is not None:
+                await asyncio.to_thread(self._engine.revisions.forget, session)
         finally:
             self._engine.claims.release(session)
 
@@ -161,11 +167,36 @@ class SessionService:
         if run is not None:
             await self.wait(session, run.run_id, after=seq)
 
+    async def turns(self, session: SessionId) -> Sequence[Turn]:
+        """Return the turns one can go back to, turn 0 being the time before the first prompt."""
+        return turns_of(await self.records(session))
+
+    async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
+        """Say what going back would do to the files, without doing it."""
+        await (await self._actor(session)).notice_changes()
+        records = await self.records(session)
+        created = fold(records[:1]).known.created
+        if self._engine.revisions is None:
+            return RewindPlan(to_seq)
+        return await plan_rewind(records, to_seq, self._engine.revisions.keeper(session, created.cwd))
+
+    async def changes(
+        self, session: SessionId, after: int = 0, upto: int | None = None
+    ) -> Sequence[FileChange]:
+        """Return what the session changed on disk with after < seq <= upto, as one step."""
+        await (await self._actor(session)).notice_changes()
+        return net_changes(file_changes(await self.records(session), after, upto))
+
+    async def describe(self, changes: Sequence[FileChange]) -> str:
+        """Show changes as a diff."""
+        blobs = self._engine.blobs
+        return "" if blobs is None else await asyncio.to_thread(describe_changes, changes, blobs)
+
     async def next_context(self, session: SessionId) -> NextContext:
         """Return what the next turn would send, without sending it."""
         state = (await self._actor(session)).journal.session
         options = RunOptions(model=state.run.model) if state.run is not None else RunOptions()
-        setup = await set_up(self._engine, session, state, options, lambda call_id, text: None)
+        setup = await set_up(self._engine, session, state, options)
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
         backend = setup.backend
         fitted = backend.fit(state.messages, first_of_run)

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Provider, TokenCounter
+from bridle.core.ports import Keeper, Provider, TokenCounter, Tool
 from bridle.core.protocol import RunOptions
 from bridle.core.session import Session
 from bridle.sessions.dispatch import Dispatcher
@@ -22,6 +22,7 @@ from bridle.sessions.engine import Engine
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
+TOOL_SHARE = 4  # the tools of an agent that names none take at most this part of the window
 
 
 class Backend(Struct, frozen=True):
@@ -54,6 +55,9 @@ class Setup(Struct, frozen=True):
     policy: LoopPolicy
     dispatcher: Dispatcher
     params: dict[str, Any]
+    cwd: str
+    keeper: Keeper | None
+    """Remembers what the session's files were."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
@@ -76,7 +80,6 @@ async def set_up(
     session_id: SessionId,
     session: Session,
     options: RunOptions,
-    show: Callable[[CallId, str], None],
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError or ProviderError."""
     created = session.known.created
@@ -84,22 +87,23 @@ async def set_up(
     limits = options.limits.over(agent.limits)
     params = {**agent.params, **options.params}
     most_output = params.pop("max_tokens", None)  # every wire has its own word for it
+    ref = options.model or session.known.model or agent.model
+    provider, model = await engine.models.resolve(ref)
     dispatcher = Dispatcher(
-        Toolbox([tool for tool in engine.tools if agent.tools is None or tool.spec.name in agent.tools]),
-        session=session_id,
-        cwd=created.cwd,
+        Toolbox(_tools(engine.tools, agent.tools, model.window_tokens)),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
-        show_output=show,
+        blobs=engine.blobs,
+        mask=engine.mask,
     )
     tools = encode(dispatcher.specs).decode() if dispatcher.specs else ""
 
     async def find_backend(ref: str) -> Backend:
-        return await _backend(engine, ref, (agent.prompt, tools), most_output)
+        return await _backend(*await engine.models.resolve(ref), (agent.prompt, tools), most_output)
 
     return Setup(
         agent=agent,
-        backend=await find_backend(options.model or session.known.model or agent.model),
+        backend=await _backend(provider, model, (agent.prompt, tools), most_output),
         find_backend=find_backend,
         mode=options.mode or agent.mode,
         rules=(*agent.rules, *_rules(options)),
@@ -112,11 +116,14 @@ async def set_up(
         ),
         dispatcher=dispatcher,
         params=params,
+        cwd=created.cwd,
+        keeper=engine.revisions.keeper(session_id, created.cwd) if engine.revisions is not None else None,
     )
 
 
-async def _backend(engine: Engine, ref: str, fixed: tuple[str, str], most_output: int | None) -> Backend:
-    provider, model = await engine.models.resolve(ref)
+async def _backend(
+    provider: Provider, model: Model, fixed: tuple[str, str], most_output: int | None
+) -> Backend:
     if most_output is not None:
         model = replace(model, max_output_tokens=min(most_output, model.max_output_tokens))
     reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
@@ -128,6 +135,19 @@ async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
     if isinstance(provider, TokenCounter):
         return await provider.count_tokens(texts)
     return [estimate_tokens(text) for text in texts]
+
+
+def _tools(tools: Sequence[Tool], chosen: tuple[str, ...] | None, window_tokens: int) -> list[Tool]:
+    """Return the chosen tools, or as many as a small window has room for, the most useful first."""
+    if chosen is not None:
+        return [tool for tool in tools if tool.spec.name in chosen]
+    left = window_tokens // TOOL_SHARE
+    fitting: list[Tool] = []
+    for tool in tools:
+        left -= estimate_tokens(encode(tool.spec).decode())
+        if left >= 0 or not fitting:
+            fitting.append(tool)
+    return fitting
 
 
 def _rules(options: RunOptions) -> tuple[Rule, ...]:

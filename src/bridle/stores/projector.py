@@ -25,7 +25,7 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import MessageAdded, ModelReplied, Record, SessionCreated, ToolFinished
-from bridle.core.session import Transcript
+from bridle.core.transcript import Transcript
 from bridle.stores.appendfile import private, replace_file
 from bridle.stores.kontekst import kontekst_lines, kontekst_meta
 from bridle.stores.lines import check_id, from_os_error, not_found

@@ -3,38 +3,61 @@
 ```
 I change the greeting.                                        stdout: what the model says
 » edit_file greet.py ✓ 3 ms                                   stderr: everything else
-  - hello
-  + hello, world
-session 019a8536-2b7c · 2 turns · 1 tool call · 812 tokens · price unknown
+  @@ -1,1 +1,1 @@
+  -hello
+  +hello, world
+» bash make test                                              what a call prints stands below it
+  3 passed
+  ✓ 1.2 s
+session 019a8536-2b7c · 3 turns · 2 tool calls · 812 tokens · price unknown
 ```
 """
 
 from typing import Literal
 
 from bridle.core.ids import CallId
-from bridle.core.messages import ToolCall
+from bridle.core.messages import ToolCall, ToolResult
+from bridle.core.permission import SHELL_TOOL
 from bridle.core.protocol import (
     ApprovalDecided,
     BudgetWarned,
     Delta,
+    FilesChanged,
     Lagged,
     ModelReplied,
     ModelSwitched,
+    Notice,
+    QuestionAnswered,
+    QuestionAsked,
     ReasoningDelta,
     Record,
     Retrying,
+    Rewound,
     TextDelta,
+    Todo,
+    TodosChanged,
     ToolFinished,
     ToolOutputDelta,
     ToolStarted,
     TurnStarted,
 )
-from bridle.surfaces.render import change_of, count, describe_args, summary_line, took
+from bridle.core.revision import FileChange
+from bridle.surfaces.render import (
+    count,
+    describe_args,
+    describe_changes,
+    paint_diff,
+    question_lines,
+    summary_line,
+    todo_lines,
+    took,
+)
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line
 from bridle.surfaces.wire import Result
 
 CHANGE_LINES = 20  # of an edit that needed no approval; one that does is shown whole
 ERROR_LINES = 6
+NO_OUTPUT = "[no output]"
 ROOM_FOR_END = 16  # of a call's line, for its mark and duration
 
 AnswerStyle = Literal["streamed", "final", "none"]
@@ -61,6 +84,12 @@ class TextView:
         self._running: set[CallId] = set()
         self._approved: set[CallId] = set()
         """Calls whose change was seen when they were approved."""
+        self._changes: dict[CallId, list[FileChange]] = {}
+        """What the calls that are about to end have changed on disk."""
+        self._todos: tuple[Todo, ...] = ()
+        """What the call that is about to end has put on the list."""
+        self._printing: CallId | None = None
+        """The call whose line was written before its end, because it prints something."""
         self._transient = ""
         self._unfinished: Screen | None = None
         """The stream whose line has no end yet."""
@@ -76,7 +105,9 @@ class TextView:
             case ReasoningDelta() if self._verbose:
                 self._write(self._err, item.text, "detail")
             case ToolOutputDelta() if self._chatty:
-                self._write(self._err, item.text, "detail")
+                self._show_output(item)
+            case Notice():
+                self._status("warning", item.text)
             case Lagged() if self._verbose:
                 self._status("detail", f"{count(item.dropped, 'fragment')} not shown")
             case _:
@@ -115,13 +146,30 @@ class TextView:
                 self._calls.setdefault(event.call_id, ToolCall(event.call_id, event.tool, event.args))
                 self._running.add(event.call_id)
                 self._hint_running()
-            case ApprovalDecided(answer="once" | "session", reason="") as event:
+            case ApprovalDecided(answer="once" | "session" | "always", reason="") as event:
                 self._approved.add(event.call_id)  # with a reason it was a rule that answered
             case ToolFinished() as event:
                 self._finish_call(event)
                 self._hint_running()
             case BudgetWarned() as event:
                 self._status("warning", f"{event.used:g} of {event.limit:g} {event.kind} used")
+            case _:
+                self._show_note(record)
+
+    def _show_note(self, record: Record) -> None:
+        match record.event:
+            case FilesChanged(call_id=None) as event:
+                self._status("detail", f"on disk: {describe_changes(event.changes)}")
+            case FilesChanged(call_id=str() as call_id) as event:
+                self._changes.setdefault(CallId(call_id), []).extend(event.changes)
+            case TodosChanged() as event:
+                self._todos = event.todos
+            case QuestionAsked() as event if not self._err.is_terminal:  # there it is asked
+                self._note(question_lines(self._err, event.question))
+            case QuestionAnswered() as event if not self._err.is_terminal:
+                self._status("detail", f"answered: {', '.join(event.answers) or 'nothing'}")
+            case Rewound() as event:
+                self._status("warning", f"back at event {event.to_seq} ({event.scope})")
             case _:
                 pass
 
@@ -148,35 +196,62 @@ class TextView:
         if running:
             self._hint(" · ".join(f"{call.name} {describe_args(call.args)}" for call in running))
 
+    def _show_output(self, item: ToolOutputDelta) -> None:
+        """Write what a call prints below its line, which comes again when another call was in between."""
+        if self._printing != item.call_id and (call := self._calls.get(item.call_id)) is not None:
+            self._end_line()
+            self._err.line(self._call_head(call))
+            self._printing = item.call_id
+        if self._unfinished is not self._err:
+            self._end_line()
+        first, *others = item.text.split("\n")
+        lines = [_indented(first) if self._unfinished is None else first, *map(_indented, others)]
+        self._write(self._err, "\n".join(lines), "detail")
+
     def _finish_call(self, event: ToolFinished) -> None:
         result = event.result
         call = self._calls.pop(result.call_id, ToolCall(result.call_id, result.name))
-        was_run = result.call_id in self._running
         self._running.discard(result.call_id)
+        changes = self._changes.pop(result.call_id, [])
+        todos, self._todos = self._todos, ()
         if not self._chatty:
             return
         self._end_line()
-        self._err.write(self._call_head(call))
+        has_printed = self._printing == result.call_id
+        self._printing = None
+        self._err.write(" " if has_printed else self._call_head(call))
         if result.is_error:
             self._err.line(f" {self._err.paint('failed', '✗')}")
-            self._write_lines("failed", result.output.strip("\n").split("\n"), ERROR_LINES)
-            return
-        self._err.line(
-            f" {self._err.paint('done', '✓')} {self._err.paint('detail', took(event.duration_ms))}"
-        )
-        if was_run and result.call_id not in self._approved:
-            self._write_lines(None, change_of(call), CHANGE_LINES)
+            lines = _notes(result) if has_printed else result.output.strip("\n").split("\n")
+            self._write_lines("failed", lines, ERROR_LINES)
+        else:
+            end = self._err.paint("detail", took(event.duration_ms))
+            self._err.line(f" {self._err.paint('done', '✓')} {end}")
+            self._write_lines("detail", _notes(result), ERROR_LINES)
+        self._note(todo_lines(self._err, todos))
+        if event.diff and result.call_id not in self._approved:
+            self._write_diff(event.diff)
+        elif changes and not event.diff:  # also of a command that failed
+            self._err.line(self._err.paint("detail", f"  {describe_changes(changes)}"))
 
     def _call_head(self, call: ToolCall) -> str:
         room = max(self._err.width - columns(call.name) - ROOM_FOR_END, 20)
         return f"» {self._err.paint('name', call.name)} {cut(describe_args(call.args), room)}".rstrip()
 
-    def _write_lines(self, colour: Colour | None, lines: list[str], most: int) -> None:
-        for line in lines[:most]:
-            own = colour or ("added" if line.startswith("+") else "removed")
-            self._err.line("  " + self._err.paint(own, line))
-        if len(lines) > most:
-            self._err.line(self._err.paint("detail", f"  … {count(len(lines) - most, 'more line')}"))
+    def _write_lines(self, colour: Colour, lines: list[str], most: int) -> None:
+        self._write_some([self._err.paint(colour, line) for line in lines[:most]], len(lines))
+
+    def _write_diff(self, diff: str) -> None:
+        lines = diff.rstrip("\n").split("\n")
+        if diff.count("\n--- ") == 0 and len(lines) > 2 and lines[0].startswith("--- "):
+            lines = lines[2:]  # the one path is in the call's line
+        self._write_some(paint_diff(self._err, "\n".join(lines[:CHANGE_LINES])), len(lines))
+
+    def _write_some(self, lines: list[str], whole: int) -> None:
+        for line in lines:
+            self._err.line(f"  {line}".rstrip())
+        if whole > len(lines):
+            self._err.line(self._err.paint("detail", f"  … {count(whole - len(lines), 'more line')}"))
 
     # ------------------------------------------------------------------ lines
 
@@ -184,6 +259,12 @@ class TextView:
         if self._chatty:
             self._end_line()
             self._err.line(self._err.paint(colour, one_line(text)))
+
+    def _note(self, lines: list[str]) -> None:
+        if self._chatty:
+            self._end_line()
+            for line in lines:
+                self._err.line(f"  {line}")
 
     def _hint(self, text: str) -> None:
         """Say what is going on, until something else is written."""
@@ -217,3 +298,16 @@ class TextView:
             self._unfinished.line()
             self._unfinished.flush()
             self._unfinished = None
+
+
+def _indented(line: str) -> str:
+    return f"  {line}" if line else ""
+
+
+def _notes(result: ToolResult) -> list[str]:
+    """Return what the shell says about a command below its output: how it ended, or that it goes on."""
+    lines = result.output.rstrip("\n").split("\n") if result.name == SHELL_TOOL else []
+    first = len(lines)
+    while first and lines[first - 1].startswith("[") and lines[first - 1].endswith("]"):
+        first -= 1
+    return [line for line in lines[first:] if line != NO_OUTPUT]

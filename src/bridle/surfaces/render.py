@@ -1,20 +1,28 @@
-"""Words for what happens: calls, changes, diffs, approvals, prices and sums, each as text."""
+"""Words for what happens: calls, changes, diffs, approvals, questions, prices and sums, each as text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.json import encode
 
-from bridle.core.messages import ToolCall
-from bridle.core.protocol import ApprovalRequested
+from bridle.core.permission import SHELL_TOOL
+from bridle.core.protocol import ApprovalRequested, Question, Todo
+from bridle.core.revision import FileChange
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
 from bridle.surfaces.wire import Result
 
-TELLING_ARGS = ("path", "file_path", "pattern", "command", "url", "query", "name")
+TELLING_ARGS = ("command", "pattern", "url", "query", "question", "path", "file_path", "name")
 """Arguments that say best what a call is about, the first present one is shown."""
 
-EDITORS = frozenset({"edit_file", "write_file"})
+MOST_FILES = 5  # named on one line
 
 SHORT_ID_CHARS = 13  # a UUIDv7 up to the end of its clock reading
+
+TODO_MARKS: dict[str, tuple[str, Colour]] = {
+    "pending": ("[ ]", "detail"),
+    "in_progress": ("[>]", "name"),
+    "completed": ("[x]", "done"),
+}
 
 _DIFF_COLOURS: dict[str, Colour] = {"+": "added", "-": "removed", "@": "name"}
 
@@ -27,21 +35,47 @@ def short_id(session: str) -> str:
 
 def describe_args(args: dict[str, Any]) -> str:
     """Say on one line what a call is about."""
-    telling = next((args[name] for name in TELLING_ARGS if isinstance(args.get(name), str)), None)
+    telling = next((name for name in TELLING_ARGS if isinstance(args.get(name), str)), None)
     if telling is not None:
-        return one_line(telling)
+        where = f" in {args['path']}" if telling == "pattern" and isinstance(args.get("path"), str) else ""
+        return one_line(args[telling] + where)
+    if args and all(isinstance(value, str | int | float) for value in args.values()):
+        return one_line(" ".join(f"{name}={value}" for name, value in args.items()))
+    if len(args) == 1 and isinstance(value := next(iter(args.values())), list):
+        return count(len(value), "item")
     return one_line(encode(args).decode()) if args else ""
 
 
-def change_of(call: ToolCall) -> list[str]:
-    """Return the lines that a call takes away and puts in, for the tools that edit a file."""
-    if call.name not in EDITORS:
-        return []
-    args = call.args
-    old, new = args.get("old_str", ""), args.get("new_str", args.get("content", ""))
-    if not isinstance(old, str) or not isinstance(new, str):
-        return []
-    return [f"- {line}" for line in old.splitlines()] + [f"+ {line}" for line in new.splitlines()]
+def describe_changes(changes: Sequence[FileChange]) -> str:
+    """Say on one line which files were made, changed and deleted."""
+    words = [f"{_change_word(change)} {one_line(change.path)}" for change in changes[:MOST_FILES]]
+    more = len(changes) - MOST_FILES
+    return ", ".join(words) + (f" and {count(more, 'more file')}" if more > 0 else "")
+
+
+def _change_word(change: FileChange) -> str:
+    if change.before is None:
+        return "created"
+    return "deleted" if change.after is None else "changed"
+
+
+def todo_lines(screen: Screen, todos: Sequence[Todo]) -> list[str]:
+    """Show a list of things to do, one on each line."""
+    lines = []
+    for todo in todos:
+        mark, colour = TODO_MARKS[todo.status]
+        lines.append(f"{screen.paint(colour, mark)} {one_line(todo.text)}")
+    return lines
+
+
+def question_lines(screen: Screen, question: Question) -> list[str]:
+    """Show a question of the model and its numbered choices."""
+    text = [visible(line) for line in question.text.strip().split("\n")]
+    choices = [
+        f"  {screen.paint('name', str(number))} {one_line(choice)}"
+        for number, choice in enumerate(question.choices, 1)
+    ]
+    return [screen.paint("strong", text[0]), *text[1:], *choices]
 
 
 def paint_diff(screen: Screen, text: str) -> list[str]:
@@ -58,7 +92,9 @@ def paint_diff(screen: Screen, text: str) -> list[str]:
 
 def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
     """Show all that an approval is about: the call, its preview or arguments, and why it is asked."""
-    title = f"{screen.paint('strong', request.tool)} {screen.paint('name', describe_args(request.args))}"
+    is_shown = request.tool == SHELL_TOOL and request.preview  # the whole command, on lines of its own
+    about = "" if is_shown else screen.paint("name", describe_args(request.args))
+    title = f"{screen.paint('strong', request.tool)} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
     return [title, *paint_diff(screen, shown), screen.paint("detail", f"asked because of {request.why}")]
 

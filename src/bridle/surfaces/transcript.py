@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
 from bridle.core.protocol import Totals
 from bridle.core.session import Session
-from bridle.surfaces.render import count, describe_args, describe_cost
+from bridle.surfaces.render import count, describe_args, describe_cost, todo_lines
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
@@ -92,6 +92,10 @@ def _result_lines(screen: Screen, result: ToolResult) -> Iterator[str]:
 
 
 def _end_lines(screen: Screen, session: Session) -> Iterator[str]:
+    if session.known.todos:
+        yield ""
+        yield screen.paint("name", "to do")
+        yield from (f"  {line}" for line in todo_lines(screen, session.known.todos))
     for item in session.known.queue:
         yield screen.paint("detail", f"waiting: {one_line(item.message.text)}")
     if session.run is not None:

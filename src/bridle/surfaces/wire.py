@@ -49,8 +49,8 @@ class DeniedCall(Struct, frozen=True):
     call_id: CallId
     tool: str
     reason: str
-    rule: str
-    """What `--allow` would need to let it through; empty when a rule or the mode forbids it."""
+    rules: tuple[str, ...]
+    """What `--allow` would need to let it through; none when a rule or the mode forbids it."""
 
 
 class Result(Struct, frozen=True, tag="result"):
@@ -125,12 +125,12 @@ class Ledger:
         asked = self._requested.get(event.call_id)
         if asked is not None:
             reason = event.reason or "the user said no"
-            self._denied[event.call_id] = DeniedCall(event.call_id, asked.tool, reason, asked.suggestion)
+            self._denied[event.call_id] = DeniedCall(event.call_id, asked.tool, reason, asked.suggestions)
 
     def _add_refused(self, event: ToolFinished) -> None:
         result = event.result
         if event.denied and result.call_id not in self._denied:
-            self._denied[result.call_id] = DeniedCall(result.call_id, result.name, result.output, "")
+            self._denied[result.call_id] = DeniedCall(result.call_id, result.name, result.output, ())
 
     def _ended(self, event: RunEnded) -> Result:
         return Result(

@@ -1,11 +1,17 @@
 """Tools: what a model can do, and the box that finds them and checks calls."""
 
 from bridle.tools.diff import new_file_diff, unified_diff
-from bridle.tools.files import EditFile, ListFiles, ReadFile, WriteFile, file_tools
+from bridle.tools.files import EditFile, WriteFile, file_tools
+from bridle.tools.glob import Glob
+from bridle.tools.grep import Grep
+from bridle.tools.list_files import ListFiles
+from bridle.tools.read_file import ReadFile
 from bridle.tools.toolbox import Toolbox, cap_output
 
 __all__ = [
     "EditFile",
+    "Glob",
+    "Grep",
     "ListFiles",
     "ReadFile",
     "Toolbox",

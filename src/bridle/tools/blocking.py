@@ -10,21 +10,34 @@ T = TypeVar("T")
 _GRACE_S = 0.15  # a cancelled run must have settled after 0.2 s
 
 
-async def in_thread(work: Callable[[Event], T], *, deadline_s: float | None = None) -> T:
+async def in_thread(
+    work: Callable[[Event], T],
+    *,
+    deadline_s: float | None = None,
+    on_stop: Callable[[], None] | None = None,
+) -> T:
     """Run `work` in a thread and return its result.
 
     The event it gets is set at the deadline, and when the caller is cancelled: it should then return
     what it has and change nothing more. A cancelled caller waits for that a moment, not for ever.
+    `on_stop` is called right after it is set, for work that waits for something which can be ended.
     """
     stop = Event()
     future = asyncio.get_running_loop().run_in_executor(None, work, stop)
     future.add_done_callback(_retrieve)
+
+    def tell() -> None:
+        stop.set()
+        if on_stop is not None:
+            on_stop()
+
     try:
         await asyncio.wait([future], timeout=deadline_s)
-        stop.set()
+        if not future.done():
+            tell()
         await asyncio.wait([future])
     except asyncio.CancelledError:
-        stop.set()
+        tell()
         await asyncio.wait([future], timeout=_GRACE_S)
         raise
     return future.result()

@@ -9,18 +9,22 @@
 Lines are matched by a table of longest common subsequences, whose ties decide how the diff looks.
 The table grows with the product of both sides, so it is used while it stays small. A larger region
 is first divided at the lines that occur once on each side, which needs no table; what then is still
-too large is shown as replaced.
+too large is shown as replaced. Of long texts only the part between their common start and end is looked
+at, and when even that has too many lines, some of them are shown without being compared.
 """
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 CONTEXT_LINES = 3
 MAX_CELLS = 1_000_000  # 0.2 s and 1 MB
 MAX_NEW_LINES = 1000
+MAX_LINES = 400_000  # of both sides, 0.5 s
+_LONG = 200_000  # characters of both texts
+_CHUNK = 1 << 16
 
 
 class Region(Struct, frozen=True, gc=False):
@@ -38,14 +42,22 @@ class Region(Struct, frozen=True, gc=False):
 
 def unified_diff(old: str, new: str, path: str) -> str:
     """Show how a file that exists changes; empty when no line differs."""
+    if not old:
+        return new_file_diff(new, path, MAX_NEW_LINES)
+    skipped = 0
+    if len(old) + len(new) > _LONG:
+        start, cut = _around_change(old, new)
+        skipped = old.count("\n", 0, start)
+        old, new = old[start : len(old) - cut], new[start : len(new) - cut]
     old_lines, new_lines = _split(old), _split(new)
     if old_lines == new_lines:
         return ""
-    if not old_lines:
-        return new_file_diff(new, path, MAX_NEW_LINES)
     pieces = [f"--- {path}\n+++ {path}\n"]
+    if len(old_lines) + len(new_lines) > MAX_LINES:
+        pieces.extend(_format_coarsely(old_lines, new_lines, skipped))
+        return "".join(pieces)
     for hunk in _hunks(changed_regions(old_lines, new_lines)):
-        pieces.extend(_format_hunk(hunk, old_lines, new_lines))
+        pieces.extend(_format_hunk(hunk, old_lines, new_lines, skipped))
     return "".join(pieces)
 
 
@@ -88,12 +100,14 @@ def _hunks(changes: Sequence[Region]) -> Iterator[list[Region]]:
     yield hunk
 
 
-def _format_hunk(hunk: Sequence[Region], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _format_hunk(
+    hunk: Sequence[Region], old: Sequence[str], new: Sequence[str], skipped: int
+) -> Iterator[str]:
     before = min(CONTEXT_LINES, hunk[0].top)
     after = min(CONTEXT_LINES, len(old) - hunk[-1].bottom)
     top, bottom = hunk[0].top - before, hunk[-1].bottom + after
     left, right = hunk[0].left - before, hunk[-1].right + after
-    yield f"@@ -{top + 1},{bottom - top} +{left + 1},{right - left} @@\n"
+    yield f"@@ -{skipped + top + 1},{bottom - top} +{skipped + left + 1},{right - left} @@\n"
     for change in hunk:
         yield _marked(" ", old[top : change.top])
         yield _marked("-", old[change.top : change.bottom])
@@ -102,7 +116,50 @@ def _format_hunk(hunk: Sequence[Region], old: Sequence[str], new: Sequence[str])
     yield _marked(" ", old[top:bottom])
 
 
+def _format_coarsely(old: Sequence[str], new: Sequence[str], skipped: int) -> Iterator[str]:
+    yield f"@@ -{skipped + 1},{len(old)} +{skipped + 1},{len(new)} @@ (too many lines to be compared)\n"
+    for mark, lines in (("-", old), ("+", new)):
+        omitted = len(lines) - MAX_NEW_LINES
+        if omitted <= 0:
+            yield _marked(mark, lines)
+            continue
+        head = MAX_NEW_LINES * 2 // 3
+        yield _marked(mark, lines[:head])
+        yield f"@@ ... {omitted} lines omitted ... @@\n"
+        yield _marked(mark, lines[head + omitted :])
+
+
 # ---------------------------------------------------------------------------- what changed
+
+
+def _around_change(old: str, new: str) -> tuple[int, int]:
+    """Return how many characters before and after all changes, and the context of them, are the same."""
+    size = min(len(old), len(new))
+    same = _same_length(size, lambda start, end: old[start:end] == new[start:end])
+    start = old.rfind("\n", 0, same) + 1
+    for _ in range(CONTEXT_LINES):
+        start = old.rfind("\n", 0, max(0, start - 1)) + 1
+    old_size, new_size = len(old), len(new)
+    ending = _same_length(
+        size - same,
+        lambda start, end: old[old_size - end : old_size - start] == new[new_size - end : new_size - start],
+    )
+    end = old_size - ending
+    for _ in range(CONTEXT_LINES + 1):
+        end = old.find("\n", end) + 1
+        if not end:
+            return start, 0
+    return start, old_size - end
+
+
+def _same_length(size: int, is_same: Callable[[int, int], bool]) -> int:
+    """Return how far two texts are the same, comparing pieces of them."""
+    known, step = 0, _CHUNK
+    while step:
+        while known + step <= size and is_same(known, known + step):
+            known += step
+        step //= 2
+    return known
 
 
 def changed_regions(old: list[str], new: list[str], *, max_cells: int = MAX_CELLS) -> list[Region]:

@@ -6,19 +6,36 @@ are opened: a FIFO would block, a device may do anything.
 """
 
 import errno
+import fcntl
 import os
+import re
 import stat
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
-from itertools import count
+from itertools import count, islice
 from threading import Event
+from typing import Literal
+
+from msgspec import Struct
 
 from bridle.core.errors import ToolError
 from bridle.tools.paths import Place, link_error, printable
 
 Version = tuple[int, int, int, int]
 """What changes when a file is replaced or written to: device, inode, size, time of the last change."""
+
+Expected = Version | None | Literal["any"]
+"""What must lie where a file is put: a file of this version, nothing, or whatever there is."""
+
+_PROTECTED = frozenset({".git", ".bridle"})
+_TEMPORARY = re.compile(r"\.bridle-(?P<pid>\d{1,9})-\d+\.tmp")
+_MAX_SWEPT = 5000  # names in a folder, some 2 ms
+_FRESH_S = 60.0
+_OLD_S = 86_400.0  # no write takes a day
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 _NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = _NO_LINK | os.O_DIRECTORY
@@ -77,31 +94,60 @@ def version_of(found: os.stat_result) -> Version:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def replace_file(place: Place, data: bytes, *, stop: Event, expected: Version | None = None) -> None:
-    """Put new content at a place in one step, so that a crash leaves the old file or the new one.
+def check_unprotected(path: str) -> None:
+    """Refuse what no tool may change, whatever rules say: git's own files and Bridle's settings."""
+    if not _PROTECTED.isdisjoint(path.casefold().split("/")):
+        raise ToolError(f"{printable(path)} is protected; ask the user to change it")
 
-    Missing folders are made. A file that exists keeps its mode and, where we may set it, its owner.
-    With `expected`, a file that has another version by now is left alone. Raises OSError or ToolError.
+
+def replace_file(
+    place: Place,
+    data: bytes,
+    *,
+    stop: Event,
+    expected: Expected = "any",
+    keep: Callable[[str], None] = lambda path: None,
+) -> None:
+    """Put new content at a place in one step; as `replacement`."""
+    with replacement(place, stop=stop, expected=expected, keep=keep) as descriptor:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+
+@contextmanager
+def replacement(
+    place: Place, *, stop: Event, expected: Expected, keep: Callable[[str], None]
+) -> Iterator[int]:
+    """Give a descriptor whose content is put at a place in one step: a crash leaves the old or the new file.
+
+    Missing folders are made. A file that exists keeps its mode and, where we may set it, its owner. A file
+    that is not the expected one by now is left alone. `keep` is called with the absolute path of all that
+    is about to change. Raises OSError or ToolError, and then leaves nothing behind.
     """
-    with _parent(place, create=True) as (folder, name):
-        old = _check_writable(place, folder, name)
-        temporary, descriptor = _create_temporary(folder, 0o644 if old is None else 0o600)
-        try:
+    check_unprotected(place.real)
+    _check_stop(place, stop)
+    made: list[int] = []
+    try:
+        with _parent(place, _Making(keep, made)) as (folder, name), _held(place, folder, name) as old:
+            _sweep(folder)
+            temporary, descriptor = _create_temporary(folder, 0o644 if old is None else 0o600)
             try:
-                _fill(descriptor, data, old)
+                try:
+                    yield descriptor
+                    _dress(descriptor, old)
+                finally:
+                    os.close(descriptor)
+                _check_stop(place, stop)
+                keep(os.path.join(place.root, place.real))
+                _check_expected(place, folder, name, expected)
+                _put(place, folder, temporary, name, is_new=expected is None)
             finally:
-                os.close(descriptor)
-            if stop.is_set():
-                raise ToolError(f"stopped before {printable(place.name)} was changed")
-            if expected is not None and _version_now(folder, name) != expected:
-                raise ToolError(
-                    f"{printable(place.name)} was changed by somebody else just now; read it again"
-                )
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-            raise
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)
+    except BaseException:
+        _remove_folders(place, made)
+        raise
 
 
 def reason(error: OSError) -> str:
@@ -109,28 +155,41 @@ def reason(error: OSError) -> str:
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
+class _Making(Struct, frozen=True):
+    """What to do about folders that are missing."""
+
+    keep: Callable[[str], None]
+    made: list[int]
+    """How deep below the root those lie that were made."""
+
+
 @contextmanager
-def _parent(place: Place, *, create: bool = False) -> Iterator[tuple[int, str]]:
+def _parent(place: Place, making: _Making | None = None) -> Iterator[tuple[int, str]]:
     if not place.parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     *folders, name = place.parts
-    folder = _walk(place, folders, create=create)
+    folder = _walk(place, folders, making)
     try:
         yield folder, name
     finally:
         os.close(folder)
 
 
-def _walk(place: Place, parts: Sequence[str], *, create: bool = False) -> int:
+def _walk(place: Place, parts: Sequence[str], making: _Making | None = None) -> int:
     """Go down from the root step by step; the caller closes the descriptor of the last folder."""
     folder = os.open(place.root, _PASS & ~os.O_NOFOLLOW)
-    for part in parts:
+    for depth, part in enumerate(parts, start=1):
         try:
-            below = _open_or_make(part, folder) if create else os.open(part, _PASS, dir_fd=folder)
+            if making is not None and not _exists(part, folder):
+                making.keep(os.path.join(place.root, *parts[:depth]))
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o755, dir_fd=folder)
+                    making.made.append(depth)
+            below = os.open(part, _PASS, dir_fd=folder)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, folder):
                 raise link_error(place.name) from error
-            if create:
+            if making is not None:
                 parent = printable(os.path.dirname(place.shown))
                 raise ToolError(f"failed to create directory: mkdir {parent}: {reason(error)}") from error
             raise
@@ -140,12 +199,23 @@ def _walk(place: Place, parts: Sequence[str], *, create: bool = False) -> int:
     return folder
 
 
-def _open_or_make(name: str, folder: int) -> int:
-    with suppress(FileNotFoundError):
-        return os.open(name, _PASS, dir_fd=folder)
-    with suppress(FileExistsError):
-        os.mkdir(name, 0o755, dir_fd=folder)
-    return os.open(name, _PASS, dir_fd=folder)
+def _exists(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _remove_folders(place: Place, depths: Sequence[int]) -> None:
+    """Take away folders that were made in vain, unless somebody uses them by now."""
+    for depth in reversed(depths):
+        with suppress(OSError, ToolError):
+            folder = _walk(place, place.parts[: depth - 1])
+            try:
+                os.rmdir(place.parts[depth - 1], dir_fd=folder)
+            finally:
+                os.close(folder)
 
 
 def _is_link(name: str, folder: int) -> bool:
@@ -165,17 +235,32 @@ def _require_file(place: Place, found: os.stat_result) -> None:
     raise ToolError(f"{printable(place.name)} is {_KINDS.get(kind, 'something else')}, not a file")
 
 
-def _check_writable(place: Place, folder: int, name: str) -> os.stat_result | None:
-    """Return the facts of the file to be replaced; a rename alone would ignore that it is read-only."""
+@contextmanager
+def _held(place: Place, folder: int, name: str) -> Iterator[os.stat_result | None]:
+    """Give the facts of the file to be replaced, which nobody else can replace meanwhile in this way.
+
+    It is opened for writing, since a rename alone would ignore that it is read-only. Whoever opens it
+    later finds it locked; whoever opens its successor finds another version than the expected one.
+    """
     try:
         _require_file(place, os.stat(name, dir_fd=folder, follow_symlinks=False))
         descriptor = os.open(name, os.O_WRONLY | os.O_NONBLOCK | _NO_LINK, dir_fd=folder)
     except FileNotFoundError:
-        return None
+        yield None
+        return
     try:
         found = os.fstat(descriptor)
         _require_file(place, found)
-        return found
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ToolError(
+                f"{printable(place.name)} is being changed by somebody else; read it again"
+            ) from error
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        yield found
     finally:
         os.close(descriptor)
 
@@ -189,10 +274,40 @@ def _create_temporary(folder: int, mode: int) -> tuple[str, int]:
     raise AssertionError("count() does not end")
 
 
-def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+def _sweep(folder: int) -> None:
+    """Remove what killed processes left in a folder, as far as it is looked through."""
+    with suppress(OSError):
+        listing = open_subfolder(".", folder)
+        try:
+            with os.scandir(listing) as entries:
+                for entry in islice(entries, _MAX_SWEPT):
+                    match = _TEMPORARY.fullmatch(entry.name)
+                    if match and _is_leftover(int(match["pid"]), entry.stat(follow_symlinks=False)):
+                        os.unlink(entry.name, dir_fd=folder)
+        finally:
+            os.close(listing)
+
+
+def _is_leftover(pid: int, found: os.stat_result) -> bool:
+    """Tell whether nobody writes to a temporary file any more.
+
+    A process that cannot be seen may live in another container, and one that can may have got the number
+    of a dead one: therefore its age counts too.
+    """
+    age_s = time.time() - found.st_mtime
+    if not stat.S_ISREG(found.st_mode) or age_s < _FRESH_S:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return age_s > _OLD_S
+
+
+def _dress(descriptor: int, old: os.stat_result | None) -> None:
+    """Give a new file the owner and the mode of the one that it replaces."""
     if old is None:
         return
     ours = os.fstat(descriptor)
@@ -202,8 +317,37 @@ def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
     os.fchmod(descriptor, old.st_mode & 0o777)  # like a write in place, this drops set-user-id
 
 
-def _version_now(folder: int, name: str) -> Version | None:
+def _check_stop(place: Place, stop: Event) -> None:
+    if stop.is_set():
+        raise ToolError(f"stopped before {printable(place.name)} was changed")
+
+
+def _check_expected(place: Place, folder: int, name: str, expected: Expected) -> None:
+    if expected == "any":
+        return
     try:
-        return version_of(os.stat(name, dir_fd=folder, follow_symlinks=False))
+        found = version_of(os.stat(name, dir_fd=folder, follow_symlinks=False))
     except FileNotFoundError:
-        return None
+        found = None
+    if found != expected:
+        verb = "created" if expected is None else "changed"
+        raise ToolError(f"{printable(place.name)} was {verb} by somebody else just now; read it again")
+
+
+def _put(place: Place, folder: int, temporary: str, name: str, *, is_new: bool) -> None:
+    """Give the finished file its name; a new file never takes that of another one."""
+    if not is_new:
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError as error:
+        raise ToolError(
+            f"{printable(place.name)} was created by somebody else just now; read it again"
+        ) from error
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # The name is taken before it is replaced, so that nobody else can take it in between.
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o644, dir_fd=folder))
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -4,6 +4,7 @@
 *       any characters inside one name     [a-z] [^a-z] [!a-z]   one character of a set, or of none
 ?       one character                      \\x                    x itself
 **      as a whole name: any number of folders, also none
+{a,b}   a or b, only where `expand_braces` is used
 ```
 """
 
@@ -16,7 +17,11 @@ from bridle.core.errors import ToolError
 Segment = re.Pattern[str] | None
 """What one name in a path must look like; None is `**`."""
 
+MAX_ALTERNATIVES = 64
+
 _META = frozenset("*?[\\")
+_BRACES = re.compile(r"\{([^{}/]*,[^{}/]*)\}")
+_NOT_PLAIN = re.compile(r"[^\w.* -](?:.*[^\w.* -])?", re.ASCII | re.DOTALL)
 
 
 def parse_glob(pattern: str) -> tuple[Segment, ...]:
@@ -42,12 +47,73 @@ def literal_folders(pattern: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _segment(name: str) -> re.Pattern[str]:
     """Translate one name; a star never gives back what it took, so nothing is tried twice."""
+    return re.compile(_expression(name))
+
+
+def _expression(name: str) -> str:
     first, *rest = _chunks(name)
     if not rest:
-        return re.compile(first, re.DOTALL)
+        return first
     *middle, last = rest
-    passed = "".join(f"(?>.*?{chunk})" for chunk in middle if chunk)
-    return re.compile(f"{first}{passed}.*{last}", re.DOTALL)
+    passed = "".join(f"(?>[^/]*?{chunk})" for chunk in middle if chunk)
+    return f"{first}{passed}[^/]*{last}"
+
+
+def expand_braces(pattern: str) -> tuple[str, ...]:
+    """Return the patterns that `{a,b}` stands for; raises ToolError when there are too many."""
+    done: list[str] = []
+    waiting = [pattern]
+    while waiting:
+        found = _BRACES.search(head := waiting.pop())
+        if found is None:
+            done.append(head)
+        else:
+            waiting += (head[: found.start()] + part + head[found.end() :] for part in found[1].split(","))
+        if len(done) + len(waiting) > MAX_ALTERNATIVES:
+            raise ToolError(f"the braces of the pattern stand for more than {MAX_ALTERNATIVES} patterns")
+    return tuple(sorted(set(done)))
+
+
+@lru_cache(maxsize=64)
+def path_expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Translate patterns of whole paths, of which one has to fit; raises ToolError when one is malformed.
+
+    What lies between two `**` is taken where it first fits: a later place could not do better.
+    """
+    return re.compile("|".join(f"(?:{_path(pattern)})" for pattern in patterns))
+
+
+def _path(pattern: str) -> str:
+    blocks: list[list[str]] = [[]]
+    for name in pattern.split("/"):
+        if name == "**":
+            blocks.append([])
+        else:
+            blocks[-1].append(_expression(name))
+    first, *rest = blocks
+    if not rest:
+        return "/".join(first)
+    *middle, last = rest
+    start = "".join(f"{name}/" for name in first)
+    passed = "".join(f"(?>(?:[^/]+/)*?{''.join(f'{name}/' for name in block)})" for block in middle if block)
+    return f"{start}{passed}(?:[^/]+/)*{'/'.join(last) or '[^/]+'}"
+
+
+def anywhere(pattern: str) -> str:
+    """Let a pattern without a folder match in every folder."""
+    return pattern if "/" in pattern else f"**/{pattern}"
+
+
+def is_plain(pattern: str) -> bool:
+    """Tell whether a path pattern says no more than its plain name does."""
+    folder, _, name = pattern.rpartition("/")
+    return folder == "**" and name == plain_name(pattern)
+
+
+def plain_name(pattern: str) -> str:
+    """Return a pattern of file names, free of all but stars, that fits whatever the path pattern fits."""
+    name = pattern.rpartition("/")[2]
+    return re.sub(r"\*+", "*", _NOT_PLAIN.sub("*", name)) or "*"
 
 
 def _chunks(name: str) -> list[str]:
@@ -60,7 +126,7 @@ def _chunks(name: str) -> list[str]:
         if char == "*":
             chunks.append("")
         elif char == "?":
-            chunks[-1] += "."
+            chunks[-1] += "[^/]"
         elif char == "[":
             expression, position = _set(name, position)
             chunks[-1] += expression
@@ -84,8 +150,8 @@ def _set(name: str, position: int) -> tuple[str, int]:
             ranges.append(f"{re.escape(low)}-{re.escape(high)}")
         seen += 1
     if not ranges:
-        return ("." if negated else "(?!)"), position + 1
-    return f"[{'^' if negated else ''}{''.join(ranges)}]", position + 1
+        return ("[^/]" if negated else "(?!)"), position + 1
+    return f"(?!/)[{'^' if negated else ''}{''.join(ranges)}]", position + 1
 
 
 def _char(name: str, position: int, *, special: str) -> tuple[str, int]:

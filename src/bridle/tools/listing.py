@@ -6,7 +6,7 @@ them does. A link is listed, or gone through, only if it leads to a place inside
 
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from threading import Event
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.tools.disk import file_mode, open_folder, open_subfolder
 from bridle.tools.globs import Segment, enter_folder, literal_folders, matches_file, parse_glob, reaches
-from bridle.tools.paths import clean_path, printable, resolve
+from bridle.tools.paths import Place, printable
 
 MAX_DEPTH = 100  # each level holds a descriptor
 _NOT_CROSSED = frozenset({".git"})
@@ -37,9 +37,29 @@ class _Entry(Struct, frozen=True):
     linked: bool = False
 
 
-def list_matching(cwd: str, pattern: str, *, max_files: int, stop: Event) -> Listing:
-    """Find the files that match; raises ToolError for a bad pattern or one that starts outside."""
-    walk = _Walk(cwd, clean_path(pattern), stop)
+class _Folder(Struct, frozen=True):
+    descriptor: int
+    path: str
+    """How the paths of what is in it begin, as they are shown."""
+    real: str
+    """How they begin with every link followed."""
+    depth: int = 0
+
+
+def list_matching(
+    pattern: str,
+    *,
+    find: Callable[[str], Place],
+    visible: Callable[[str], bool],
+    max_files: int,
+    stop: Event,
+) -> Listing:
+    """Find the files that match and are visible; raises ToolError for a bad pattern.
+
+    `find` resolves a path and raises ToolError where that leads outside. `visible` is asked for the path
+    of each file as it was found and, if a link was passed, for the one it leads to.
+    """
+    walk = _Walk(pattern, find, visible, stop)
     files: list[str] = []
     with closing(walk.files()) as found:
         for path in found:
@@ -57,67 +77,76 @@ def list_matching(cwd: str, pattern: str, *, max_files: int, stop: Event) -> Lis
 
 
 class _Walk:
-    def __init__(self, cwd: str, pattern: str, stop: Event) -> None:
-        self._cwd = cwd
+    def __init__(
+        self, pattern: str, find: Callable[[str], Place], visible: Callable[[str], bool], stop: Event
+    ) -> None:
         self._segments: tuple[Segment, ...] = parse_glob(pattern)
         self._folders = literal_folders(pattern)
+        self._find = find
+        self._visible = visible
         self._stop = stop
         self.too_deep = False
 
     def files(self) -> Generator[str]:
         """Yield the matching paths, sorted by their bytes."""
         start = "/".join(self._folders)
-        place = resolve(self._cwd, start or ".")
+        place = self._find(start or ("/" if self._folders else "."))
         states = reaches(self._segments, {len(self._folders)})
         try:
             with open_folder(place) as folder:
-                yield from self._below(folder, f"{start}/" if start else "", states, 0)
+                path = f"{start}/" if self._folders else ""
+                yield from self._below(_Folder(folder, path, _below(place)), states)
         except (FileNotFoundError, NotADirectoryError):
             return
 
-    def _below(self, folder: int, path: str, states: frozenset[int], depth: int) -> Iterator[str]:
-        if depth > MAX_DEPTH:
+    def _below(self, folder: _Folder, states: frozenset[int]) -> Iterator[str]:
+        if folder.depth > MAX_DEPTH:
             self.too_deep = True
             return
-        for entry in sorted(self._entries(folder, path, states), key=lambda entry: entry.key):
+        for entry in sorted(self._entries(folder, states), key=lambda entry: entry.key):
             if self._stop.is_set():
                 return
             if entry.states is None:
-                yield printable(path + entry.name)
+                yield printable(folder.path + entry.name)
             elif entry.linked:
-                yield from self._through_link(path + entry.name, entry.states, depth)
+                yield from self._through_link(folder, entry.name, entry.states)
             else:
-                yield from self._through_folder(folder, path, entry, depth)
+                yield from self._through_folder(folder, entry.name, entry.states)
 
-    def _through_folder(self, folder: int, path: str, entry: _Entry, depth: int) -> Iterator[str]:
+    def _through_folder(self, folder: _Folder, name: str, states: frozenset[int]) -> Iterator[str]:
         try:
-            below = open_subfolder(entry.name, folder)
+            descriptor = open_subfolder(name, folder.descriptor)
         except OSError:  # gone by now, swapped for a link, or not ours to read
             return
+        below = _Folder(descriptor, f"{folder.path}{name}/", f"{folder.real}{name}/", folder.depth + 1)
         try:
-            yield from self._below(below, f"{path}{entry.name}/", entry.states or frozenset(), depth + 1)
+            yield from self._below(below, states)
         finally:
-            os.close(below)
+            os.close(descriptor)
 
-    def _through_link(self, path: str, states: frozenset[int], depth: int) -> Iterator[str]:
+    def _through_link(self, folder: _Folder, name: str, states: frozenset[int]) -> Iterator[str]:
+        path = folder.path + name
         try:
-            with open_folder(resolve(self._cwd, path)) as below:
-                yield from self._below(below, f"{path}/", states, depth + 1)
+            place = self._find(path)
+            with open_folder(place) as descriptor:
+                yield from self._below(
+                    _Folder(descriptor, f"{path}/", _below(place), folder.depth + 1), states
+                )
         except (OSError, ToolError):
             return
 
-    def _entries(self, folder: int, path: str, states: frozenset[int]) -> Iterator[_Entry]:
+    def _entries(self, folder: _Folder, states: frozenset[int]) -> Iterator[_Entry]:
         try:
-            with os.scandir(folder) as found:
+            with os.scandir(folder.descriptor) as found:
                 for item in found:
                     if self._stop.is_set():
                         return
-                    if entry := self._entry(item, path, states):
+                    if entry := self._entry(item, folder, states):
                         yield entry
         except OSError:
             return
 
-    def _entry(self, item: "os.DirEntry[str]", path: str, states: frozenset[int]) -> _Entry | None:
+    def _entry(self, item: "os.DirEntry[str]", folder: _Folder, states: frozenset[int]) -> _Entry | None:
         name = item.name
         linked = item.is_symlink()
         crossed = not linked and name not in _NOT_CROSSED
@@ -125,19 +154,27 @@ class _Walk:
         below = enter_folder(self._segments, states, name, any_depth=crossed)
         if not is_file and not below:
             return None
-        kind = self._kind_behind(path + name) if linked else _kind(item)
+        path, real = folder.path + name, folder.real + name
+        kind, real = self._behind(path) if linked else (_kind(item), real)
         if kind == stat.S_IFREG and is_file:
-            return _Entry(os.fsencode(name), name)
+            is_shown = self._visible(real) and (path == real or self._visible(path))
+            return _Entry(os.fsencode(name), name) if is_shown else None
         if kind == stat.S_IFDIR and below:
             return _Entry(os.fsencode(name) + b"/", name, below, linked)
         return None
 
-    def _kind_behind(self, path: str) -> int:
+    def _behind(self, path: str) -> tuple[int, str]:
         """Return what a link leads to; nothing if that lies outside, loops or does not exist."""
         try:
-            return stat.S_IFMT(file_mode(resolve(self._cwd, path)))
+            place = self._find(path)
+            return stat.S_IFMT(file_mode(place)), place.subject
         except (OSError, ToolError):
-            return 0
+            return 0, path
+
+
+def _below(place: Place) -> str:
+    """Return how real paths below a folder begin."""
+    return "" if place.subject == "." else place.subject.rstrip("/") + "/"
 
 
 def _kind(item: "os.DirEntry[str]") -> int:

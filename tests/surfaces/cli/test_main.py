@@ -9,7 +9,7 @@ import pytest
 
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
-COMMANDS = ["run", "session", "context", "config", "models", "doctor", "schema", "completion"]
+COMMANDS = "run session context config rules trust sandbox models doctor schema completion".split()
 
 
 def test_help_names_every_command(bridle: Bridle):
@@ -20,7 +20,14 @@ def test_help_names_every_command(bridle: Bridle):
     assert listed == COMMANDS
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "session list", "session export", "config set"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        *("session list", "session export", "session turns", "session diff", "session rewind"),
+        *("config set", "rules check", "sandbox run", "sandbox status"),
+    ],
+)
 def test_every_command_has_a_help(bridle: Bridle, command: str):
     done = bridle(*command.split(), "--help")
 

@@ -165,7 +165,7 @@ def test_json_is_one_result(bridle: Bridle):
 def test_every_line_of_a_stream_follows_the_published_schema(bridle: Bridle):
     schema = json.loads(bridle("schema", "events").out)
     model = bridle.script(
-        {"reasoning": "Hm.", **EDIT}, {"fault": {"kind": "reset", "times": 1}, "text": "Done."}
+        READ, {"reasoning": "Hm.", **EDIT}, {"fault": {"kind": "reset", "times": 1}, "text": "Done."}
     )
 
     done = bridle("run", "--output", "stream-json", "--accept-edits", "--model", model, "fix")
@@ -203,11 +203,11 @@ def test_a_stream_of_a_later_run_begins_where_the_session_was(bridle: Bridle):
 
 
 def test_nobody_to_ask_means_denied_with_the_rule_to_add(bridle: Bridle, greeting: Path):
-    done = bridle("run", "--model", bridle.script(EDIT, DONE), "fix")
+    done = bridle("run", "--model", bridle.script(READ, EDIT, DONE), "fix")
 
     assert done == Done(
         77,
-        "I change it.\n",
+        "I look.\nI change it.\n",
         "error: denied: edit_file, nobody is there to approve it\n"
         "hint: to let it through, add --allow 'edit_file(*)'\n",
     )
@@ -215,7 +215,7 @@ def test_nobody_to_ask_means_denied_with_the_rule_to_add(bridle: Bridle, greetin
 
 
 def test_the_rule_of_the_hint_lets_it_through(bridle: Bridle, greeting: Path):
-    model = bridle.script(EDIT, DONE)
+    model = bridle.script(READ, EDIT, DONE)
     hint = bridle("run", "-p", "--model", model, "fix").err.splitlines()[-1]
     rule = hint.removeprefix("hint: to let it through, add --allow '").removesuffix("'")
 
@@ -226,7 +226,7 @@ def test_the_rule_of_the_hint_lets_it_through(bridle: Bridle, greeting: Path):
 
 
 def test_denied_calls_are_in_the_result(bridle: Bridle):
-    done = bridle("run", "--output", "json", "--model", bridle.script(EDIT, DONE), "fix")
+    done = bridle("run", "--output", "json", "--model", bridle.script(READ, EDIT, DONE), "fix")
 
     result = result_of(done)
     assert (done.code, result["outcome"], result["reason"]) == (77, "denied", "nobody is there to approve it")
@@ -235,7 +235,7 @@ def test_denied_calls_are_in_the_result(bridle: Bridle):
             "call_id": "",
             "tool": "edit_file",
             "reason": "nobody is there to approve it",
-            "rule": "edit_file(*)",
+            "rules": ["edit_file(*)"],
         }
     ]
 
@@ -251,14 +251,16 @@ def test_denied_calls_are_in_the_result(bridle: Bridle):
     ],
 )
 def test_modes_and_rules(bridle: Bridle, flags: list[str], said: str):
-    done = bridle("run", "-p", *flags, "--model", bridle.script(EDIT, {"text": "{last_tool_result}"}), "fix")
+    done = bridle(
+        "run", "-p", *flags, "--model", bridle.script(READ, EDIT, {"text": "{last_tool_result}"}), "fix"
+    )
 
     assert done == Done(0, said + "\n", "")
 
 
 def test_an_ask_rule_is_stronger_than_accepted_edits(bridle: Bridle):
     done = bridle(
-        "run", "-p", "--accept-edits", "--ask", "edit_file", "--model", bridle.script(EDIT, DONE), "fix"
+        "run", "-p", "--accept-edits", "--ask", "edit_file", "--model", bridle.script(READ, EDIT, DONE), "fix"
     )
 
     assert done.code == 77
@@ -459,9 +461,10 @@ def wait_until_stuck(process: "subprocess.Popen[bytes]") -> None:
 
 
 def test_a_killed_run_is_resumed_without_running_a_finished_tool_again(bridle: Bridle, greeting: Path):
-    slow = bridle.script(EDIT, {"delay_ms": 30_000})
-    quick = bridle.script(EDIT, {"text": "{last_tool_result}"})
+    slow = bridle.script(READ, EDIT, {"delay_ms": 30_000})
+    quick = bridle.script(READ, EDIT, {"text": "{last_tool_result}"})
     process = bridle.start("run", "--output", "stream-json", "--accept-edits", "--model", slow, "fix")
+    wait_for(process, "turn_ended")
     wait_for(process, "turn_ended")
     process.kill()
     process.communicate()
@@ -476,7 +479,7 @@ def test_a_killed_run_is_resumed_without_running_a_finished_tool_again(bridle: B
 
 
 def test_a_call_that_was_cut_off_is_reported(bridle: Bridle):
-    model = bridle.script(EDIT, {"text": "{last_tool_result}"})
+    model = bridle.script(READ, EDIT, {"text": "{last_tool_result}"})
     cut = bridle.start("run", "--accept-edits", "--output", "stream-json", "--model", model, "fix")
     cut.communicate(timeout=10)
     events = cut_after_tool_started(bridle)
@@ -504,7 +507,7 @@ def test_a_call_that_only_read_does_not_run_again_after_a_new_prompt(bridle: Bri
 
 
 def test_a_call_that_runs_in_another_process_is_not_called_interrupted(bridle: Bridle):
-    model = bridle.script(EDIT, {"text": "{last_tool_result}"})
+    model = bridle.script(READ, EDIT, {"text": "{last_tool_result}"})
     bridle("run", "--accept-edits", "--model", model, "fix")
     cut_after_tool_started(bridle)
     claims = FileClaims(bridle.home / "run" / "claims")
@@ -527,10 +530,10 @@ def test_a_reason_in_brackets_is_told_whole(bridle: Bridle):
 
 
 def cut_after_tool_started(bridle: Bridle) -> int:
-    """Take the events after `tool_started` out of the store, which is what a crash in the tool leaves."""
+    """Take the events after the last `tool_started` out of the store: what a crash in that tool leaves."""
     connection = apsw.Connection(str(bridle.home / "bridle.db"))
     rows = connection.execute("SELECT seq, line FROM records ORDER BY seq").fetchall()
-    cut = next(seq for seq, line in rows if b'"tool_started"' in line)
+    cut = max(seq for seq, line in rows if b'"tool_started"' in line)
     connection.execute("DELETE FROM records WHERE seq > ?", (cut,))
     summary = msgspec.json.decode(connection.execute("SELECT summary FROM sessions").fetchall()[0][0])
     summary |= {"last_seq": cut, "unfinished": True}
@@ -625,7 +628,7 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
     (bridle.project / ".bridle").mkdir()
     (bridle.project / ".bridle" / "config.toml").write_text('[rules]\nmode = "yolo"\n')
 
-    done = bridle("run", "--model", bridle.script(EDIT, DONE), "fix")
+    done = bridle("run", "--model", bridle.script(READ, EDIT, DONE), "fix")
 
     assert done.code == 77
     assert done.err.startswith(f"warning: {bridle.project}/.bridle/config.toml:2: ")

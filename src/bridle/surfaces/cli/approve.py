@@ -8,9 +8,12 @@ edit_file greet.py
 -print("helo")
 +print("hello")
 asked because of mode ask: write access
-y yes · n no, and say why · a always in this session: edit_file(*) · s stop the run
+s and a let through edit_file(*)
+y yes · n no, and say why · s yes for this session · a always · q stop the run
 >
 ```
+
+A question of the model is answered by a number, in words, or with nothing.
 """
 
 import asyncio
@@ -21,16 +24,19 @@ import tty
 from collections.abc import Mapping
 from contextlib import suppress
 
-from bridle.core.protocol import Answer, ApprovalRequested, Decide
-from bridle.surfaces.render import approval_lines
-from bridle.surfaces.terminal import Screen, visible
+from bridle.core.protocol import Answer, ApprovalRequested, Decide, Question, QuestionAsked, Reply
+from bridle.surfaces.render import approval_lines, question_lines
+from bridle.surfaces.terminal import Screen, one_line
 
 KEYS: dict[str, tuple[Answer, str]] = {
     "y": ("once", "yes"),
     "n": ("deny", "no, and say why"),
-    "a": ("session", "always in this session"),
-    "s": ("stop", "stop the run"),
+    "s": ("session", "yes for this session"),
+    "a": ("always", "always"),
+    "q": ("stop", "stop the run"),
 }
+LASTING: tuple[Answer, ...] = ("session", "always")
+"""Answers that add rules; they are offered where there are rules to add."""
 
 TERMINAL = "/dev/tty"
 
@@ -57,21 +63,47 @@ class Approver:
         except (EOFError, termios.error):
             return Decide(request.call_id, "stop", "the terminal went away")
         except asyncio.CancelledError:
-            self._screen.line()
+            self._end_line()
             raise
         finally:
             self.restore()
         return Decide(request.call_id, answer, "stopped by the user" if answer == "stop" else reason)
 
+    async def put(self, asked: QuestionAsked) -> Reply:
+        """Show a question of the model and wait for a line; Enter alone is no answer."""
+        screen, question = self._screen, asked.question
+        for line in question_lines(screen, question):
+            screen.line(line)
+        try:
+            with suppress(termios.error):
+                termios.tcflush(self._descriptor, termios.TCIFLUSH)
+            while True:
+                screen.write(f"{_how_to_answer(question)}: ")
+                screen.flush()
+                try:
+                    return Reply(asked.call_id, read_answer(question, await self._read()))
+                except ValueError as error:
+                    screen.line(str(error))
+        except EOFError:
+            self._end_line()
+            return Reply(asked.call_id)
+        except asyncio.CancelledError:
+            self._end_line()
+            raise
+        finally:
+            self.restore()
+
     async def _read_key(self, request: ApprovalRequested) -> Answer:
         screen = self._screen
+        keys = {key: told for key, told in KEYS.items() if request.suggestions or told[0] not in LASTING}
         while True:
-            screen.line(_keys_line(screen, request))
+            for line in _keys_lines(screen, request, keys):
+                screen.line(line)
             screen.write("> ")
             screen.flush()
             typed = (await self._read()).strip().lower()
-            if typed in KEYS:
-                answer, label = KEYS[typed]
+            if typed in keys:
+                answer, label = keys[typed]
                 screen.line(label.partition(",")[0])
                 screen.flush()
                 return answer
@@ -103,6 +135,10 @@ class Approver:
             raise EOFError
         return data.decode("utf-8", "replace")
 
+    def _end_line(self) -> None:
+        with suppress(OSError):  # it may have gone away
+            self._screen.line()
+
     def restore(self) -> None:
         """Give the terminal back as it was."""
         with suppress(OSError, termios.error):  # it may have gone away
@@ -130,9 +166,34 @@ def open_approver(environ: Mapping[str, str]) -> Approver | None:
     return Approver(descriptor, environ)
 
 
-def _keys_line(screen: Screen, request: ApprovalRequested) -> str:
-    choices = []
-    for key, (answer, label) in KEYS.items():
-        rule = f": {request.suggestion}" if answer == "session" else ""
-        choices.append(f"{screen.paint('name', key)} {visible(label + rule)}")
-    return " · ".join(choices)
+def read_answer(question: Question, line: str) -> tuple[str, ...]:
+    """Understand an answer: numbers of choices, or the user's own words; raises ValueError saying why not."""
+    words = line.replace(",", " ").split()
+    numbers = [int(word) for word in words if word.isdecimal() and len(word) < 5]
+    if not question.choices or len(numbers) < len(words):
+        return (line.strip(),) if words else ()
+    for number in numbers:
+        if not 1 <= number <= len(question.choices):
+            raise ValueError(f"there is no choice {number}")
+    if len(numbers) > 1 and not question.several:
+        raise ValueError("only one of them can be taken")
+    return tuple(question.choices[number - 1] for number in dict.fromkeys(numbers))
+
+
+def _how_to_answer(question: Question) -> str:
+    if not question.choices:
+        return "your answer (Enter for none)"
+    number = "numbers" if question.several else "a number"
+    return f"{number}, or your own words (Enter for no answer)"
+
+
+def _keys_lines(
+    screen: Screen, request: ApprovalRequested, keys: Mapping[str, tuple[Answer, str]]
+) -> list[str]:
+    choices = [f"{screen.paint('name', key)} {label}" for key, (_, label) in keys.items()]
+    lines = [" · ".join(choices)]
+    if request.suggestions:
+        rules = ", ".join(screen.paint("name", one_line(rule)) for rule in request.suggestions)
+        lasting = " and ".join(key for key, (answer, _) in keys.items() if answer in LASTING)
+        lines.insert(0, f"{lasting} let through {rules}")
+    return lines

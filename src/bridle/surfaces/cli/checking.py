@@ -2,15 +2,20 @@
 
 import argparse
 import asyncio
+from pathlib import Path
 from typing import cast
 
 from msgspec import json
 
+from bridle.app import open_blobs, revisions_dir
+from bridle.config.settings import load_settings
+from bridle.stores.blobs import FileBlobs
 from bridle.stores.check import Audit
 from bridle.stores.check import fsck as fsck_store
 from bridle.stores.check import verify as verify_session
 from bridle.stores.lines import REPAIRABLE, Flaw, LineStore
-from bridle.surfaces.cli.find import find_id
+from bridle.stores.unused import prune_blobs
+from bridle.surfaces.cli.find import find_id, working_directory
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, one_line
@@ -40,6 +45,8 @@ def fsck(args: argparse.Namespace, console: Console) -> int:
             _write_flaw(console, flaw)
         if not flaws:
             console.out.line(console.out.paint("done", "nothing is wrong"))
+    if args.repair and (removed := asyncio.run(_prune(console))):
+        console.done(f"{count(removed, 'kept file content')} that no session needs any more removed")
     left = [flaw for flaw in flaws if not flaw.repaired]
     if left:
         mends = not args.repair and any(flaw.kind in REPAIRABLE for flaw in left)
@@ -58,6 +65,15 @@ async def _verify(wanted: str | None, console: Console) -> list[Audit]:
 async def _fsck(console: Console, *, repair: bool) -> list[Flaw]:
     async with reading(console) as store:
         return await fsck_store(cast(LineStore, store), repair=repair)
+
+
+async def _prune(console: Console) -> int:
+    settings = load_settings(console.environ, Path(working_directory()))
+    blobs = open_blobs(settings)
+    if not isinstance(blobs, FileBlobs):
+        return 0
+    async with reading(console) as store:
+        return await prune_blobs(cast(LineStore, store), blobs, revisions_dir(settings))
 
 
 def _write_verdict(console: Console, verdict: Audit) -> None:

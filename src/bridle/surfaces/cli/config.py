@@ -10,7 +10,8 @@ from msgspec import json
 from bridle.config.document import literal
 from bridle.config.edit import get_value, set_in_file
 from bridle.config.edit import show as list_settings
-from bridle.config.settings import CONFIG_FILE, PROJECT_FOLDER, Settings, find_home, load_settings
+from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.settings import Settings, find_home, load_settings
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.terminal import Console, columns, one_line, pad
 

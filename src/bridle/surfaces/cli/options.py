@@ -2,8 +2,14 @@
 
 import argparse
 import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from bridle.config.duration import parse_duration
+from bridle.config.rules import local_rules
+from bridle.config.settings import find_user_folder
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.permission import Action, parse_rule
@@ -15,9 +21,9 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     return RunOptions(
         model=args.model,
         mode=args.mode,
-        allow=_rules("allow", args.allow),
-        ask=_rules("ask", args.ask),
-        deny=_rules("deny", args.deny),
+        allow=rule_texts("allow", args.allow),
+        ask=rule_texts("ask", args.ask),
+        deny=rule_texts("deny", args.deny),
         limits=Limits(
             tokens=_whole("--max-tokens", args.max_tokens),
             duration_s=_seconds("--max-duration", args.max_duration),
@@ -28,7 +34,23 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     )
 
 
-def _rules(action: Action, texts: list[str]) -> tuple[str, ...]:
+def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> RunOptions:
+    """Return options whose rules are seen from a working directory: with `~/` and whole paths understood."""
+
+    def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
+        rules = [parse_rule(action, text) for text in texts]
+        return tuple(map(str, local_rules(rules, find_user_folder(environ), Path(cwd))))
+
+    return replace(
+        options,
+        allow=local("allow", options.allow),
+        ask=local("ask", options.ask),
+        deny=local("deny", options.deny),
+    )
+
+
+def rule_texts(action: Action, texts: list[str]) -> tuple[str, ...]:
+    """Check the rules of a flag; raises UsageError naming it."""
     for text in texts:
         try:
             parse_rule(action, text)

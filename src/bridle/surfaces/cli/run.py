@@ -22,7 +22,7 @@ from bridle.sessions.service import SessionService
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import NOBODY, Follower
-from bridle.surfaces.cli.options import run_options
+from bridle.surfaces.cli.options import options_in, run_options
 from bridle.surfaces.cli.prompt import read_prompt
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.cli.serving import serving
@@ -60,7 +60,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("no prompt given", hint='bridle run "what does this project do"')
     cwd = working_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, prompt, console)) if goes_on else None
-    job = Job(prompt, options, args.agent, session.cwd if session else cwd, session)
+    where = session.cwd if session else cwd
+    job = Job(prompt, options_in(options, where, console.environ), args.agent, where, session)
     headless = args.final_only or args.output != "text"
     approver = None if headless else open_approver(console.environ)
     try:
@@ -158,5 +159,5 @@ def _denied_calls(result: Result) -> str:
 
 
 def _allowing(result: Result) -> str:
-    rules = [shlex.quote(call.rule) for call in result.denied if call.reason == NOBODY and call.rule]
+    rules = [shlex.quote(rule) for call in result.denied if call.reason == NOBODY for rule in call.rules]
     return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""

@@ -1,15 +1,19 @@
 """Opening the whole engine, for the commands that change or run something."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bridle.app import open_service
 from bridle.config.settings import load_settings
+from bridle.core.session import SessionSummary
 from bridle.sessions.service import SessionService
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.find import find_session, working_directory
 from bridle.surfaces.cli.models import weights_notice
 from bridle.surfaces.terminal import Console
+
+Work = Callable[[SessionService, SessionSummary], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -24,3 +28,14 @@ async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Ses
         yield service
     finally:
         await service.aclose()
+
+
+def with_session(wanted: str, console: Console, work: Work) -> int:
+    """Do something with a session that the user named, by the engine."""
+
+    async def opened() -> None:
+        async with serving(console) as service:
+            await work(service, find_session(await service.list(archived=True), wanted))
+
+    asyncio.run(opened())
+    return 0

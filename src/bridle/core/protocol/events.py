@@ -1,8 +1,4 @@
-"""What enters a session (Command), what is kept of it (Event) and what only flashes by (Delta).
-
-The three unions are the schema: they are encoded, decoded and published from here and nowhere
-else; `core/codec.py` turns them into stored lines and back.
-"""
+"""What is kept of a session."""
 
 from typing import Any, Literal
 
@@ -13,105 +9,42 @@ from bridle.core.context import ContextUsage
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, StopReason, ToolResult, Usage
 from bridle.core.permission import Mode
+from bridle.core.protocol.commands import Answer, RewindScope, RunOptions
+from bridle.core.protocol.names import snake
+from bridle.core.revision import FileChange
 
-Answer = Literal["once", "session", "deny", "stop"]
 Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhausted", "limit"]
 MessageSource = Literal["prompt", "steer", "fork", "import"]
 Delivery = Literal["steer", "queue"]
 
-MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
 
-
-def _snake(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-
-
-# ---------------------------------------------------------------------------- commands
-
-
-class RunOptions(Struct, frozen=True, omit_defaults=True):
-    """What one run does differently from its session's agent; None and () mean no difference."""
-
-    model: str | None = None
-    mode: Mode | None = None
-    allow: tuple[str, ...] = ()
-    ask: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    limits: Limits = Limits()
-    params: dict[str, Any] = {}
-
-
-class CommandKind(Struct, frozen=True, tag=_snake, omit_defaults=True):
-    """A request that may enter a session."""
-
-
-class Prompt(CommandKind, frozen=True):
-    """Start a run, or wait in the queue while one is active."""
-
-    message: Message
-    options: RunOptions = RunOptions()
-    if_busy: Literal["queue", "reject"] = "queue"
-
-
-class Steer(CommandKind, frozen=True):
-    """Add a message to the active run at its next turn."""
-
-    message: Message
-
-
-class Resume(CommandKind, frozen=True):
-    """Go on with a run that was cut off, from its last stored event."""
-
-    options: RunOptions = RunOptions()
-
-
-class Decide(CommandKind, frozen=True):
-    """Answer a pending approval; the first answer counts, later ones are ignored."""
-
-    call_id: CallId
-    answer: Answer
-    reason: str = ""
-
-
-class Cancel(CommandKind, frozen=True):
-    """Stop the active run."""
-
-    reason: str = ""
-
-
-class EditQueued(CommandKind, frozen=True):
-    """Replace the message of a queued prompt."""
-
-    item_id: str
-    message: Message
-
-
-class DropQueued(CommandKind, frozen=True):
-    """Take a prompt out of the queue."""
-
-    item_id: str
-
-
-class Rename(CommandKind, frozen=True):
-    """Give the session a title."""
-
-    title: str
-
-
-class Archive(CommandKind, frozen=True):
-    """Put the session away, or bring it back."""
-
-    archived: bool = True
-
-
-Command = Prompt | Steer | Resume | Decide | Cancel | EditQueued | DropQueued | Rename | Archive
-
-
-# ---------------------------------------------------------------------------- events
-
-
-class EventKind(Struct, frozen=True, tag=_snake, omit_defaults=True):
+class EventKind(Struct, frozen=True, tag=snake, omit_defaults=True):
     """A fact that is stored."""
+
+
+class SeenFile(Struct, frozen=True, omit_defaults=True):
+    """A file as the model last saw it."""
+
+    path: str
+    digest: str
+    """SHA-256 of its bytes."""
+
+
+class Todo(Struct, frozen=True, omit_defaults=True):
+    """One thing to do."""
+
+    text: str
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+
+
+class Question(Struct, frozen=True, omit_defaults=True):
+    """What the model asks the user."""
+
+    text: str
+    choices: tuple[str, ...] = ()
+    """Suggested answers; the user may always write another one."""
+    several: bool = False
+    """More than one choice may be taken."""
 
 
 class SessionCreated(EventKind, frozen=True):
@@ -218,16 +151,28 @@ class ApprovalRequested(EventKind, frozen=True):
     args: dict[str, Any]
     why: str
     preview: str = ""
-    suggestion: str = ""
-    """The rule that the answer "session" would add."""
+    suggestions: tuple[str, ...] = ()
+    """The rules that the answers "session" and "always" would add; none when no general rule fits."""
 
 
 class ApprovalDecided(EventKind, frozen=True):
     call_id: CallId
     answer: Answer
     reason: str = ""
-    rule: str = ""
-    """The rule that now holds for the rest of the session."""
+    rules: tuple[str, ...] = ()
+    """The rules that now hold for the rest of the session."""
+
+
+class QuestionAsked(EventKind, frozen=True):
+    """The model wants to know something from the user; the call rests until there is an answer."""
+
+    call_id: CallId
+    question: Question
+
+
+class QuestionAnswered(EventKind, frozen=True):
+    call_id: CallId
+    answers: tuple[str, ...] = ()
 
 
 class ToolStarted(EventKind, frozen=True):
@@ -248,6 +193,41 @@ class ToolFinished(EventKind, frozen=True):
     tokens: int = 0
     denied: bool = False
     """A rule, a mode or a person refused the call; it did not run."""
+    diff: str = ""
+    """What the call changed, for people to look at; the model does not get it."""
+
+
+class FilesSeen(EventKind, frozen=True):
+    """The model now knows these files as they are: it may edit them until they change."""
+
+    files: tuple[SeenFile, ...]
+
+
+class FilesChanged(EventKind, frozen=True):
+    """What changed on disk through the session; recorded with the end of the call that did it."""
+
+    changes: tuple[FileChange, ...]
+    call_id: CallId | None = None
+    """None for what was noticed later: a background job's work, or what a crash cut off."""
+    rewind: bool = False
+    """It was done by going back; the Rewound follows."""
+
+
+class TodosChanged(EventKind, frozen=True):
+    """The whole list as it now is."""
+
+    todos: tuple[Todo, ...]
+
+
+class Rewound(EventKind, frozen=True):
+    """The conversation is again what it was after `to_seq`, the files too, as far as `scope` says."""
+
+    to_seq: int
+    scope: RewindScope = "all"
+    todos: tuple[Todo, ...] = ()
+    """The list as it was then."""
+    left: tuple[str, ...] = ()
+    """What could not be brought back, in words."""
 
 
 class TurnEnded(EventKind, frozen=True):
@@ -303,6 +283,9 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     granted: tuple[str, ...] = ()
     queue: tuple[QueuedPrompt, ...] = ()
     totals: Totals = Totals()
+    todos: tuple[Todo, ...] = ()
+    seen: dict[str, str] = {}
+    """Digests of the files the model knows, by path; the newest few hundred."""
 
 
 class Checkpoint(EventKind, frozen=True):
@@ -341,8 +324,14 @@ Event = (
     | ModelSwitched
     | ApprovalRequested
     | ApprovalDecided
+    | QuestionAsked
+    | QuestionAnswered
     | ToolStarted
     | ToolFinished
+    | FilesSeen
+    | FilesChanged
+    | TodosChanged
+    | Rewound
     | TurnEnded
     | BudgetWarned
     | BudgetExhausted
@@ -359,49 +348,3 @@ class Record(Struct, frozen=True):
     """Milliseconds since 1970, by the clock of the process that appended it."""
     event: Event
     hash: str
-
-
-# ---------------------------------------------------------------------------- deltas
-
-
-class DeltaKind(Struct, frozen=True, tag=_snake, omit_defaults=True):
-    """A live fragment; never stored."""
-
-
-class TextDelta(DeltaKind, frozen=True):
-    text: str
-
-
-class ReasoningDelta(DeltaKind, frozen=True):
-    text: str
-
-
-class ToolCallDelta(DeltaKind, frozen=True):
-    """A fragment of the argument text of a call that is still being written."""
-
-    call_id: CallId
-    name: str
-    args: str
-
-
-class ToolOutputDelta(DeltaKind, frozen=True):
-    """Output of a running tool."""
-
-    call_id: CallId
-    text: str
-
-
-class Aborted(DeltaKind, frozen=True):
-    """The run ended and its end could not be recorded (the disk is full, another writer took over)."""
-
-    run_id: RunId
-    reason: str
-
-
-class Lagged(DeltaKind, frozen=True):
-    """This watcher was too slow: fragments were dropped; events are not, they follow from the store."""
-
-    dropped: int
-
-
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | Aborted | Lagged

@@ -1,0 +1,105 @@
+"""What an edit costs in a large file: ten times the size must not cost much more than ten times the time."""
+
+import asyncio
+import tempfile
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from measure import report
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import ToolContext
+from bridle.tools.diff import unified_diff
+from bridle.tools.files import EditFile
+
+SIZES = (1_000_000, 10_000_000)
+ROUNDS = 5
+BAR = 15.0
+
+Row = tuple[str, float, float]
+
+EDITS: dict[str, dict[str, Any]] = {
+    "exact": {"old_str": "        return name_7 + 7\n", "new_str": "        return 7\n"},
+    "up to whitespace": {
+        "old_str": "def function_7(self, value):\n  return name_7 + 7\n",
+        "new_str": "def function_7(self, value):\n  if value:\n    return 7\n  return name_7 + 7\n",
+    },
+    "not found, with the closest lines": {
+        "old_str": "    def function_7(self, values):\n        return the_name + 8\n",
+        "new_str": "pass\n",
+    },
+    "not found, with nothing like it": {"old_str": "zzz = qqq\n" * 40, "new_str": "pass\n"},
+}
+
+
+def main() -> list[Row]:
+    """Run all of it; the bars are those of the issue."""
+    with tempfile.TemporaryDirectory() as place:
+        rows = [growth(Path(place), name, edit) for name, edit in EDITS.items()]
+    return report([*rows, diffs()])
+
+
+def growth(place: Path, name: str, edit: dict[str, Any]) -> Row:
+    """Make one edit in files of both sizes, in turns; return the ratio of the least CPU times."""
+    times: dict[int, list[float]] = {size: [] for size in SIZES}
+    for _ in range(ROUNDS):
+        for size in SIZES:
+            times[size].append(edit_once(place / "f.py", source(size), edit))
+    return ratio(f"edit_file, {name}: 10 MB / 1 MB", times)
+
+
+def edit_once(path: Path, text: str, edit: dict[str, Any]) -> float:
+    """Show an edit and make it, as happens to a call that must be asked about."""
+    path.write_text(text)
+    digest = sha256(path.read_bytes()).hexdigest()
+    context = ToolContext(SessionId("s"), str(path.parent), print, seen={path.name: digest})
+    args = {"path": path.name, **edit}
+
+    async def show_and_make() -> None:
+        await EditFile().preview(args, context)
+        with suppress(ToolError):
+            await EditFile().run(args, context)
+
+    started = time.process_time()
+    asyncio.run(show_and_make())
+    return time.process_time() - started
+
+
+def diffs() -> Row:
+    """Compare a text with itself but for a line in its middle."""
+    times: dict[int, list[float]] = {size: [] for size in SIZES}
+    for _ in range(ROUNDS):
+        for size in SIZES:
+            old = source(size)
+            middle = old.index("\n", size // 2)
+            new = f"{old[:middle]}\nnew line{old[middle:]}"
+            started = time.process_time()
+            unified_diff(old, new, "f.py")
+            times[size].append(time.process_time() - started)
+    return ratio("unified_diff of one changed line: 10 MB / 1 MB", times)
+
+
+def ratio(name: str, times: dict[int, list[float]]) -> Row:
+    """Print the least times and return how they grow."""
+    small, large = (min(times[size]) for size in SIZES)
+    print(f"{name}: {small * 1e3:.1f} ms, {large * 1e3:.1f} ms CPU")
+    return name, large / small, BAR
+
+
+def source(size: int) -> str:
+    """Return a text of this size that looks like a program; what is looked for stands at its end."""
+    pieces, length, number = [], 0, 100_000
+    while length < size:
+        piece = f"    def function_{number}(self, value):\n        return name_{number} + {number}\n\n"
+        pieces.append(piece)
+        length += len(piece)
+        number += 1
+    return "".join([*pieces, "    def function_7(self, value):\n        return name_7 + 7\n"])
+
+
+if __name__ == "__main__":
+    main()

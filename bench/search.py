@@ -1,0 +1,108 @@
+"""What grep and glob add to bare ripgrep on a tree of 50,000 files; both have to find the same.
+
+ripgrep is asked for a type of file where that is possible: a `--glob` would not obey .gitignore.
+"""
+
+import asyncio
+import resource
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from measure import report
+
+from bridle.core.ids import SessionId
+from bridle.core.ports import Tool, ToolContext
+from bridle.tools.glob import Glob
+from bridle.tools.grep import Grep
+from bridle.tools.search import find_ripgrep
+
+FOLDERS = 500
+FILES = 100
+ROUNDS = 15
+BAR = 1.5
+KINDS = ("py", "js", "md", "txt", "json")
+BARE = (find_ripgrep(), "--no-config", "--hidden", "--no-require-git", "--glob=!.git")
+
+Row = tuple[str, float, float]
+
+
+def main() -> list[Row]:
+    """Search in several ways; the bar is that of the issue."""
+    with tempfile.TemporaryDirectory() as place:
+        make_tree(Path(place))
+        context = ToolContext(SessionId("bench"), place, lambda _: None)
+        rows = []
+        for name, tool, args, bare, found in searches():
+            rows.append(asyncio.run(compare(name, tool, args, bare, found, context)))
+    return report(rows)
+
+
+def make_tree(root: Path) -> None:
+    """Fill 500 folders with 100 small files each; every tenth folder has a file with a needle in it."""
+    for folder in range(FOLDERS):
+        place = root / f"package{folder // 25:02}" / f"module{folder % 25:02}"
+        place.mkdir(parents=True)
+        for number in range(FILES):
+            text = f"def function_{number}(argument):\n    return argument + {folder}\n\n" * 12
+            if number == 50 and folder % 10 == 0:
+                text += "a needle is here\n"
+            (place / f"file{number:03}.{KINDS[number % len(KINDS)]}").write_text(text)
+
+
+def searches() -> list[tuple[str, Tool, dict[str, object], tuple[str, ...], int]]:
+    """Return the name of each search, the tool and its arguments, ripgrep's, and how many files have it."""
+    return [
+        ("grep of a rare text", Grep(), {"pattern": "needle"}, ("-n", "-e", "needle"), 50),
+        (
+            "grep in files by name",
+            Grep(),
+            {"pattern": "needle", "include": "*.py"},
+            ("-n", "--type=py", "-e", "needle"),
+            50,
+        ),
+        (
+            "glob of few files",
+            Glob(),
+            {"pattern": "package0?/module0?/**/file090.py"},
+            ("--files", "--glob=package0?/module0?/**/file090.py"),
+            100,
+        ),
+        ("glob of 10,000 files", Glob(), {"pattern": "**/*.py"}, ("--files", "--type=py"), 10_000),
+        ("glob of all files", Glob(), {"pattern": "**/*"}, ("--files",), 50_000),
+    ]
+
+
+async def compare(
+    name: str, tool: Tool, args: dict[str, object], bare: tuple[str, ...], found: int, context: ToolContext
+) -> Row:
+    """Run both in turns and compare the least processor time of each: on a busy machine clocks say little."""
+
+    def ripgrep() -> int:
+        done = subprocess.run([*BARE, *bare, "./"], cwd=context.cwd, capture_output=True, check=True)
+        return done.stdout.count(b"\n")
+
+    assert ripgrep() == found
+    shown = (await tool.run(args, context)).text
+    assert sum(line.startswith("package") for line in shown.splitlines()) == min(found, 100)
+    best = {"bare": 1e9, "tool": 1e9}
+    for _ in range(ROUNDS):
+        started = cpu_s()
+        ripgrep()
+        between = cpu_s()
+        await tool.run(args, context)
+        best["bare"] = min(best["bare"], between - started)
+        best["tool"] = min(best["tool"], cpu_s() - between)
+    print(f"{name}: {best['tool'] * 1e3:.1f} ms CPU, bare ripgrep {best['bare'] * 1e3:.1f} ms")
+    return f"{name} / bare ripgrep", best["tool"] / best["bare"], BAR
+
+
+def cpu_s() -> float:
+    """Return the processor time of this process and of the children it has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Every rule that is written down for a working directory, and where."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from bridle.config.agents import AgentFile
+from bridle.config.keys import ConfigFile
+from bridle.config.layers import Layer, read_layer
+from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.rules import ACTIONS, text_of
+from bridle.config.settings import Settings
+from bridle.config.trusted import trust_state
+from bridle.core.permission import Action
+
+
+class PlacedRule(Struct, frozen=True):
+    """A rule as it is written, and where that is."""
+
+    action: Action
+    rule: str
+    place: str
+    """File and line."""
+    in_effect: bool = True
+    """Not so for what a project allows without being trusted."""
+
+
+def placed_rules(settings: Settings, agent: str) -> list[PlacedRule]:
+    """List the rules of all files, the strictest first; raises ConfigError."""
+    layers = list(_layers(settings, agent))
+    return [rule for action in ACTIONS for layer in layers for rule in _of_layer(settings, layer, action)]
+
+
+def _layers(settings: Settings, agent: str) -> Iterator[Layer]:
+    config, own = CONFIG_FILE, f"{AGENTS_FOLDER}/{agent}/{CONFIG_FILE}"
+    if layer := read_layer("user", settings.home / config, ConfigFile):
+        yield layer
+    folder = settings.project and settings.project / PROJECT_FOLDER
+    if folder and (layer := read_layer("project", folder / config, ConfigFile, within=settings.project)):
+        yield layer
+    if layer := read_layer("user", settings.home / own, AgentFile):
+        yield layer
+    if folder and (layer := read_layer("project", folder / own, AgentFile, within=settings.project)):
+        yield layer
+
+
+def _of_layer(settings: Settings, layer: Layer, action: Action) -> Iterator[PlacedRule]:
+    items = layer.tree.get("rules", {}).get(action, [])
+    needs_trust = items and action == "allow" and layer.source.layer == "project" and settings.project
+    in_effect = not needs_trust or trust_state(settings.home, needs_trust, layer) == "trusted"
+    for index, item in enumerate(items):
+        yield PlacedRule(action, text_of(item), layer.place(("rules", action, index)), in_effect)

@@ -1,0 +1,105 @@
+"""Rules as people write them: a text, or a table with examples of what the rule means.
+
+```toml
+deny = [
+    "read_file(~/.ssh/**)",
+    { rule = "bash(git push:*)", match = ["git push -f"], not_match = ["git pull"] },
+]
+```
+
+A path in a rule is relative to the working directory, or to the project when a project says it;
+`~/` is the user's own folder.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import ConfigError
+from bridle.core.permission import SHELL_TOOL, Action, Rule, check_examples, parse_rule
+from bridle.core.rule_paths import seen_from
+
+ACTIONS: tuple[Action, ...] = ("deny", "ask", "allow")
+"""The strictest first."""
+
+
+class RuleText(str):
+    """A rule as the user wrote it, in a list of its action."""
+
+    __slots__ = ()
+    action: ClassVar[Action] = "deny"
+
+
+class DenyText(RuleText):
+    """A rule of a list `deny`."""
+
+    __slots__ = ()
+
+
+class AskText(RuleText):
+    """A rule of a list `ask`."""
+
+    __slots__ = ()
+    action = "ask"
+
+
+class AllowText(RuleText):
+    """A rule of a list `allow`."""
+
+    __slots__ = ()
+    action = "allow"
+
+
+class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule with examples, which are tried when it is read."""
+
+    rule: str = ""
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+
+
+def read_rule(kind: type[RuleText], table: RuleTable) -> RuleText:
+    """Check a rule and its examples; raises ConfigError."""
+    check_examples(parse_rule(kind.action, table.rule), table.match, table.not_match)
+    return kind(table.rule)
+
+
+def text_of(item: Any) -> str:
+    """Return the rule of an item as it stands in a file, in either form."""
+    return str(item["rule"] if isinstance(item, dict) else item)
+
+
+def local_rules(rules: Iterable[Rule], user_folder: Path | None, cwd: Path) -> tuple[Rule, ...]:
+    """Return rules as they hold in a working directory; raises ConfigError for `~/` without a home."""
+    return tuple(local for rule in rules for local in seen_from(_below_home(rule, user_folder), str(cwd)))
+
+
+def _below_home(rule: Rule, user_folder: Path | None) -> Rule:
+    if rule.tool == SHELL_TOOL or not (rule.pattern == "~" or rule.pattern.startswith("~/")):
+        return rule
+    if user_folder is None:
+        raise ConfigError(f'rule "{rule}": there is no home folder', hint="set HOME")
+    return replace(rule, pattern=f"{str(user_folder).rstrip('/')}{rule.pattern[1:]}")
+
+
+def in_project(tree: dict[str, Any], project: Path, cwd: Path) -> dict[str, Any]:
+    """Return a project's file with the relative paths of its rules seen from the project, wherever we are."""
+    if project == cwd or not isinstance(tree.get("rules"), dict):
+        return tree
+    lists = {
+        action: [_moved(action, item, project) for item in tree["rules"][action]]
+        for action in ACTIONS
+        if action in tree["rules"]
+    }
+    return {**tree, "rules": {**tree["rules"], **lists}}
+
+
+def _moved(action: Action, item: Any, project: Path) -> str:
+    rule = parse_rule(action, text_of(item))
+    is_path = rule.pattern and rule.tool != SHELL_TOOL and not rule.pattern.startswith("domain:")
+    if not is_path or rule.pattern.startswith(("/", "~")):
+        return str(rule)
+    return str(replace(rule, pattern=f"{str(project).rstrip('/')}/{rule.pattern}"))

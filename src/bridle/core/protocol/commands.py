@@ -1,0 +1,113 @@
+"""What may enter a session."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from bridle.core.budget import Limits
+from bridle.core.ids import CallId
+from bridle.core.messages import Message
+from bridle.core.permission import Mode
+from bridle.core.protocol.names import snake
+
+Answer = Literal["once", "session", "always", "deny", "stop"]
+RewindScope = Literal["all", "files", "conversation"]
+
+MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
+
+
+class RunOptions(Struct, frozen=True, omit_defaults=True):
+    """What one run does differently from its session's agent; None and () mean no difference."""
+
+    model: str | None = None
+    mode: Mode | None = None
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    params: dict[str, Any] = {}
+
+
+class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):
+    """A request that may enter a session."""
+
+
+class Prompt(CommandKind, frozen=True):
+    """Start a run, or wait in the queue while one is active."""
+
+    message: Message
+    options: RunOptions = RunOptions()
+    if_busy: Literal["queue", "reject"] = "queue"
+
+
+class Steer(CommandKind, frozen=True):
+    """Add a message to the active run at its next turn."""
+
+    message: Message
+
+
+class Resume(CommandKind, frozen=True):
+    """Go on with a run that was cut off, from its last stored event."""
+
+    options: RunOptions = RunOptions()
+
+
+class Decide(CommandKind, frozen=True):
+    """Answer a pending approval; the first answer counts, later ones are ignored."""
+
+    call_id: CallId
+    answer: Answer
+    reason: str = ""
+
+
+class Reply(CommandKind, frozen=True):
+    """Answer a pending question of the model; the first answer counts, later ones are ignored."""
+
+    call_id: CallId
+    answers: tuple[str, ...] = ()
+    """What was chosen or written; none means that nobody wants to answer."""
+
+
+class Cancel(CommandKind, frozen=True):
+    """Stop the active run."""
+
+    reason: str = ""
+
+
+class EditQueued(CommandKind, frozen=True):
+    """Replace the message of a queued prompt."""
+
+    item_id: str
+    message: Message
+
+
+class DropQueued(CommandKind, frozen=True):
+    """Take a prompt out of the queue."""
+
+    item_id: str
+
+
+class Rewind(CommandKind, frozen=True):
+    """Go back to how things were after an event; can itself be undone by going back to before it."""
+
+    to_seq: int
+    scope: RewindScope = "all"
+    force: bool = False
+    """Also overwrite files that somebody else has changed since."""
+
+
+class Rename(CommandKind, frozen=True):
+    """Give the session a title."""
+
+    title: str
+
+
+class Archive(CommandKind, frozen=True):
+    """Put the session away, or bring it back."""
+
+    archived: bool = True
+
+
+Command = (
+    Prompt | Steer | Resume | Decide | Reply | Cancel | EditQueued | DropQueued | Rewind | Rename | Archive
+)

@@ -1,0 +1,185 @@
+"""Finds all that has to be kept before one path may change.
+
+- What lies below a path that was no folder when the interval began did not exist then, whatever has been
+  moved there since; the same goes for what was not among the entries of a folder that was kept whole.
+- A folder is kept with all that is in it, because it may be about to be renamed. A path that ends in `/.`
+  means the folder alone: its mode, and that it is there.
+- A file with several names is kept under each name below the working directory: a write through one of
+  them changes all.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from bridle.core.errors import StoreError
+from bridle.revisions.names import escape, printable, unescape
+from bridle.revisions.pending import Kept
+from bridle.revisions.sight import NO_FOLDER, NOTHING, Found, Sight, open_folder, pass_folder
+
+MAX_KEPT = 500_000
+MAX_TREE_BYTES = 2 * 1024 * 1024 * 1024
+
+SharedFiles = Mapping[tuple[int, int], list[str]]
+"""The names of files that have several, by device and inode."""
+
+
+class Gathering:
+    """What one `keep` adds to what is kept already."""
+
+    def __init__(
+        self,
+        kept: Mapping[str, Kept],
+        cwd: str,
+        sight: Sight,
+        shared_files: Callable[[], SharedFiles],
+        *,
+        max_kept: int = MAX_KEPT,
+        max_tree_bytes: int = MAX_TREE_BYTES,
+    ) -> None:
+        """Limit how many paths one interval may have, and how much content of one folder is kept.
+
+        Files beyond the latter are only described.
+        """
+        self.entries: dict[str, Kept] = {}
+        self._kept = kept
+        self._cwd = cwd
+        self._sight = sight
+        self._shared_files = shared_files
+        self._shared: list[tuple[int, int]] = []
+        self._max_kept = max_kept
+        self._max_tree_bytes = max_tree_bytes
+
+    def gather(self, path: str) -> None:
+        """Collect the entries for a path, following its links but for the last name.
+
+        Raises OSError for what cannot be looked at and StoreError for what cannot be kept.
+        """
+        is_alone = path.endswith("/.")
+        path = _without_dots(os.path.join(self._cwd, path))
+        if path == "/":
+            return
+        parent, _, name = path.rpartition("/")
+        try:
+            folder, real = pass_folder(parent or "/")
+        except OSError as error:
+            if error.errno not in NO_FOLDER:
+                raise
+            self._gather_missing(joined(os.path.realpath(parent), name))
+            return
+        try:
+            self._gather_at(folder, joined(real, name), is_alone=is_alone)
+        finally:
+            os.close(folder)
+        self._gather_other_names()
+
+    def gather_alone(self, path: str) -> None:
+        """Collect the entry of a real path, following no link; raises like `gather`."""
+        if path == "/":
+            return
+        folder = open_folder(os.path.dirname(path))
+        if folder is None:
+            self._gather_missing(path)
+            return
+        try:
+            self._gather_at(folder, path, is_alone=True)
+        finally:
+            os.close(folder)
+
+    def _gather_at(self, folder: int, path: str, *, is_alone: bool) -> None:
+        known = self._known(path)
+        if known is None and self._was_absent(path):
+            known = self._add(path, NOTHING)
+        elif known is None or known.carried:
+            known = self._look(folder, path, known)
+        # Nobody below a folder can rename it away.
+        if not (is_alone or known.is_closed or joined(self._cwd, "").startswith(joined(path, ""))):
+            self._gather_tree(path)
+
+    def _gather_missing(self, path: str) -> None:
+        """Note a path that is not there, and the folders on the way that are not."""
+        while path != "/" and self._known(path) is None and not os.path.lexists(path):
+            self._add(path, NOTHING)
+            path = os.path.dirname(path)
+
+    def _gather_tree(self, top: str) -> None:
+        left = self._max_tree_bytes
+        waiting = [top]
+        while waiting:
+            path = waiting.pop()
+            try:
+                children = self._gather_children(path, left)
+            except (PermissionError, FileNotFoundError):
+                continue  # what cannot be looked into is not known to be whole
+            left -= sum(
+                child.state.size for child in children if child.state is not None and child.state.kept
+            )
+            waiting += [unescape(child.path) for child in children if not child.is_closed]
+            known = self._known(path)
+            assert known is not None
+            self.entries[path] = replace(known, whole=True)
+
+    def _gather_children(self, path: str, max_bytes: int) -> list[Kept]:
+        folder = open_folder(path, to_list=True)
+        if folder is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        children: list[Kept] = []
+        try:
+            for name in os.listdir(folder):
+                child = joined(path, name)
+                known = self._known(child)
+                if known is None or known.carried:
+                    known = self._look(folder, child, known, max(0, max_bytes))
+                    max_bytes -= known.state.size if known.state is not None and known.state.kept else 0
+                children.append(known)
+        finally:
+            os.close(folder)
+        return children
+
+    def _gather_other_names(self) -> None:
+        while self._shared:
+            for path in self._shared_files().get(self._shared.pop(), ()):
+                self.gather_alone(path)
+
+    def _look(self, folder: int, path: str, known: Kept | None, max_bytes: int | None = None) -> Kept:
+        name = path.rpartition("/")[2]
+        if known is None:
+            return self._add(path, self._sight.look(folder, name, max_bytes=max_bytes))
+        found = self._sight.look(folder, name, known=known.found, max_bytes=max_bytes)
+        return self._add(path, found, ours=known.owns_change())
+
+    def _add(self, path: str, found: Found, *, ours: bool = True) -> Kept:
+        if len(self._kept) + len(self.entries) >= self._max_kept:
+            raise StoreError(
+                f"{printable(escape(path))} cannot be kept: {self._max_kept} paths were touched already",
+                hint="do it in smaller steps",
+            )
+        if found.shared is not None:
+            self._shared.append(found.shared)
+        kept = Kept(escape(path), found.state, found.version, found.settled, ours=ours)
+        self.entries[path] = kept
+        return kept
+
+    def _known(self, path: str) -> Kept | None:
+        return self.entries.get(path) or self._kept.get(path)
+
+    def _was_absent(self, path: str) -> bool:
+        while path := path.rpartition("/")[0]:
+            known = self._known(path)
+            if known is not None and known.is_closed and not known.carried:
+                return True
+        return False
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the path of a name in a folder."""
+    return f"/{name}" if folder == "/" else f"{folder}/{name}"
+
+
+def _without_dots(path: str) -> str:
+    """Return a path whose last step is a name."""
+    while path.endswith(("/", "/.")) and path != "/":
+        path = path.removesuffix(".").rstrip("/") or "/"
+    return os.path.realpath(path) if path.endswith("/..") else path

@@ -1,0 +1,119 @@
+"""The walls of bubblewrap: a read-only system, few writable folders, nothing of what is hidden.
+
+Mounts are made from the outside in, so that each finds what it is to cover:
+
+| what | mount |
+|---|---|
+| `/` | the system's, read-only |
+| `/dev /proc /tmp /var/tmp /run` | new and empty ones: no device, process or socket of the system |
+| `/proc/sys` and the like | read-only: root's number alone, without any right, may write there |
+| a writable folder | itself, writable |
+| a pinned folder | itself: a mount point can neither be moved nor removed |
+| something fixed | itself, read-only |
+| a hidden folder or file | an empty folder nobody may enter; a device that nobody may open |
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Literal
+
+from bridle.sandbox.shield import Shield
+
+EMPTY = ("/tmp", "/var/tmp", "/run")
+_SHARED_MEMORY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
+
+Mount = Literal["empty", "writable", "pinned", "fixed", "hidden folder", "hidden file"]
+_STRENGTH: tuple[Mount, ...] = ("empty", "pinned", "writable", "fixed", "hidden folder", "hidden file")
+
+
+def find_bubblewrap() -> str | None:
+    """Return where bubblewrap is installed."""
+    return shutil.which("bwrap")
+
+
+def walls() -> list[str]:
+    """Return the command line in front of the launcher's; what it is to mount comes by descriptor."""
+    return [find_bubblewrap() or "bwrap", "--args", "{args}", "--"]
+
+
+def arguments(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False) -> list[str]:
+    """Return what bubblewrap is to do, for folders that are absolute and free of links."""
+    found = mounts(shield, writable, cwd, network=network)
+    return [
+        *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+        *(() if network else ("--unshare-net",)),
+        *("--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"),
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *(*_empty("/dev/shm"), "--remount-ro", "/dev"),  # /dev lies in memory as well, and has no bound
+        *(part for path in _settings() for part in ("--ro-bind", path, path)),
+        *_options(found),
+    ]
+
+
+@cache
+def _settings() -> list[str]:
+    """Return what in `/proc` is the kernel's and not a process's, as far as it can be written to."""
+    with os.scandir("/proc") as entries:
+        found = [entry for entry in entries if not entry.name.isdigit() and not entry.is_symlink()]
+    return sorted(
+        entry.path for entry in found if entry.is_dir() or entry.stat(follow_symlinks=False).st_mode & 0o222
+    )
+
+
+def mounts(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False) -> dict[str, Mount]:
+    """Return what is mounted where, outside in; of two wishes for one path the stricter one holds."""
+    wishes: list[tuple[Mount, Sequence[str]]] = [
+        ("empty", [os.path.realpath(path) for path in EMPTY if os.path.isdir(path)]),
+        ("pinned", shield.pinned),
+        ("writable", writable),
+        ("fixed", shield.fixed),
+        ("hidden folder", shield.hidden_folders),
+        ("hidden file", shield.hidden_files),
+    ]
+    found: dict[str, Mount] = {}
+    for kind, paths in wishes:
+        for path in paths:
+            if path not in found or _STRENGTH.index(kind) > _STRENGTH.index(found[path]):
+                found[path] = kind
+    names = os.path.realpath("/etc/resolv.conf")
+    if network and names.startswith("/run/") and os.path.exists(names):
+        found[names] = "fixed"  # where many systems keep the addresses of their name servers
+    nearest = max((path for path in found if _holds(path, cwd)), key=len, default="")
+    if nearest and found[nearest] == "empty":
+        found[cwd] = "fixed"  # or it would not be there
+    hidden = [path for path, kind in found.items() if kind == "hidden folder"]
+    return {
+        path: kind
+        for path, kind in sorted(found.items(), key=lambda item: item[0].split("/"))
+        if kind == "writable" or path == cwd or not any(path.startswith(place + "/") for place in hidden)
+    }
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _empty(path: str) -> tuple[str, ...]:
+    return "--perms", "1777", "--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", path
+
+
+def _options(found: dict[str, Mount]) -> Iterator[str]:
+    closed: list[str] = []
+    for path, kind in found.items():
+        match kind:
+            case "empty":
+                yield from _empty(path)
+            case "writable" | "pinned":
+                yield from ("--bind", path, path)
+            case "fixed":
+                yield from ("--ro-bind", path, path)
+            case "hidden file":
+                yield from ("--ro-bind", "/dev/null", path)
+            case "hidden folder":
+                way = any(other.startswith(path + "/") for other in found)
+                yield from ("--perms", "0111" if way else "0000", "--tmpfs", path)
+                closed.append(path)
+    for path in closed:
+        yield from ("--remount-ro", path)

@@ -1,0 +1,234 @@
+"""The sandbox of this machine: finds out what it can do, and keeps the cells of every session."""
+
+import asyncio
+import os
+import platform
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
+from bridle.sandbox import bubblewrap, landlock, syscalls
+from bridle.sandbox.bpf import assemble, pack
+from bridle.sandbox.cell import Cell, open_cell
+from bridle.sandbox.probe import find_status
+from bridle.sandbox.protect import refusal
+from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
+from bridle.sandbox.shield import Shield, shield
+from bridle.sandbox.watch import Watch
+
+_SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
+
+
+class Plan(Struct, frozen=True):
+    """How a cell is built; two programs with equal plans share one."""
+
+    kind: SandboxKind
+    tool: str = ""
+    arguments: tuple[str, ...] = ()
+    """Of bubblewrap."""
+    rights: tuple[tuple[str, int], ...] = ()
+    """Of Landlock."""
+    open_network: bool = False
+    identities: tuple[tuple[int, int], ...] = ()
+    """Device and inode of each path that is hidden, fixed or writable: what was replaced on the disk
+    since is not the one that was mounted."""
+
+
+class _Room(Struct, frozen=True):
+    """A cell, its way out, and its folder for temporary files where it has none of its own."""
+
+    cell: Cell
+    proxy: Proxy | None = None
+    scratch: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """Return what programs in it need to know."""
+        found = {"TMPDIR": self.scratch} if self.scratch else {}
+        return found if self.proxy is None else found | proxy_environment(self.proxy.port)
+
+    async def close(self) -> None:
+        if self.proxy is not None:
+            await self.proxy.close()
+        await self.cell.close()
+        if self.scratch:
+            await asyncio.to_thread(shutil.rmtree, self.scratch, ignore_errors=True)
+
+
+class _Prepared(Struct, frozen=True):
+    """A program to start, with its paths free of links, and what is to stand around it."""
+
+    spec: ProcessSpec
+    plan: Plan
+    shield: Shield
+
+
+class LocalSandbox:
+    """Starts programs behind the best walls that this machine has; the `Sandbox` of the engine.
+
+    The programs of a session share a cell: its /tmp, its loopback network, its processes. A new cell is
+    made when what is to be hidden has changed. Whatever a program leaves behind ends with it.
+    """
+
+    def __init__(self, *, home: str, hidden: Sequence[str] = (), kind: SandboxKind | None = None) -> None:
+        """Take the user's home, whose secrets are hidden, more places to hide, and a kind to insist on."""
+        self._home = os.path.realpath(home)
+        self._hidden = tuple(hidden)
+        self._wanted = kind
+        self._rooms: dict[SessionId, dict[Plan, _Room]] = {}
+        self._locks: dict[SessionId, asyncio.Lock] = {}
+
+    @cached_property
+    def status(self) -> SandboxStatus:
+        """What is active; tried out once, which takes some 20 ms."""
+        return find_status(self._wanted)
+
+    async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
+        """Start a program; raises ToolError when it cannot be.
+
+        One that is to be confined is not started at all where nothing can confine it.
+        """
+        if "status" not in self.__dict__:
+            await asyncio.to_thread(lambda: self.status)
+        if spec.confined and self.status.kind == "none":
+            raise ToolError(f"there is no sandbox on this machine: {self.status.why}")
+        made = await asyncio.to_thread(self._prepare, spec)
+        room = await self._enter(made.plan, session, Policy(spec.tool, spec.rules, spec.mode))
+        started = replace(made.spec, env={**spec.env, **room.environment()})
+        try:
+            return await room.cell.start(started, _filter(_cases(started, made.plan.kind)), self._watch(made))
+        finally:
+            room.cell.claims -= 1
+
+    async def end_session(self, session: SessionId) -> None:
+        """End everything that was started for a session."""
+        lock = self._locks.setdefault(session, asyncio.Lock())
+        async with lock:
+            rooms = self._rooms.pop(session, {})
+            await asyncio.gather(*(room.close() for room in rooms.values()))
+            self._locks.pop(session, None)
+
+    def _prepare(self, spec: ProcessSpec) -> _Prepared:
+        spec = replace(spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable))
+        if not spec.confined:
+            return _Prepared(spec, Plan("none"), Shield())
+        found = shield(spec.rules, spec.writable, spec.cwd, home=self._home, hidden=self._hidden)
+        covered = (*found.hidden_files, *found.hidden_folders, *found.fixed, *spec.writable, spec.cwd)
+        plan = Plan(
+            self.status.kind,
+            spec.tool,
+            open_network=spec.open_network,
+            identities=tuple(_identity(path) for path in covered),
+        )
+        if plan.kind == "bubblewrap":
+            arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=spec.open_network)
+            return _Prepared(spec, replace(plan, arguments=tuple(arguments)), found)
+        rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version())
+        return _Prepared(spec, replace(plan, rights=tuple(rights)), found)
+
+    async def _enter(self, plan: Plan, session: SessionId, policy: Policy) -> _Room:
+        """Return the cell of a plan, a new one if there is none; idle ones that it replaces are closed."""
+        async with self._locks.setdefault(session, asyncio.Lock()):
+            rooms = self._rooms.setdefault(session, {})
+            room = rooms.get(plan)
+            if room is None or not room.cell.is_open:
+                for old in [old for old, other in rooms.items() if _is_left(old, other, plan)]:
+                    await rooms.pop(old).close()
+                room = rooms[plan] = await _build(plan, policy)
+            if room.proxy is not None:
+                room.proxy.policy = policy
+            room.cell.claims += 1  # or the next one, with another plan, closes it under our feet
+            return room
+
+    def _watch(self, made: _Prepared) -> Watch | None:
+        spec = made.spec
+        if not _is_watched(spec, made.plan.kind) and spec.max_processes is None:
+            return None
+        unwalled = made.shield if made.plan.kind == "landlock" else None
+        return Watch(
+            keep=spec.keep,
+            refuses=refusal(spec.rules, spec.writable, spec.cwd, self._home, unwalled),
+            roots=spec.writable,
+            max_processes=spec.max_processes,
+        )
+
+
+def _is_watched(spec: ProcessSpec, kind: SandboxKind) -> bool:
+    """Tell whether calls that change files are watched: to keep them, or where walls alone do not suffice."""
+    return spec.keep is not None or kind == "landlock"
+
+
+def _is_left(old: Plan, room: _Room, plan: Plan) -> bool:
+    return not room.cell.is_open or (room.cell.is_idle and (old.kind, old.tool) == (plan.kind, plan.tool))
+
+
+async def _build(plan: Plan, policy: Policy) -> _Room:
+    match plan.kind:
+        case "bubblewrap":
+            args = b"".join(os.fsencode(one) + b"\0" for one in plan.arguments)
+            listen = not plan.open_network
+            cell, door = await open_cell(bubblewrap.walls(), args, {"listen": listen, "landlock": None})
+            if door is None:
+                return _Room(cell)
+            proxy = Proxy(policy)
+            await proxy.open(socket.socket(fileno=door))
+            return _Room(cell, proxy)
+        case "landlock":
+            scratch = await asyncio.to_thread(_make_scratch, tempfile.gettempdir())
+            asked = landlock.request(plan.rights, scratch, landlock.version())
+            cell, _ = await open_cell([], b"", {"listen": False, "landlock": asked})
+            return _Room(cell, scratch=scratch)
+        case "none":
+            cell, _ = await open_cell([], b"", {"listen": False, "landlock": None})
+            return _Room(cell)
+
+
+def _make_scratch(folder: str) -> str:
+    """Make a folder for temporary files, and remove those of processes that died without doing so."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            owner = _SCRATCH.fullmatch(entry.name)
+            if owner and not os.path.exists(f"/proc/{owner[1]}"):
+                shutil.rmtree(entry.path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"bridle-scratch-{os.getpid()}-", dir=folder)
+
+
+def _real(folders: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders))
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def _cases(spec: ProcessSpec, kind: SandboxKind) -> tuple[syscalls.Case, ...]:
+    """Return what happens to which call; the first case for a call decides, so the strict ones lead."""
+    watched = _is_watched(spec, kind)
+    sockets = syscalls.ONLY_INTERNET if spec.open_network else syscalls.NO_SOCKETS
+    return (
+        *(sockets if kind == "landlock" else ()),
+        *(syscalls.REFUSED if kind != "none" else ()),
+        *(syscalls.UNWATCHABLE if kind != "none" or watched else ()),
+        *(syscalls.WATCHED if watched else ()),
+        *(syscalls.COUNTED if spec.max_processes is not None else ()),
+    )
+
+
+@lru_cache(maxsize=16)
+def _filter(cases: tuple[syscalls.Case, ...]) -> bytes:
+    machine = platform.machine()
+    if machine not in syscalls.NUMBERS or not cases:
+        return b""
+    return pack(assemble(cases, machine))

@@ -1,0 +1,75 @@
+"""Finds out which walls work on this machine, by trying them."""
+
+import os
+import platform
+import subprocess
+import sys
+
+from bridle.core.ports import SandboxKind, SandboxStatus
+from bridle.sandbox import landlock
+from bridle.sandbox.bubblewrap import arguments, find_bubblewrap
+from bridle.sandbox.shield import Shield
+from bridle.sandbox.syscalls import NUMBERS
+
+_PROBE_S = 10.0
+_INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
+
+
+def find_status(wanted: SandboxKind | None = None) -> SandboxStatus:
+    """Return the best kind that works, or the one that is insisted on, and what each protection rests on."""
+    if not sys.platform.startswith("linux"):
+        return _status("none", f"there is no sandbox for {sys.platform} yet")
+    if platform.machine() not in NUMBERS:
+        return _status("none", f"the system calls of {platform.machine()} are not known to Bridle")
+    if wanted == "none":
+        return _status("none", "the sandbox was switched off")
+    missing = _bubblewrap_fault()
+    if not missing and wanted in (None, "bubblewrap"):
+        return _status("bubblewrap", "")
+    if landlock.version() and wanted in (None, "landlock"):
+        return _status("landlock", missing or "Landlock was asked for")
+    return _status("none", f"{missing or 'no bubblewrap'}, and the kernel has no Landlock")
+
+
+def _bubblewrap_fault() -> str:
+    """Return why bubblewrap does not work, or nothing."""
+    program = find_bubblewrap()
+    if program is None:
+        return f"bubblewrap is not installed ({_INSTALL})"
+    command = [program, *arguments(Shield(), (), "/"), "--", "true"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not run: {error}"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.decode(errors="replace").strip()
+    hint = " (user namespaces may be forbidden: sysctl kernel.apparmor_restrict_unprivileged_userns)"
+    return f"bubblewrap does not work: {said}{hint if os.getuid() else ''}"
+
+
+def _status(kind: SandboxKind, why: str) -> SandboxStatus:
+    wrapped, locked = kind == "bubblewrap", kind == "landlock"
+    guarded = kind != "none"
+    abi = landlock.version() if locked else 0
+    parts = (
+        ("files", guarded, "private mounts" if wrapped else f"Landlock {abi}" if locked else ""),
+        ("hidden", guarded, "covered by mounts" if wrapped else "left out of Landlock" if locked else ""),
+        ("fixed", guarded, "read-only mounts" if wrapped else "the watch" if locked else ""),
+        (
+            "network",
+            guarded,
+            "own network, proxy by the rules" if wrapped else "no sockets at all" if locked else "",
+        ),
+        ("processes", guarded, "own process namespace" if wrapped else "Landlock scopes" if abi >= 6 else ""),
+        ("syscalls", guarded, "seccomp" if guarded else ""),
+        ("undo", _is_known(), "seccomp user notification" if _is_known() else ""),
+        ("limits", True, "rlimits per process, forks counted"),
+    )
+    return SandboxStatus(kind, why, parts)
+
+
+def _is_known() -> bool:
+    return sys.platform.startswith("linux") and platform.machine() in NUMBERS

@@ -1,0 +1,60 @@
+"""What a program may not change although it lies in a writable folder, told by its path alone.
+
+The walls fix what exists when a program starts. This catches what it makes itself: a path that a deny
+rule speaks of, Bridle's own files in a project, a hook of a repository that was not there before.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from bridle.core.permission import EDITING_TOOLS, Rule, rule_matches
+from bridle.core.tool import Subject
+from bridle.sandbox.shield import Shield
+
+_OWN = (".bridle", ".mcp.json")
+# A hook runs with the next git command of the user, save for the samples that `git init` puts there; the
+# two files make git take its config and its hooks from elsewhere.
+_OF_GIT = re.compile(
+    r"/\.git/(?:modules/.+/)?(?:hooks/.+(?<!\.sample)|commondir|config\.worktree)\Z", re.DOTALL
+)
+
+
+def refusal(
+    rules: Sequence[Rule],
+    writable: Sequence[str],
+    cwd: str,
+    home: str,
+    unwalled: Shield | None = None,
+) -> Callable[[str], bool]:
+    """Return the question whether a path, absolute and free of links, must not be changed.
+
+    With `unwalled` also what the walls at hand cannot fix and pin.
+    """
+    denials = [_at_home(rule, home) for rule in rules if rule.action == "deny" and rule.pattern]
+    fixed, pinned = (unwalled.fixed, unwalled.pinned) if unwalled else ((), ())
+    closed = (*fixed, *(f"{root.rstrip('/')}/{name}" for root in writable for name in _OWN))
+    below = tuple(f"{place}/" for place in closed)
+
+    def refuses(path: str) -> bool:
+        if path in closed or path in pinned or path.startswith(below):
+            return True
+        if "/.git/" in path and _OF_GIT.search(path) is not None:
+            return True
+        return any(_speaks_of(rule, name) for rule in denials for name in _names(path, writable, cwd))
+
+    return refuses
+
+
+def _names(path: str, writable: Sequence[str], cwd: str) -> list[str]:
+    """Return the path as rules may name it."""
+    return [path, *(path[len(base) + 1 :] for base in {cwd, *writable} if path.startswith(base + "/"))]
+
+
+def _speaks_of(rule: Rule, name: str) -> bool:
+    return rule_matches(rule, EDITING_TOOLS[0], Subject("path", name, "write"))
+
+
+def _at_home(rule: Rule, home: str) -> Rule:
+    if not rule.pattern.startswith("~/"):
+        return rule
+    return Rule(rule.action, rule.tool, f"{home.rstrip('/')}/{rule.pattern[2:]}")

@@ -1,0 +1,295 @@
+"""What the rules and common sense take away from a program, as paths on the disk of this moment.
+
+| part | what | so that |
+|---|---|---|
+| hidden | what a deny rule for reading matches; secrets of the home; Bridle's own; sockets | it is not seen |
+| fixed | what a deny rule for editing matches; git hooks and config; project config | it cannot be changed |
+| pinned | the folders on the way there, inside a writable one | they cannot be moved away with it |
+
+Rules are expanded against the disk when a program starts. What comes to match them while it runs is
+refused by the watch as long as it is the program itself that makes it.
+
+A hidden file with more than one hard link is hidden under its other names below the roots, too. Names
+outside of them cannot be found in reasonable time.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.permission import Rule, guarded_patterns, hidden_patterns, path_glob
+
+SECRETS = """
+.ssh .gnupg .aws .azure .config/gcloud .kube .docker/config.json .docker/contexts .netrc .npmrc .pypirc
+.git-credentials .config/git/credentials .config/gh .config/glab-cli .config/op .config/doctl .config/rclone
+.terraform.d/credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials
+.m2/settings.xml .gradle/gradle.properties .vault-token .pgpass .my.cnf .password-store .local/share/keyrings
+.pki .local/share/kwalletd .config/BraveSoftware .config/chromium .config/google-chrome
+.config/microsoft-edge .config/vivaldi .mozilla .thunderbird .claude/.credentials.json .codex/auth.json
+.anthropic .config/anthropic
+.bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history
+""".split()
+
+_FIXED = (".bridle", ".mcp.json")
+_NOT_THE_SYSTEMS = ("/dev", "/proc", "/run", "/tmp", "/var/tmp")  # a cell has its own ones
+_MAX_SOCKETS = 10_000
+_MAX_SUBMODULE_ENTRIES = 10_000
+_OF_GIT = ("config", "config.worktree", "commondir", "hooks")
+"""What of a repository makes the next git command of the user run something."""
+
+
+class Bounds(Struct, frozen=True):
+    """How far we look; beyond it nothing is started rather than something left readable."""
+
+    entries: int = 200_000
+    """Files to look at: half a second on a disk in memory."""
+    paths: int = 2_000
+    """Mounts: bubblewrap takes 9,000 arguments."""
+
+
+class Shield(Struct, frozen=True):
+    """Paths, absolute and free of links."""
+
+    hidden_files: tuple[str, ...] = ()
+    hidden_folders: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
+
+
+def shield(
+    rules: Sequence[Rule],
+    writable: Sequence[str],
+    cwd: str,
+    *,
+    home: str,
+    hidden: Iterable[str] = (),
+    bounds: Bounds = Bounds(),  # noqa: B008 - a value that cannot change
+) -> Shield:
+    """Find what is to be hidden and fixed; raises ToolError when there is too much to look at.
+
+    The folders are absolute and free of links; relative patterns start in each of them. Folders in
+    `hidden` may hold one of them, which stays visible.
+    """
+    bases = tuple(dict.fromkeys((*writable, cwd)))
+    own = {os.path.realpath(place) for place in hidden}
+    matching = set(_matching(hidden_patterns(rules), bases, home, bounds))
+    places = {*own, *_secret_places(home), *matching, *_other_names(matching, bases, bounds)}
+    places.update(_doors(bases))
+    covered = _outermost(place for place in places if os.path.lexists(place))
+    for place in covered:
+        if place not in own and any(_is_below(base, [place]) for base in bases):
+            raise ToolError(f"{place} is hidden by a deny rule, and the program would run inside of it")
+    folders = tuple(place for place in covered if os.path.isdir(place))
+    fixed = set(_matching(guarded_patterns(rules), bases, home, bounds))
+    for root in writable:
+        fixed.update(_fixed_below(root))
+    fixed_paths = tuple(path for path in _outermost(fixed) if path not in covered)
+    result = Shield(
+        hidden_files=tuple(place for place in covered if place not in folders),
+        hidden_folders=folders,
+        fixed=fixed_paths,
+        pinned=_pins([*covered, *fixed_paths], writable),
+    )
+    if sum(len(paths) for paths in (covered, fixed_paths, result.pinned)) > bounds.paths:
+        raise ToolError(
+            f"the deny rules match more than {bounds.paths} paths", hint="name the folders they lie in"
+        )
+    return result
+
+
+def _secret_places(home: str) -> Iterator[str]:
+    for name in SECRETS:
+        place = f"{home}/{name}"
+        if os.path.exists(place):
+            yield os.path.realpath(place)
+
+
+def _doors(bases: Sequence[str]) -> Iterator[str]:
+    """Yield the sockets of services on this machine: a read-only mount keeps nobody from using one."""
+    try:
+        with open("/proc/net/unix", errors="surrogateescape") as file:
+            lines = list(islice(file, _MAX_SOCKETS))
+    except OSError:
+        return
+    for line in lines:
+        _, is_named, rest = line.rstrip("\n").partition(" /")
+        path = os.path.realpath("/" + rest)
+        is_seen = _is_below(path, bases) or not _is_below(path, _NOT_THE_SYSTEMS)
+        if is_named and is_seen and _is_socket(path):
+            yield path
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _fixed_below(root: str) -> Iterator[str]:
+    for name in _FIXED:
+        path = os.path.join(root, name)
+        if os.path.exists(path):
+            yield os.path.realpath(path)
+    git = os.path.join(root, ".git")
+    for repository in (git, *_repositories_in(git)):
+        for name in _OF_GIT:
+            path = os.path.join(repository, name)
+            if os.path.exists(path):
+                yield os.path.realpath(path)
+    if os.path.isdir(git) and not os.path.lexists(os.path.join(git, "hooks")):
+        # Every `git init` makes this folder; an empty one is harmless, one that can be made is a door.
+        os.makedirs(os.path.join(git, "hooks"), exist_ok=True)
+        yield os.path.join(os.path.realpath(git), "hooks")
+    if os.path.isfile(git):
+        yield os.path.realpath(git)  # a worktree: whoever can rewrite this points git to other hooks
+
+
+def _repositories_in(git: str) -> Iterator[str]:
+    """Yield the repositories of submodules and worktrees, which lie in that of their project."""
+    todo = [os.path.join(git, name) for name in ("modules", "worktrees")]
+    budget = _Budget(_MAX_SUBMODULE_ENTRIES)
+    while todo:
+        folder = todo.pop()
+        if os.path.lexists(os.path.join(folder, "HEAD")):
+            yield folder
+            todo.append(os.path.join(folder, "modules"))
+        else:  # the name of a submodule may hold slashes
+            todo += [entry.path for entry in _entries(folder, budget) if entry.is_dir(follow_symlinks=False)]
+
+
+def _matching(patterns: Sequence[str], roots: Sequence[str], home: str, bounds: Bounds) -> Iterator[str]:
+    """Yield what matches a pattern, the outermost part of it; a link counts for what it leads to."""
+    budget = _Budget(bounds.entries)
+    for start, group in _by_start(patterns, roots, home).items():
+        literal = [one for one in group if _is_literal(one)]
+        for pattern in literal:
+            path = os.path.join(start, pattern)
+            if os.path.lexists(path):
+                yield os.path.realpath(path)
+        globs = [one for one in group if not _is_literal(one)]
+        if globs:
+            yield from _walk(start, globs, budget)
+
+
+def _by_start(patterns: Sequence[str], roots: Sequence[str], home: str) -> dict[str, list[str]]:
+    """Sort patterns by the folder they start from, each without that part of it."""
+    found: dict[str, list[str]] = {}
+    for pattern in patterns:
+        whole = os.path.join(home, pattern[2:]) if pattern.startswith("~/") else pattern
+        whole = whole.removesuffix("/**").rstrip("/") or whole
+        for root in ("/",) if whole.startswith("/") else roots:
+            steps = whole.strip("/").split("/")
+            fixed = next((at for at, step in enumerate(steps[:-1]) if not _is_literal(step)), len(steps) - 1)
+            start = os.path.normpath(os.path.join(root, *steps[:fixed]))
+            found.setdefault(start, []).append("/".join(steps[fixed:]))
+    return found
+
+
+def _is_literal(pattern: str) -> bool:
+    return "*" not in pattern and "?" not in pattern
+
+
+def _walk(start: str, patterns: Sequence[str], budget: "_Budget") -> Iterator[str]:
+    fits = _compiled(tuple(patterns)).fullmatch
+    deepest = max(pattern.count("/") if "**" not in pattern else 10_000 for pattern in patterns)
+    todo = [(start, "", 0)]
+    while todo:
+        folder, prefix, depth = todo.pop()
+        for entry in _entries(folder, budget):
+            name = prefix + entry.name
+            if fits(name):
+                yield os.path.realpath(entry.path)
+            elif depth < deepest and entry.is_dir(follow_symlinks=False):
+                todo.append((entry.path, name + "/", depth + 1))
+
+
+class _Budget:
+    """Counts what was looked at."""
+
+    def __init__(self, entries: int) -> None:
+        self._entries = entries
+        self._left = entries
+
+    def spend(self) -> None:
+        """Count one more; raises ToolError when it was too much."""
+        self._left -= 1
+        if self._left < 0:
+            raise ToolError(
+                f"the deny rules cannot be applied: over {self._entries} files lie where they look",
+                hint="write rules that start with a folder, for example secrets/**",
+            )
+
+
+def _entries(folder: str, budget: "_Budget") -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                budget.spend()
+                yield entry
+    except OSError:
+        return  # what we cannot list is closed for the program as well, or has gone
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{path_glob(pattern).pattern})" for pattern in patterns), re.DOTALL)
+
+
+def _other_names(places: Iterable[str], roots: Sequence[str], bounds: Bounds) -> Iterator[str]:
+    """Yield the other names below the roots of the files at these places, and of those in these folders."""
+    budget = _Budget(bounds.entries)
+    linked = {identity for place in places for identity in _linked(place, budget)}
+    inodes = {inode for _, inode in linked}
+    todo = list(roots) if linked else []
+    while todo:
+        for entry in _entries(todo.pop(), budget):
+            if entry.is_dir(follow_symlinks=False):
+                todo.append(entry.path)
+            elif entry.inode() in inodes:
+                found = entry.stat(follow_symlinks=False)
+                if (found.st_dev, found.st_ino) in linked:
+                    yield entry.path
+
+
+def _linked(place: str, budget: "_Budget") -> Iterator[tuple[int, int]]:
+    """Yield device and inode of each file at or below a place that has more than one name."""
+    todo = [place]
+    while todo:
+        path = todo.pop()
+        try:
+            found = os.lstat(path)
+        except OSError:
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            todo += [entry.path for entry in _entries(path, budget) if not entry.is_symlink()]
+        elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+            yield found.st_dev, found.st_ino
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for path in sorted(set(paths), key=lambda path: path.split("/")):
+        if not kept or not path.startswith(kept[-1] + "/"):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
+
+
+def _pins(paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+    pins: set[str] = set()
+    for path in paths:
+        for root in roots:
+            if path.startswith(root + "/"):
+                steps = path[len(root) + 1 :].split("/")[:-1]
+                pins.update("/".join([root, *steps[: count + 1]]) for count in range(len(steps)))
+    return tuple(sorted(pins))

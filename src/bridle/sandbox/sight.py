@@ -1,0 +1,127 @@
+"""Where a path leads in the eyes of another process: its folder, its root, its links, its descriptors.
+
+```
+/proc/<pid>/cwd, fd/N      where it starts       (read as a link: already free of links)
+/proc/<pid>/root/<path>    the same tree that it sees, also behind other mounts
+/proc/self, thread-self    it, not us
+```
+
+The walk is done step by step like the kernel's. What another thread changes between our look and the
+call itself is not seen: that can hide a change from undo, never a file from the walls.
+"""
+
+import ctypes
+import os
+from collections.abc import Sequence
+
+AT_FDCWD = -100
+_MAX_PATH = 4096
+_MAX_HOPS = 40
+_PAGE = 4096
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Span(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+def read_memory(pid: int, address: int, size: int) -> bytes:
+    """Return up to `size` bytes of a process's memory; raises OSError when the first one cannot be read."""
+    buffer = ctypes.create_string_buffer(size)
+    local = _Span(ctypes.addressof(buffer), size)
+    remote = _Span(address, size)
+    got = _libc.process_vm_readv(
+        ctypes.c_long(pid),
+        ctypes.byref(local),
+        ctypes.c_ulong(1),
+        ctypes.byref(remote),
+        ctypes.c_ulong(1),
+        ctypes.c_ulong(0),
+    )
+    if got < 0:
+        raise OSError(ctypes.get_errno(), f"memory of process {pid}")
+    return buffer.raw[:got]
+
+
+def read_path(pid: int, address: int) -> str:
+    """Return the path at an address of a process; raises OSError, also when it is longer than any path."""
+    text = b""
+    while len(text) < _MAX_PATH:
+        # Never across a page that may not be there: one read must not fail for what follows the text.
+        piece = read_memory(pid, address + len(text), min(256, _PAGE - (address + len(text)) % _PAGE))
+        end = piece.find(b"\0")
+        if end >= 0:
+            return os.fsdecode(text + piece[:end])
+        text += piece
+    raise OSError(36, "path too long")
+
+
+def open_place(pid: int, descriptor: int) -> str | None:
+    """Return what a descriptor of a process is open on; None if that has no path."""
+    name = "cwd" if descriptor == AT_FDCWD else f"fd/{descriptor}"
+    return _linked(f"/proc/{pid}/{name}")
+
+
+def locate(pid: int, descriptor: int, path: str, roots: Sequence[str], *, follow: bool) -> str | None:
+    """Return the absolute path, free of links, that a path leads to; None if it leads to nothing with a name.
+
+    Relative paths start at the descriptor. The last step is taken through a link only with `follow`.
+    The roots are known to be free of links: below them only the rest is looked at.
+    """
+    done, rest = _entry(pid, descriptor, path, roots)
+    if done is None:
+        return None
+    todo = [part for part in reversed(rest.split("/")) if part not in ("", ".")]
+    follow = follow or rest.endswith("/")
+    hops = 0
+    while todo:
+        part = todo.pop()
+        if part == "..":
+            done = done.rpartition("/")[0]
+            continue
+        if done == "/proc" and part in ("self", "thread-self"):
+            part = _own_number(pid)
+        step = f"{done}/{part}"
+        target = _readlink(f"/proc/{pid}/root{step}") if todo or follow else None
+        if target is None:
+            done = step
+            continue
+        hops += 1
+        if hops > _MAX_HOPS or (step.startswith("/proc/") and not target.startswith("/")):
+            return None
+        todo += [one for one in reversed(target.split("/")) if one not in ("", ".")]
+        done = "" if target.startswith("/") else done
+    return done or "/"
+
+
+def _entry(pid: int, descriptor: int, path: str, roots: Sequence[str]) -> tuple[str | None, str]:
+    """Return the part of the way that needs no look, and the rest."""
+    if path.startswith("/"):
+        for root in roots:
+            if path.startswith(root + "/"):
+                return root, path[len(root) :]
+        return "", path
+    start = open_place(pid, descriptor)
+    return (None if start is None else start.rstrip("/")), path
+
+
+def _own_number(pid: int) -> str:
+    """Return the number by which a process knows itself."""
+    with open(f"/proc/{pid}/status", "rb") as file:
+        for line in file:
+            if line.startswith(b"NSpid:"):
+                return line.split()[-1].decode()
+    return str(pid)
+
+
+def _linked(path: str) -> str | None:
+    target = _readlink(path)
+    return target if target is not None and target.startswith("/") else None
+
+
+def _readlink(path: str) -> str | None:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None  # no link, or nothing there: the call itself will find out

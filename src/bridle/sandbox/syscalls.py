@@ -1,0 +1,125 @@
+"""The system calls the sandbox cares about: their numbers, and what is to happen to each.
+
+Two lists say it all. `REFUSED` are calls that a program under guard has no business with: they reach
+into the kernel, into other processes or around the other protections. `WATCHED` are those that change
+what lies at a path: they wait until it was kept.
+"""
+
+import errno
+import os
+from typing import Literal
+
+from msgspec import Struct
+
+Machine = Literal["x86_64", "aarch64"]
+Reply = Literal["refuse", "watch"]
+Test = Literal["always", "any", "none", "in", "not in"]
+
+_X86_64 = """
+open=2 creat=85 openat=257 openat2=437 truncate=76 unlink=87 unlinkat=263 rmdir=84 rename=82 renameat=264
+renameat2=316 link=86 linkat=265 symlink=88 symlinkat=266 mkdir=83 mkdirat=258 mknod=133 mknodat=259
+chmod=90 fchmod=91 fchmodat=268 fchmodat2=452 bind=49 fork=57 vfork=58 clone=56 clone3=435 socket=41
+ioctl=16 personality=135 mount=165 umount2=166 pivot_root=155 chroot=161 unshare=272 setns=308
+open_tree=428 move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 mount_setattr=442 ptrace=101
+process_vm_readv=310 process_vm_writev=311 process_madvise=440 pidfd_getfd=438 kcmp=312 kexec_load=246
+kexec_file_load=320 init_module=175 finit_module=313 delete_module=176 bpf=321 perf_event_open=298
+userfaultfd=323 io_uring_setup=425 io_uring_enter=426 io_uring_register=427 keyctl=250 add_key=248
+request_key=249 open_by_handle_at=304 name_to_handle_at=303 swapon=167 swapoff=168 reboot=169
+settimeofday=164 clock_settime=227 clock_adjtime=305 adjtimex=159 quotactl=179 quotactl_fd=443
+nfsservctl=180 fanotify_init=300 lookup_dcookie=212 iopl=172 ioperm=173 acct=163 sethostname=170
+setdomainname=171 vhangup=153 uselib=134
+"""
+_AARCH64 = """
+openat=56 openat2=437 truncate=45 unlinkat=35 renameat=38 renameat2=276 linkat=37 symlinkat=36 mkdirat=34
+mknodat=33 fchmod=52 fchmodat=53 fchmodat2=452 bind=200 clone=220 clone3=435 socket=198 ioctl=29
+personality=92 mount=40 umount2=39 pivot_root=41 chroot=51 unshare=97 setns=268 open_tree=428
+move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 mount_setattr=442 ptrace=117
+process_vm_readv=270 process_vm_writev=271 process_madvise=440 pidfd_getfd=438 kcmp=272 kexec_load=104
+kexec_file_load=294 init_module=105 finit_module=273 delete_module=106 bpf=280 perf_event_open=241
+userfaultfd=282 io_uring_setup=425 io_uring_enter=426 io_uring_register=427 keyctl=219 add_key=217
+request_key=218 open_by_handle_at=265 name_to_handle_at=264 swapon=224 swapoff=225 reboot=142
+settimeofday=170 clock_settime=112 clock_adjtime=266 adjtimex=171 quotactl=60 quotactl_fd=443
+nfsservctl=42 fanotify_init=262 lookup_dcookie=18 acct=89 sethostname=161 setdomainname=162 vhangup=58
+"""
+
+
+def _table(text: str) -> dict[str, int]:
+    return {name: int(number) for name, number in (item.split("=") for item in text.split())}
+
+
+NUMBERS: dict[Machine, dict[str, int]] = {"x86_64": _table(_X86_64), "aarch64": _table(_AARCH64)}
+"""A machine lacks the calls that it never had."""
+
+AUDIT_ARCH: dict[Machine, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+X32_BIT = 0x40000000  # marks the calls of the x32 interface, which have other numbers
+
+
+class Case(Struct, frozen=True):
+    """What happens to a call whose argument passes a test; the first case that does decides."""
+
+    call: str
+    reply: Reply
+    errno: int = 0
+    """What a refused call returns."""
+    argument: int = 0
+    """Which argument is tested; its lower 32 bits count, as in the kernel for these calls."""
+    test: Test = "always"
+    values: tuple[int, ...] = ()
+    """One mask for `any` and `none` of its bits, else the values."""
+
+
+CLONE_THREAD = 0x00010000
+_CLONE_NEW = 0x02000000 | 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the others are not held by a network namespace
+_TERMINAL = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type into somebody's terminal
+_QUERY_PERSONALITY = (0, 0xFFFFFFFF)
+
+_NEVER = """
+mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig fsmount fspick
+mount_setattr ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp kexec_load
+kexec_file_load init_module finit_module delete_module bpf perf_event_open userfaultfd keyctl add_key
+request_key name_to_handle_at swapon swapoff reboot settimeofday clock_settime clock_adjtime adjtimex
+quotactl quotactl_fd nfsservctl fanotify_init lookup_dcookie iopl ioperm acct sethostname setdomainname
+vhangup uselib
+""".split()
+
+REFUSED = (
+    *(Case(call, "refuse", errno.EPERM) for call in _NEVER),
+    Case("clone", "refuse", errno.EPERM, 0, "any", (_CLONE_NEW,)),
+    Case("socket", "refuse", errno.EAFNOSUPPORT, 0, "not in", _FAMILIES),
+    Case("ioctl", "refuse", errno.EPERM, 1, "in", _TERMINAL),
+    Case("personality", "refuse", errno.EPERM, 0, "not in", _QUERY_PERSONALITY),
+    # Its flags lie in memory, where a filter cannot look; every libc then takes `clone`.
+    Case("clone3", "refuse", errno.ENOSYS),
+)
+
+UNWATCHABLE = (
+    # These open or change files without one of the calls that are watched.
+    *(Case(f"io_uring_{part}", "refuse", errno.ENOSYS) for part in ("setup", "enter", "register")),
+    Case("open_by_handle_at", "refuse", errno.EPERM),
+)
+
+NO_SOCKETS = (Case("socket", "refuse", errno.EACCES),)
+# For walls that do not hide the sockets of the system: its services would do anything for a program.
+ONLY_INTERNET = (Case("socket", "refuse", errno.EACCES, 0, "not in", (2, 10)),)
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+WATCHED = (
+    Case("open", "watch", 0, 1, "any", (_WRITING,)),
+    Case("openat", "watch", 0, 2, "any", (_WRITING,)),
+    *(
+        Case(call, "watch")
+        for call in (
+            "openat2 creat truncate unlink unlinkat rmdir rename renameat renameat2 link linkat symlink"
+            " symlinkat mkdir mkdirat mknod mknodat chmod fchmod fchmodat fchmodat2 bind"
+        ).split()
+    ),
+)
+
+COUNTED = (
+    Case("fork", "watch"),
+    Case("vfork", "watch"),
+    Case("clone", "watch", 0, 0, "none", (CLONE_THREAD,)),
+    Case("clone3", "refuse", errno.ENOSYS),
+)

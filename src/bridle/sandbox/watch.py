@@ -1,0 +1,280 @@
+"""Watches the calls of a program that change files, and has what lies there kept before they happen.
+
+The kernel holds such a call, hands it to us and waits (seccomp user notification). We find out which
+path it means, have it kept, and let the call go on. A path that could not be kept is not changed.
+The same way forks are counted: that holds for root, too, whom RLIMIT_NPROC does not bind.
+
+A call is let go on by its own arguments, which another thread of the program may alter at that moment.
+So this makes undo complete for every honest program; it is no wall. Walls are the mounts.
+"""
+
+import errno
+import fcntl
+import os
+import platform
+import select
+import stat
+import struct
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from bridle.sandbox.sight import AT_FDCWD, locate, open_place, read_memory, read_path
+from bridle.sandbox.syscalls import NUMBERS
+
+_RECEIVE, _ANSWER, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
+_CALL = struct.Struct("=QIIiIQ6Q")
+_HOW = struct.Struct("=QQQ")
+_IN_ROOT = 0x10
+_REPLY = struct.Struct("=QqiI")
+_CONTINUE = 1
+_SYNC_WAKE_UP = 1
+_AT_EMPTY_PATH = 0x1000
+_AT_SYMLINK_FOLLOW = 0x400
+_AT_SYMLINK_NOFOLLOW = 0x100
+_TMPFILE = getattr(os, "O_TMPFILE", 0o20200000)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_RECOUNT_S = 0.05
+_FORKS = ("fork", "vfork", "clone")
+_SPARING = frozenset({"chmod", "fchmod", "fchmodat", "fchmodat2", "rmdir", "unlink", "unlinkat"})
+"""They change a folder and nothing of what is in it."""
+_ALONE = "/."  # a path that ends so is kept without what is in it
+
+
+class Watch:
+    """Serves the watched calls of one program in a thread of its own, from `begin` until all of it ended."""
+
+    def __init__(
+        self,
+        *,
+        keep: Callable[[str], None] | None,
+        refuses: Callable[[str], bool],
+        roots: Sequence[str],
+        max_processes: int | None,
+    ) -> None:
+        self._keep = keep
+        self._refuses = refuses
+        self._roots = tuple(roots)
+        self._max_processes = max_processes
+        self._warden = 0
+        self._forks_left = 0
+        self._counted_s = 0.0
+        self._may_fork = True
+        self._names = {number: name for name, number in NUMBERS[platform.machine()].items()}  # type: ignore[index]
+        self.error = ""
+
+    def begin(self, listener: int, pid: int) -> None:
+        """Take over a listener; it is closed when the program and all that it started have ended."""
+        self._warden = pid
+        threading.Thread(target=self._serve, args=(listener,), daemon=True, name="bridle-watch").start()
+
+    def refuse_forks(self) -> None:
+        """Let no process be made any more: the program is being ended."""
+        self._may_fork = False
+
+    def _serve(self, listener: int) -> None:
+        poll = select.poll()
+        poll.register(listener, select.POLLIN)
+        with suppress(OSError):  # a kernel before 6.6 does not know it: slower, not worse
+            fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
+        buffer = bytearray(_CALL.size)
+        try:
+            while not any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll()):
+                buffer[:] = bytes(_CALL.size)  # the kernel insists on zeros
+                try:
+                    fcntl.ioctl(listener, _RECEIVE, buffer)
+                except FileNotFoundError:
+                    continue  # the caller was killed meanwhile
+                number, pid, _, call, _, _, *args = _CALL.unpack(buffer)
+                answer = self._judge(listener, number, pid, self._names.get(call, ""), args)
+                reply = _REPLY.pack(number, 0, -answer, 0 if answer else _CONTINUE)
+                with suppress(FileNotFoundError):
+                    fcntl.ioctl(listener, _ANSWER, reply)
+        finally:
+            os.close(listener)
+
+    def _judge(self, listener: int, number: int, pid: int, name: str, args: Sequence[int]) -> int:
+        """Return 0 to let a call go on, or the error it gets."""
+        if name in _FORKS:
+            return self._judge_fork()
+        try:
+            paths = touched(name, pid, args, self._roots)
+        except OSError as error:
+            # A path that is none fails as it would have; of anything else we do not know what it means.
+            return error.errno if error.errno in (errno.EFAULT, errno.ENAMETOOLONG) else errno.EIO
+        try:
+            fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", number))
+        except OSError:
+            return errno.EINTR  # it was killed, and we may have looked at whoever has its number now
+        return self._allow_change(paths)
+
+    def _allow_change(self, paths: Sequence[str]) -> int:
+        for path in paths:
+            place = path.removesuffix(_ALONE)
+            if not any(place == root or place.startswith(root + "/") for root in self._roots):
+                continue
+            try:
+                if self._refuses(place):
+                    return errno.EACCES
+                if self._keep is not None:
+                    self._keep(path)
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is changed that was not kept
+                self.error = self.error or f"{path}: {error}"
+                return errno.EIO
+        return 0
+
+    def _judge_fork(self) -> int:
+        if not self._may_fork:
+            return errno.EAGAIN
+        if self._max_processes is None:
+            return 0
+        if self._forks_left == 0:
+            now = time.monotonic()
+            if now - self._counted_s < _RECOUNT_S:
+                return errno.EAGAIN
+            self._forks_left = max(0, self._max_processes - count_below(self._warden, self._max_processes))
+            if self._forks_left == 0:
+                self._counted_s = now
+                return errno.EAGAIN
+        self._forks_left -= 1
+        return 0
+
+
+def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> list[str]:
+    """Return the paths that a call would change, free of links; raises OSError when they cannot be read."""
+
+    def at(descriptor: int, address: int, *, follow: bool = False) -> str | None:
+        return locate(pid, _int(descriptor), read_path(pid, address), roots, follow=follow)
+
+    found: list[str | None]
+    match name:
+        case "open" | "openat" | "openat2" | "creat":
+            found = [_opened(name, pid, args, roots)]
+        case "truncate":
+            found = [at(AT_FDCWD, args[0], follow=True)]
+        case "chmod":
+            found = [at(AT_FDCWD, args[0], follow=True)]
+        case "unlink" | "rmdir":
+            found = [at(AT_FDCWD, args[0])]
+        case "mkdir" | "mknod":
+            found = [_if_new(at(AT_FDCWD, args[0]), pid)]
+        case "unlinkat":
+            found = [at(args[0], args[1])]
+        case "mkdirat" | "mknodat":
+            found = [_if_new(at(args[0], args[1]), pid)]
+        case "rename":
+            found = [at(AT_FDCWD, args[0]), at(AT_FDCWD, args[1])]
+        case "renameat" | "renameat2":
+            found = [at(args[0], args[1]), at(args[2], args[3])]
+        case "symlink":
+            found = [_if_new(at(AT_FDCWD, args[1]), pid)]
+        case "symlinkat":
+            found = [_if_new(at(args[1], args[2]), pid)]
+        case "link":  # what is written through the new name changes the file of the old one
+            found = [at(AT_FDCWD, args[0]), at(AT_FDCWD, args[1])]
+        case "linkat":
+            found = [_source(pid, args, roots), at(args[2], args[3])]
+        case "fchmod":
+            found = [open_place(pid, _int(args[0]))]
+        case "fchmodat" | "fchmodat2":
+            found = [_changed_mode(name, pid, args, roots)]
+        case "bind":
+            found = [_socket_path(pid, args, roots)]
+        case _:
+            raise OSError(errno.ENOSYS, f"a call that is not watched: {name}")
+    paths = [path for path in found if path is not None]
+    if name not in _SPARING:
+        return paths
+    return [path + _ALONE if stat.S_ISDIR(_mode(path, pid) or 0) else path for path in paths]
+
+
+def _opened(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> str | None:
+    resolve = 0
+    match name:
+        case "creat":
+            descriptor, address, flags = AT_FDCWD, args[0], os.O_CREAT
+        case "open":
+            descriptor, address, flags = AT_FDCWD, args[0], _int(args[1])
+        case "openat":
+            descriptor, address, flags = _int(args[0]), args[1], _int(args[2])
+        case _:
+            flags, _, resolve = _HOW.unpack(read_memory(pid, args[2], _HOW.size))
+            descriptor, address = _int(args[0]), args[1]
+    if not flags & _WRITING or flags & _TMPFILE == _TMPFILE:
+        return None  # a nameless file gets its name by linkat
+    exclusive = flags & os.O_CREAT and flags & os.O_EXCL
+    follow = not (flags & os.O_NOFOLLOW or exclusive)
+    path = read_path(pid, address)
+    if resolve & _IN_ROOT:
+        path = "./" + path
+    place = locate(pid, descriptor, path, roots, follow=follow)
+    mode = _mode(place, pid)
+    # What exists cannot be made anew and a folder cannot be written to: the call is going to fail.
+    return None if (mode is not None and exclusive) or stat.S_ISDIR(mode or 0) else place
+
+
+def _source(pid: int, args: Sequence[int], roots: Sequence[str]) -> str | None:
+    path = read_path(pid, args[1])
+    if not path and args[4] & _AT_EMPTY_PATH:
+        return _if_named(open_place(pid, _int(args[0])), pid)
+    follow = bool(args[4] & _AT_SYMLINK_FOLLOW)
+    return _if_named(locate(pid, _int(args[0]), path, roots, follow=follow), pid)
+
+
+def _changed_mode(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> str | None:
+    flags = args[3] if name == "fchmodat2" else 0
+    path = read_path(pid, args[1])
+    if not path and flags & _AT_EMPTY_PATH:
+        return open_place(pid, _int(args[0]))
+    return locate(pid, _int(args[0]), path, roots, follow=not flags & _AT_SYMLINK_NOFOLLOW)
+
+
+def _socket_path(pid: int, args: Sequence[int], roots: Sequence[str]) -> str | None:
+    address = read_memory(pid, args[1], min(_int(args[2]), 110)) if 2 < _int(args[2]) <= 128 else b""
+    family, path = address[:2], address[2:].partition(b"\0")[0]
+    if family != b"\1\0" or not path:
+        return None
+    return _if_new(locate(pid, AT_FDCWD, os.fsdecode(path), roots, follow=False), pid)
+
+
+def _if_new(place: str | None, pid: int) -> str | None:
+    """Leave out what is there already: it cannot be made anew, and to keep a whole folder would be dear."""
+    return place if _mode(place, pid) is None else None
+
+
+def _if_named(place: str | None, pid: int) -> str | None:
+    return place if _mode(place, pid) is not None else None
+
+
+def _mode(place: str | None, pid: int) -> int | None:
+    if place is None:
+        return None
+    try:
+        return os.lstat(f"/proc/{pid}/root{place}").st_mode
+    except OSError:
+        return None
+
+
+def count_below(pid: int, limit: int) -> int:
+    """Count what descends from a process; stops above the limit."""
+    found = [pid]
+    for one in found:
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{thread}/children", "rb") as file:
+                    found += map(int, file.read().split())
+        if len(found) > limit:
+            break
+    return len(found) - 1
+
+
+def _parent(pid: int) -> int:
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[1])
+    return pid
+
+
+def _int(value: int) -> int:
+    """Read an argument as the kernel does that takes an int."""
+    return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000

@@ -1,0 +1,339 @@
+"""The tool calls of a run: judged, asked about, run, and recorded in the order of the reply.
+
+```
+prepare ─▶ allow ────────────────────────────────▶ execute ─▶ finish
+        ─▶ deny ─▶ refuse                             │
+        ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
+```
+
+Everything here happens inside a step of the driver, but for the coroutines handed to `later`, which
+start once the events that announce them are durable.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.budget import Budget, Spend
+from bridle.core.context import MESSAGE_FRAME_TOKENS, estimate_message
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.ids import CallId
+from bridle.core.loop import Decided, Input, Prepared, Returned
+from bridle.core.messages import Message, ToolCall, ToolResult
+from bridle.core.ports import Keeper, ToolContext, ToolOutput
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Decide,
+    Event,
+    FilesChanged,
+    Notice,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
+    Reply,
+    ToolFinished,
+    ToolOutputDelta,
+    ToolStarted,
+)
+from bridle.core.recovery import close_calls, failed
+from bridle.core.revision import FileChange
+from bridle.core.session import RunState
+from bridle.sessions.dispatch import Checked
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import Journal
+from bridle.sessions.setup import Setup
+
+MAX_CHANGES_PER_EVENT = 500
+MAX_PRINTED_CHARS = 4_000
+STOP_S = 1.0
+_AGAIN = "make the call again, on its own"
+
+Effect = Coroutine[None, None, None]
+
+
+class Previewed(Struct, frozen=True):
+    """A call that must be asked about can now be shown."""
+
+    checked: Checked
+    preview: str
+    failure: str = ""
+    """Why it would fail anyway, so that nobody needs to be asked."""
+
+
+class Finished(Struct, frozen=True):
+    """A call has run."""
+
+    result: ToolResult
+    output: ToolOutput
+    changes: tuple[FileChange, ...]
+    duration_ms: int
+    tokens: int
+
+
+class Left(Struct, frozen=True):
+    """Calls that were cut off have changed something."""
+
+    changes: tuple[FileChange, ...]
+
+
+class Calls:
+    """Takes each call of a run from the model's wish to its recorded result."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        journal: Journal,
+        run: RunState,
+        setup: Setup,
+        *,
+        budget: Budget,
+        count: Callable[[str], Awaitable[list[int]]],
+        later: Callable[[Effect], None],
+        tell: Callable[[Previewed | Finished | Left], Awaitable[None]],
+    ) -> None:
+        self._engine = engine
+        self._journal = journal
+        self._run = run
+        self._setup = setup
+        self.budget = budget
+        self._count = count
+        self._later = later
+        self._tell = tell
+        self._to_ask: list[Checked] = []
+        self._questions: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
+        self._printed: dict[CallId, str] = {}
+        """The end of what running calls have shown."""
+        self._recorded: set[FileChange] = set()
+        """Changes that the keeper does not know to be recorded."""
+
+    # ------------------------------------------------------------------ may it run?
+
+    def prepare(self, call: ToolCall) -> list[Input]:
+        """Judge a call; what must be asked about waits for its preview."""
+        if finished := self._run.finished.get(call.id):
+            return [Returned(finished.result)]  # it ran before this process took over
+        checked = self._check(call)
+        if checked.action == "deny":
+            return self.refuse(call, checked.why, denied=checked.denied)
+        if checked.action == "allow":
+            return [Prepared(call.id, "allow", parallel=checked.parallel)]
+        if decided := self._run.decided.get(call.id):
+            asked = Prepared(call.id, "ask", parallel=checked.parallel)
+            return [asked, Decided(call.id, decided.answer, decided.reason)]
+        self._to_ask.append(checked)
+        return []
+
+    def begin_previews(self) -> None:
+        """Line up the previews of this step's questions."""
+        if self._to_ask:
+            self._later(self._preview(self._to_ask))
+            self._to_ask = []
+
+    def drop_previews(self) -> None:
+        """Ask nothing of what this step prepared."""
+        self._to_ask = []
+
+    async def _preview(self, to_ask: list[Checked]) -> None:
+        """Make the previews one after the other, so that questions come in the order of the calls."""
+        for checked in to_ask:
+            try:
+                preview = await self._setup.dispatcher.preview(checked.call, self._context(checked.call))
+            except ToolError as error:
+                await self._tell(Previewed(checked, "", str(error)))
+            else:
+                await self._tell(Previewed(checked, preview))
+
+    def ask(self, asked: Previewed) -> list[Input]:
+        """Put the question to whoever watches."""
+        call, checked = asked.checked.call, asked.checked
+        if asked.failure:
+            return self.refuse(call, asked.failure)
+        if self._check(call).action == "allow":  # a rule was granted while the preview was made
+            return [Prepared(call.id, "allow", parallel=checked.parallel)]
+        self._journal.stage(
+            ApprovalRequested(call.id, call.name, call.args, checked.why, asked.preview, checked.suggestions)
+        )
+        return [Prepared(call.id, "ask", parallel=checked.parallel)]
+
+    def decide(self, decision: Decide) -> list[Input]:
+        """Record the first answer to an approval; unknown calls and later answers are ignored."""
+        request = self._run.requested.get(decision.call_id)
+        if request is None or decision.call_id in self._run.decided:
+            return []
+        rules = request.suggestions if decision.answer in ("session", "always") else ()
+        self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rules))
+        if decision.answer == "always" and rules:
+            self._later(self._remember(rules))
+        decided: list[Input] = [Decided(decision.call_id, decision.answer, decision.reason)]
+        return decided + (self._answer_by_rules(rules) if rules else [])
+
+    def _answer_by_rules(self, rules: Sequence[str]) -> list[Input]:
+        """Rules granted for the session also answer the other open questions they cover."""
+        waiting = {request.call_id for request in self._run.pending}
+        reply = self._run.replied
+        calls = [call for call in reply.message.calls if call.id in waiting] if reply is not None else []
+        covered = [call for call in calls if self._check(call).action == "allow"]
+        for call in covered:
+            self._journal.stage(ApprovalDecided(call.id, "once", f"rule {', '.join(rules)}"))
+        return [Decided(call.id, "once") for call in covered]
+
+    async def _remember(self, rules: Sequence[str]) -> None:
+        try:
+            await asyncio.to_thread(self._engine.remember, rules)
+        except BridleError as error:
+            self._journal.show(Notice(f"the rule holds for this session only: {error}"))
+
+    def _check(self, call: ToolCall) -> Checked:
+        return self._setup.dispatcher.check(call, self._context(call))
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        facts = self._journal.session.known
+        keeper = self._setup.keeper
+        context = ToolContext(
+            session=self._journal.id,
+            cwd=self._setup.cwd,
+            emit=lambda text: self._show(call.id, self._engine.mask(text)),
+            call_id=call.id,
+            rules=self._setup.rules_with(facts.granted),
+            mode=self._setup.mode,
+            seen=facts.seen,
+            ask=lambda question: self._put(call.id, question),
+            todos=facts.todos,
+            sees_images=self._setup.backend.model.images,
+        )
+        return context if keeper is None else replace(context, keep=keeper.keep)
+
+    def _show(self, call_id: CallId, text: str) -> None:
+        self._printed[call_id] = (self._printed.get(call_id, "") + text)[-MAX_PRINTED_CHARS:]
+        self._journal.show(ToolOutputDelta(call_id, text))
+
+    # ------------------------------------------------------------------ running it
+
+    def execute(self, call: ToolCall) -> list[Input]:
+        """Announce a call and line it up, unless there are too many, or it means something else by now."""
+        checked = self._check(call)  # a link, a folder, a variable may have changed since it was prepared
+        if checked.action == "deny":
+            return self.refuse(call, checked.why, denied=checked.denied)
+        if checked.action == "ask" and call.id not in self._run.decided:
+            return self.refuse(
+                call, f"not run: after what came before it the user must be asked: {checked.why}; {_AGAIN}"
+            )
+        if level := self.budget.reserve(Spend(tool_calls=1)):
+            return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
+        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable))
+        self._later(self._perform(checked))
+        return []
+
+    async def _perform(self, checked: Checked) -> None:
+        began_s = self._engine.clock.monotonic_s()
+        call = checked.call
+        outcome = await self._setup.dispatcher.run(call, self._context(call))
+        result = outcome.result
+        changes: tuple[FileChange, ...] = ()
+        if self._setup.keeper is not None and not checked.repeatable:
+            try:
+                changes = await self._collect(self._setup.keeper)
+            except BridleError as error:
+                text = f"{result.output}\n[what this changed cannot be undone: {error}]"
+                result = replace(result, output=text)
+        duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
+        [tokens] = await self._count(result.output)
+        tokens += MESSAGE_FRAME_TOKENS
+        await self._tell(Finished(result, outcome.output, changes, duration_ms, tokens))
+
+    async def stop(self) -> None:
+        """Tell what calls have changed that were cut off; what takes long to find comes with the next run."""
+        keeper = self._setup.keeper
+        if keeper is None or all(call.repeatable for call in self._run.interrupted):
+            return
+        with suppress(BridleError, TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                changes = await self._collect(keeper)
+            await self._tell(Left(changes))
+
+    async def _collect(self, keeper: Keeper) -> tuple[FileChange, ...]:
+        is_over = self._engine.is_at_rest(self._journal.id)
+        return await asyncio.to_thread(keeper.collect, is_over=is_over)
+
+    def close(self, reason: str) -> None:
+        """Give each call that has no result at the end of the run one, with the last that it printed."""
+        for closed in close_calls(self._run, begun=f"not finished: {reason}", not_begun=f"not run: {reason}"):
+            result = closed.result
+            if printed := self._printed.get(result.call_id, "").strip():
+                result = replace(result, output=f"{result.output}; the last it had printed was:\n{printed}")
+            tokens = estimate_message(Message("tool", (result,)))
+            self._journal.stage(replace(closed, result=result, tokens=tokens))
+
+    def record_changes(self, changes: Sequence[FileChange], call_id: CallId | None = None) -> None:
+        """Record what was changed on disk, each change once."""
+        new = [change for change in changes if change not in self._recorded]
+        if new:
+            self._recorded.update(new)
+            self._journal.stage(*changed_files(new, call_id))
+            self._later(self._confirm())
+
+    async def _confirm(self) -> None:
+        assert self._setup.keeper is not None
+        recorded = set(self._recorded)
+        with suppress(BridleError):  # then they come again, and are known
+            await asyncio.to_thread(self._setup.keeper.confirm)
+            self._recorded -= recorded
+
+    def finish(self, finished: Finished) -> Returned:
+        """Record what a call gave back and what it changed."""
+        call_id = finished.result.call_id
+        self._journal.stage(*finished.output.notes)
+        self.record_changes(finished.changes, call_id)
+        self._printed.pop(call_id, None)
+        self._settle(call_id)
+        self._journal.stage(
+            ToolFinished(finished.result, finished.duration_ms, finished.tokens, diff=finished.output.diff)
+        )
+        return Returned(finished.result)
+
+    def refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
+        """Record that a call does not run, and why."""
+        result = failed(call.id, call.name, reason).result
+        tokens = estimate_message(Message("tool", (result,)))
+        self._settle(call.id)
+        self._journal.stage(ToolFinished(result, 0, tokens, denied))
+        return [Returned(result)]
+
+    def _settle(self, call_id: CallId) -> None:
+        if call_id in self._run.started:
+            self.budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
+
+    # ------------------------------------------------------------------ questions of a tool
+
+    async def _put(self, call_id: CallId, question: Question) -> tuple[str, ...]:
+        """Ask the user and rest until there is an answer."""
+        answered: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
+        self._questions[call_id] = answered
+        try:
+            await self._journal.record(QuestionAsked(call_id, question))
+            return await answered
+        finally:
+            self._questions.pop(call_id, None)
+
+    def reply(self, reply: Reply) -> None:
+        """Record the first answer to a question; unknown calls and later answers are ignored."""
+        if reply.call_id in self._run.questions and reply.call_id in self._questions:
+            self._journal.stage(QuestionAnswered(reply.call_id, reply.answers))
+            self._later(self._hand_over(reply))
+
+    async def _hand_over(self, reply: Reply) -> None:
+        answered = self._questions.get(reply.call_id)
+        if answered is not None and not answered.done():
+            answered.set_result(reply.answers)
+
+
+def changed_files(
+    changes: Sequence[FileChange], call_id: CallId | None = None, *, rewind: bool = False
+) -> list[Event]:
+    """Return the events that record changes: each of a bounded size."""
+    starts = range(0, len(changes), MAX_CHANGES_PER_EVENT)
+    return [FilesChanged(tuple(changes[at : at + MAX_CHANGES_PER_EVENT]), call_id, rewind) for at in starts]

@@ -1,0 +1,206 @@
+"""Going back: which turns there are, what a rewind would do, and doing it.
+
+The conversation goes back by one event (`core/transcript.py`), the files by the states recorded with
+every change (`core/revision.py`). What somebody else has changed since is a conflict and stays as it is.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from bridle.core.errors import SessionConflict, StoreError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Blobs, Keeper, Store
+from bridle.core.protocol import (
+    Event,
+    FilesChanged,
+    MessageAdded,
+    Record,
+    Rewind,
+    Rewound,
+    RunStarted,
+    Todo,
+    TodosChanged,
+    TurnEnded,
+)
+from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
+from bridle.core.transcript import live
+from bridle.sessions.calls import changed_files
+from bridle.tools.diff import new_file_diff, unified_diff
+from bridle.tools.toolbox import cap_output
+
+MAX_DIFF_BYTES = 64 * 1024  # of one file
+
+
+class Turn(Struct, frozen=True):
+    """One turn of the conversation as it now is; 0 is the time before the first prompt."""
+
+    number: int
+    seq: int
+    """The event after which the turn was over."""
+    prompt: str = ""
+    """What began the run it belongs to."""
+    files: int = 0
+    """How many files it changed."""
+
+
+class RewindPlan(Struct, frozen=True):
+    """What a rewind would do."""
+
+    to_seq: int
+    changes: tuple[FileChange, ...] = ()
+    """From what lies there now to what would."""
+    conflicts: tuple[str, ...] = ()
+    """Paths that somebody else has changed since."""
+    lost: tuple[str, ...] = ()
+    """Paths whose earlier content was too large to keep."""
+
+
+def turns_of(records: Sequence[Record]) -> list[Turn]:
+    """Number the turns that the conversation still has, from 1."""
+    turns = [Turn(0, 1)]
+    prompt, files, starts = "", 0, False
+    for record in live(records).records:
+        match record.event:
+            case RunStarted():
+                starts = True
+            case MessageAdded() as added if starts:
+                prompt, starts = added.message.text, False
+            case FilesChanged() as changed:
+                files += len(changed.changes)
+            case TurnEnded():
+                turns.append(Turn(len(turns), record.seq, prompt, files))
+                files = 0
+            case _:
+                pass
+    return turns
+
+
+def find_turn(records: Sequence[Record], number: int) -> Turn:
+    """Return a turn by its number; raises UsageError."""
+    turns = turns_of(records)
+    if not 0 <= number < len(turns):
+        raise UsageError(
+            f"there are turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
+        )
+    return turns[number]
+
+
+def last_rewind(records: Sequence[Record]) -> int:
+    """Return the event just before the newest rewind, to undo it; raises UsageError."""
+    for record in reversed(records):
+        if isinstance(record.event, Rewound):
+            first = record.seq - 1
+            while first > 1 and _is_part_of_rewind(records[first - 1].event):
+                first -= 1
+            return first
+    raise UsageError("nothing was rewound in this session")
+
+
+def _is_part_of_rewind(event: Event) -> bool:
+    return isinstance(event, FilesChanged) and event.rewind
+
+
+def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = None) -> list[FileChange]:
+    """Return every recorded change with after < seq <= upto, in order."""
+    return [
+        change
+        for record in records
+        if record.seq > after and (upto is None or record.seq <= upto)
+        if isinstance(record.event, FilesChanged)
+        for change in record.event.changes
+    ]
+
+
+async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) -> RewindPlan:
+    """Find out what going back would do to the files; changes nothing."""
+    changes = file_changes(records, after=to_seq)
+    targets, expected = states_at(changes), last_states(changes)
+    found = await asyncio.to_thread(keeper.look, list(targets))
+    todo = [FileChange(path, found[path], target) for path, target in sorted(targets.items())]
+    steps = tuple(change for change in todo if change.before != change.after)
+    return RewindPlan(
+        to_seq,
+        steps,
+        tuple(conflicts({step.path: expected[step.path] for step in steps}, found)),
+        tuple(change.path for change in todo if change.after is not None and not change.after.kept),
+    )
+
+
+async def rewind(
+    session: SessionId, command: Rewind, store: Store, keeper: Keeper | None, *, is_over: bool = False
+) -> list[Event]:
+    """Bring the files back and return what to record; raises SessionConflict before anything is touched.
+
+    `is_over` is that of `Keeper.collect`.
+    """
+    records = await store.read(session)
+    if not 1 <= command.to_seq <= records[-1].seq:
+        raise UsageError(f"session {session} has events 1 to {records[-1].seq}, not {command.to_seq}")
+    changed: list[Event] = []
+    left: tuple[str, ...] = ()
+    if command.scope != "conversation" and keeper is not None:
+        plan = await plan_rewind(records, command.to_seq, keeper)
+        if plan.conflicts and not command.force:
+            raise SessionConflict(
+                f"changed by somebody else since: {', '.join(plan.conflicts[:10])}",
+                hint="look at them, then rewind with --force, or leave files out with --only conversation",
+            )
+        targets = {change.path: change.after for change in plan.changes}
+        left = await asyncio.to_thread(keeper.restore, targets)
+        changed = changed_files(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
+    return [*changed, Rewound(command.to_seq, command.scope, _todos_at(records, command.to_seq), left)]
+
+
+def _todos_at(records: Sequence[Record], seq: int) -> tuple[Todo, ...]:
+    past = live([record for record in records if record.seq <= seq]).records
+    found = (record.event.todos for record in reversed(past) if isinstance(record.event, TodosChanged))
+    return next(found, ())
+
+
+def describe_changes(changes: Iterable[FileChange], blobs: Blobs) -> str:
+    """Show changes as one unified diff; what is no text is described in a line."""
+    return "".join(_describe(change, blobs) for change in net_changes(changes))
+
+
+def _describe(change: FileChange, blobs: Blobs) -> str:
+    before, after = change.before, change.after
+    if before is None or after is None or before.kind != after.kind:
+        return _describe_content(change, blobs)
+    mode = (
+        f"{change.path}: mode {before.mode:o} becomes {after.mode:o}\n" if before.mode != after.mode else ""
+    )
+    return mode + (_describe_content(change, blobs) if before.digest != after.digest else "")
+
+
+def _describe_content(change: FileChange, blobs: Blobs) -> str:
+    before, after = change.before, change.after
+    old, new = _text(before, blobs), _text(after, blobs)
+    if _is_file(after) and before is None and new is not None:
+        return cap_output(new_file_diff(new, change.path), MAX_DIFF_BYTES)
+    if (_is_file(before) or _is_file(after)) and old is not None and new is not None:
+        return cap_output(unified_diff(old, new, change.path), MAX_DIFF_BYTES)
+    return f"{change.path}: {_word(before)} becomes {_word(after)}\n"
+
+
+def _is_file(state: FileState | None) -> bool:
+    return state is not None and state.kind == "file"
+
+
+def _word(state: FileState | None) -> str:
+    if state is None:
+        return "nothing"
+    return f"a file of {state.size} bytes" if state.kind == "file" else f"a {state.kind}"
+
+
+def _text(state: FileState | None, blobs: Blobs) -> str | None:
+    """Return a file's content where it is text; nothing at all is an empty text."""
+    if state is None:
+        return ""
+    if state.kind != "file" or not state.kept:
+        return None
+    try:
+        return blobs.get(state.digest).decode()
+    except (StoreError, UnicodeDecodeError):
+        return None

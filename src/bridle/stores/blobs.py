@@ -1,0 +1,229 @@
+"""Bytes kept under the SHA-256 of their content: earlier files, long outputs.
+
+```
+<folder>/ab/cdef…            one blob; "ab" + "cdef…" is the digest of the content
+    "r" content              as it is
+    "z" zlib stream          where that is shorter
+<folder>/ab/.<pid>-<n>.tmp   being written; a leftover of a crash goes with the next `prune`
+```
+
+A blob appears by rename, so it is there whole or not at all after its process is killed. Content is not
+forced to the disk: after a power cut a blob may be empty or damaged, which `get` notices, and `put` of the
+same bytes then writes it anew if it is empty.
+"""
+
+import hashlib
+import os
+import re
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from bridle.core.errors import StoreCorrupt, StoreError
+from bridle.stores.lines import from_os_error
+
+MAX_BLOB_BYTES = 512 * 1024 * 1024
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_RAW, _ZLIB = b"r", b"z"
+_MIN_COMPRESSED = 4096  # a disk block: nothing is won below it, and setting zlib up costs 60 µs
+_SAMPLE_BYTES = 64 * 1024
+_PAYS = 0.9
+_ASIDE = ".prune"
+
+
+class FileBlobs:
+    """Blobs as files of one folder, which several processes may use at once."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        max_blob_bytes: int = MAX_BLOB_BYTES,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        """Use a folder, which is made with the first blob."""
+        self._folder = folder
+        self._root = os.fspath(folder)
+        self._max_blob_bytes = max_blob_bytes
+        self._now_s = now_s
+        self._numbers = count()
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes and return their digest; raises StoreFull or StoreError."""
+        if len(data) > self._max_blob_bytes:
+            raise _too_large("the content", self._max_blob_bytes)
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        try:
+            if not _renewed(path):
+                self._write(path, data)
+        except OSError as error:
+            raise from_os_error(Path(path), error) from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return kept bytes; raises StoreError when they are missing, StoreCorrupt when they are damaged."""
+        if not _DIGEST.fullmatch(digest):
+            raise _missing(digest)
+        try:
+            with open(self._path(digest), "rb") as file:
+                stored = file.read(self._max_blob_bytes + 2)
+        except FileNotFoundError:
+            raise _missing(digest) from None
+        except OSError as error:
+            raise from_os_error(Path(self._path(digest)), error) from error
+        data = _unpacked(digest, stored, self._max_blob_bytes)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise _damaged(digest)
+        return data
+
+    def prune(self, used: Collection[str], older_than_s: float) -> int:
+        """Remove what is not used and was last put that long ago; return how many files; raises StoreError.
+
+        The age protects what a running session has put but not recorded yet: an hour is plenty.
+        """
+        limit = self._now_s() - older_than_s
+        removed = 0
+        try:
+            for digest, entry in self._entries():
+                if digest in used or entry.stat(follow_symlinks=False).st_mtime > limit:
+                    continue
+                removed += _remove_unless_renewed(entry.path, limit)
+        except OSError as error:
+            raise from_os_error(self._folder, error) from error
+        return removed
+
+    def digests(self) -> set[str]:
+        """Return what is kept, as it is now."""
+        return {digest for digest, _ in self._entries()}
+
+    def _path(self, digest: str) -> str:
+        return f"{self._root}/{digest[:2]}/{digest[2:]}"
+
+    def _entries(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        with suppress(FileNotFoundError), os.scandir(self._root) as folders:
+            for folder in folders:
+                if len(folder.name) == 2 and folder.is_dir(follow_symlinks=False):
+                    with os.scandir(folder.path) as entries:
+                        yield from ((folder.name + entry.name, entry) for entry in entries)
+
+    def _write(self, path: str, data: bytes) -> None:
+        temporary, descriptor = self._create_temporary(os.path.dirname(path))
+        try:
+            try:
+                for piece in _packed(data):
+                    _write_all(descriptor, piece)
+            finally:
+                os.close(descriptor)
+            os.rename(temporary, path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+
+    def _create_temporary(self, folder: str) -> tuple[str, int]:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        for number in self._numbers:
+            path = f"{folder}/.{os.getpid()}-{number}.tmp"
+            try:
+                return path, os.open(path, flags, 0o600)
+            except FileNotFoundError:
+                os.makedirs(self._root, mode=0o700, exist_ok=True)
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            except FileExistsError:
+                continue  # left over by a process of the same number
+        raise AssertionError("count() does not end")
+
+
+class MemoryBlobs:
+    """Blobs that end with their process."""
+
+    def __init__(self, *, max_blob_bytes: int = MAX_BLOB_BYTES) -> None:
+        self._max_blob_bytes = max_blob_bytes
+        self._blobs: dict[str, bytes] = {}
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes and return their digest; raises StoreError."""
+        if len(data) > self._max_blob_bytes:
+            raise _too_large("the content", self._max_blob_bytes)
+        digest = hashlib.sha256(data).hexdigest()
+        self._blobs[digest] = bytes(data)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return kept bytes; raises StoreError when they are missing."""
+        try:
+            return self._blobs[digest]
+        except KeyError:
+            raise _missing(digest) from None
+
+
+def _renewed(path: str) -> bool:
+    """Tell whether a blob is there already, and make it young, so that nobody prunes it now."""
+    try:
+        os.utime(path)
+        return os.stat(path).st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _remove_unless_renewed(path: str, limit: float) -> bool:
+    """Remove an old blob; one that was put again while we looked at it goes back."""
+    aside = path + _ASIDE
+    with suppress(FileNotFoundError):
+        os.rename(path, aside)
+        if os.stat(aside).st_mtime > limit:
+            os.rename(aside, path)
+            return False
+        os.unlink(aside)
+        return True
+    return False
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _packed(data: bytes) -> tuple[bytes, bytes]:
+    """Return the mark and the bytes to store; incompressible data is found out by a sample."""
+    if len(data) < _MIN_COMPRESSED:
+        return _RAW, data
+    sample = data[:_SAMPLE_BYTES]
+    packed = zlib.compress(sample, 1)
+    if len(packed) > len(sample) * _PAYS:
+        return _RAW, data
+    return _ZLIB, packed if len(sample) == len(data) else zlib.compress(data, 1)
+
+
+def _unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
+    if stored[:1] == _RAW:
+        data = stored[1:]
+    elif stored[:1] == _ZLIB:
+        inflate = zlib.decompressobj()
+        try:
+            data = inflate.decompress(memoryview(stored)[1:], max_bytes + 1)
+        except zlib.error as error:
+            raise _damaged(digest) from error
+    else:
+        raise _damaged(digest)
+    if len(data) > max_bytes:
+        raise _too_large(f"blob {digest[:12]}", max_bytes)
+    return data
+
+
+def _missing(digest: str) -> StoreError:
+    return StoreError(f"blob {digest[:12]} is not kept any more")
+
+
+def _damaged(digest: str) -> StoreCorrupt:
+    return StoreCorrupt(f"blob {digest[:12]} is damaged: its bytes are not those that were kept")
+
+
+def _too_large(what: str, max_bytes: int) -> StoreError:
+    return StoreError(f"{what} has more than {max_bytes} bytes and cannot be kept")

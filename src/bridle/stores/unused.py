@@ -1,0 +1,40 @@
+"""Blobs that no session speaks of any more.
+
+A blob is needed as long as its digest stands anywhere in a stored line, or in what is kept aside for a
+session that a crash cut off: that is simple, and never removes too much.
+"""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from bridle.stores.blobs import FileBlobs
+from bridle.stores.lines import LineStore
+
+MIN_AGE_S = 3600.0  # younger ones may belong to a call that is still running
+
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
+
+
+async def prune_blobs(
+    store: LineStore, blobs: FileBlobs, aside: Path, older_than_s: float = MIN_AGE_S
+) -> int:
+    """Remove what is not needed and return how many blobs that were; raises StoreError."""
+    kept = blobs.digests()
+    used = _aside(aside, kept)
+    for session in await store.ids():
+        async for line in store.lines(session):
+            used.update(_mentioned(line, kept))
+    return blobs.prune(used, older_than_s)
+
+
+def _aside(folder: Path, kept: set[str]) -> set[str]:
+    found: set[str] = set()
+    for file in folder.glob("*"):
+        with suppress(FileNotFoundError):  # what it held is recorded by now, and the lines are read later
+            found |= _mentioned(file.read_bytes(), kept)
+    return found
+
+
+def _mentioned(data: bytes, kept: set[str]) -> set[str]:
+    return {digest.decode() for digest in _DIGEST.findall(data)} & kept

@@ -1,0 +1,109 @@
+"""The words of `bridle session`; nothing is done here."""
+
+from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_session
+
+REWIND_EXAMPLES = """\
+examples:
+  bridle session turns 019a8536-2b7c
+  bridle session rewind 019a8536-2b7c --to 3 --dry-run
+  bridle session rewind 019a8536-2b7c --to 3
+  bridle session rewind 019a8536-2b7c --undo
+"""
+
+
+def add_session(commands: Commands) -> None:
+    """Add the commands about sessions."""
+    group = add_group(commands, "session", "list, read, take back and manage the recorded sessions")
+    _add_reading(group)
+    _add_undo(group)
+    _add_changing(group)
+    _add_checking(group)
+
+
+def _add_reading(group: Commands) -> None:
+    listing = add_command(group, "list", "listing:list_sessions", "list the sessions, newest first")
+    listing.add_argument("--all", action="store_true", help="archived ones too")
+    with_json(listing)
+
+    show = add_command(group, "show", "listing:show", "show a session as text")
+    with_session(show)
+    with_json(show)
+
+    export = add_command(
+        group,
+        "export",
+        "exporting:export",
+        "write a session as a document",
+        epilog="example:\n  bridle session export 019a8536-2b7c --format html -o talk.html",
+    )
+    with_session(export)
+    export.add_argument(
+        "--format",
+        choices=["md", "json", "html", "files"],
+        default="md",
+        help="(default: md; files keeps a folder of events, transcript and summary up to date)",
+    )
+    export.add_argument(
+        "-o", "--out", metavar="FILE", help="write here instead of stdout; a folder for files"
+    )
+
+
+def _add_undo(group: Commands) -> None:
+    turns = add_command(group, "turns", "undoing:turns", "list the turns one can go back to")
+    with_session(turns)
+    with_json(turns)
+
+    diff = add_command(group, "diff", "undoing:diff", "show what a session changed on disk")
+    with_session(diff)
+    diff.add_argument("--turn", metavar="N", type=int, help="only this turn (default: all)")
+    diff.add_argument("--stat", action="store_true", help="only the names")
+    with_json(diff)
+
+    rewind = add_command(
+        group,
+        "rewind",
+        "undoing:rewind",
+        "bring conversation and files back to how they were after a turn",
+        description=(
+            "Bring conversation and files back to how they were after a turn: also what shell commands "
+            "changed, created, deleted or renamed. Shows the changes first and asks. Can itself be undone."
+        ),
+        epilog=REWIND_EXAMPLES,
+    )
+    with_session(rewind)
+    target = rewind.add_mutually_exclusive_group()
+    target.add_argument("--to", metavar="TURN", type=int, help="the last turn to keep; 0 keeps none")
+    target.add_argument("--undo", action="store_true", help="take the last rewind back")
+    rewind.add_argument("--only", choices=["files", "conversation"], help="leave the other as it is")
+    rewind.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    rewind.add_argument("--force", action="store_true", help="also files that somebody else has changed")
+    rewind.add_argument("--yes", action="store_true", help="do not ask")
+    with_json(rewind)
+
+
+def _add_changing(group: Commands) -> None:
+    fork = add_command(group, "fork", "changing:fork", "begin a new session with the messages of another")
+    with_session(fork)
+    fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
+
+    rename = add_command(group, "rename", "changing:rename", "give a session a title")
+    with_session(rename)
+    rename.add_argument("title", metavar="TITLE", help="the new title")
+
+    archive = add_command(group, "archive", "changing:archive", "put a session away")
+    with_session(archive)
+    archive.add_argument("--undo", action="store_true", help="bring it back")
+
+    delete = add_command(group, "delete", "changing:delete", "remove a session for good")
+    with_session(delete)
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_checking(group: Commands) -> None:
+    fsck = add_command(group, "fsck", "checking:fsck", "look for damage in the store")
+    fsck.add_argument("--repair", action="store_true", help="repair what can be repaired")
+    with_json(fsck)
+
+    verify = add_command(group, "verify", "checking:verify", "prove that no stored event was edited")
+    with_session(verify, nargs="?", default=None, help="only this session (default: all)")
+    with_json(verify)

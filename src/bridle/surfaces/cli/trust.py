@@ -1,0 +1,130 @@
+"""`bridle trust`: see what a project would change, and let it, until it changes itself.
+
+```
+/home/ann/site wants to set:
+  .bridle/config.toml:2  rules.allow = ["bash(make:*)"]
+      a project may not allow anything by itself
+trust it as it is now? [y/N]
+```
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct, json
+
+from bridle.config.agents import list_agents, load_agent
+from bridle.config.settings import Settings, find_home, load_settings
+from bridle.config.trust import Held
+from bridle.config.trusted import fingerprint, read_record, set_trust
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.cli.confirm import confirmed
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.terminal import Console, one_line, visible
+
+
+class TrustedProject(Struct, frozen=True):
+    """One line of `trust --list`."""
+
+    project: str
+    state: str
+    """as it was, changed or gone."""
+
+
+def trust(args: argparse.Namespace, console: Console) -> int:
+    """Trust a project, list the trusted ones, or take trust back."""
+    if args.listing:
+        return _list(args, console)
+    return _revoke(args, console) if args.revoke else _trust(args, console)
+
+
+def _trust(args: argparse.Namespace, console: Console) -> int:
+    settings = load_settings(console.environ, Path(working_directory(args.folder)))
+    project = settings.project
+    if project is None:
+        raise UsageError(
+            f"{settings.cwd} is not in a project", hint="a project has a folder .bridle with its settings"
+        )
+    seen = fingerprint(project)
+    held = _held(settings)
+    if fingerprint(project) != seen:
+        raise ConfigError(f"{project} is being changed just now", hint="bridle trust")
+    if args.json:
+        console.out.json(json.format(json.encode(held), indent=2))
+    else:
+        _show(console, project, held)
+    if not held:
+        return 0
+    if read_record(settings.home).projects.get(str(project)) == seen:
+        console.done("it is trusted already, as it is now")
+        return 0
+    hint = "bridle trust --yes, after you have read it"
+    if not args.yes and not confirmed(
+        console, "trust it as it is now?", without="trust needs a yes", hint=hint
+    ):
+        console.err.line("nothing was changed")
+        return 0
+    set_trust(settings.home, str(project), seen)
+    console.done(f"{project} is trusted until its files change")
+    return 0
+
+
+def _held(settings: Settings) -> list[Held]:
+    """Find all that the project may only set when it is trusted, in its settings and in its agents."""
+    agents = [load_agent(name, settings).held for name in list_agents(settings)]
+    return [*settings.held, *(item for held in agents for item in held)]
+
+
+def _show(console: Console, project: Path, held: Sequence[Held]) -> None:
+    out = console.out
+    if not held:
+        console.err.line(f"nothing in {visible(str(project))} needs trust")
+        return
+    out.line(f"{out.paint('name', str(project))} wants to set:")
+    for item in held:
+        place = one_line(os.path.relpath(item.place, project))
+        out.line(f"  {out.paint('detail', place)}  {out.paint('warning', f'{item.key} = {item.value}')}")
+        out.line(f"      {visible(item.why)}")
+
+
+def _list(args: argparse.Namespace, console: Console) -> int:
+    home = find_home(console.environ, Path(working_directory()))
+    found = [
+        TrustedProject(project, _state(Path(project), known))
+        for project, known in read_record(home).projects.items()
+    ]
+    if args.json:
+        console.out.json(json.format(json.encode(found), indent=2))
+        return 0
+    for item in found:
+        note = "" if item.state == "as it was" else console.out.paint("warning", f"  ({item.state})")
+        console.out.line(f"{one_line(item.project)}{note}")
+    if not found:
+        console.err.line("no project is trusted")
+    return 0
+
+
+def _state(project: Path, known: dict[str, str]) -> str:
+    if not project.is_dir():
+        return "gone"
+    try:
+        return "as it was" if fingerprint(project) == known else "changed"
+    except ConfigError:
+        return "changed"
+
+
+def _revoke(args: argparse.Namespace, console: Console) -> int:
+    home = find_home(console.environ, Path(working_directory()))
+    folder = os.path.realpath(args.folder or working_directory())
+    known = read_record(home).projects
+    # Also from a folder inside of it, and for one that is gone.
+    project = next(
+        (str(above) for above in (Path(folder), *Path(folder).parents) if str(above) in known), None
+    )
+    if project is None:
+        raise ConfigError(f"{folder} is not trusted", hint="bridle trust --list")
+    set_trust(home, project, None)
+    console.done(f"{project} is not trusted any more")
+    return 0

@@ -1,0 +1,173 @@
+"""How a tool changes a file: planned once, shown as a diff, done only if the file is as the model knows it.
+
+```
+locate ─▶ load ─▶ known? ─▶ new content ─▶ Change ─▶ preview shows its diff
+                                                └──▶ carry_out puts it in place, unless the file changed
+```
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from threading import Event
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.protocol import FilesSeen, SeenFile
+from bridle.core.tool import Access
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import locate, path_access, system_errors
+from bridle.tools.diff import new_file_diff, unified_diff
+from bridle.tools.disk import Version, check_unprotected, open_file, replace_file, version_of
+from bridle.tools.edits import Document, in_kind, parse_document
+from bridle.tools.paths import Place, printable
+from bridle.tools.toolbox import cap_output
+
+MAX_PREVIEW_BYTES = 200_000  # more than a person looks through before answering
+_NO_FOLDER = (errno.ENOTDIR, errno.ENAMETOOLONG)  # whoever makes the folders tells what is wrong with them
+
+
+class Loaded(Struct, frozen=True):
+    """A file that exists, as the model knows it."""
+
+    data: bytes
+    version: Version
+
+
+class Change(Struct, frozen=True):
+    """What would become of one file."""
+
+    place: Place
+    data: bytes
+    expected: Version | None
+    """What is replaced; None for a new file."""
+    diff: str
+    result: str
+    """What the model reads when it is done."""
+
+
+def write_access(tool: str, args: dict[str, Any], context: ToolContext) -> Access:
+    """Name the file that a call would change; raises ToolError for what no tool may change."""
+    access = path_access(tool, "write", args, context)
+    for subject in access.subjects:
+        check_unprotected(subject.value)
+    return access
+
+
+async def preview(plan: Callable[[Event], Change]) -> str:
+    """Show what a planned change would do; raises ToolError when it would fail."""
+    return await in_thread(lambda stop: plan(stop).diff)
+
+
+async def carry_out(plan: Callable[[Event], Change], context: ToolContext) -> ToolOutput:
+    """Plan a change and make it in one step; raises ToolError, and then nothing is changed."""
+
+    def work(stop: Event) -> ToolOutput:
+        change = plan(stop)
+        with system_errors(change.place.shown):
+            replace_file(change.place, change.data, stop=stop, expected=change.expected, keep=context.keep)
+        seen = SeenFile(printable(change.place.subject), sha256(change.data).hexdigest())
+        return ToolOutput(change.result, notes=(FilesSeen((seen,)),), diff=change.diff)
+
+    return await in_thread(work)
+
+
+def plan_write(tool: str, path: str, content: str, context: ToolContext, max_bytes: int) -> Change:
+    """Replace all of a file, or make it; raises ToolError."""
+    place = _target(tool, path, context)
+    name = printable(place.name)
+    found = _load(place, context, max_bytes, reading=False)
+    before = None if found is None else _text_of(found)
+    document = Document(content) if before is None else in_kind(before, content)
+    data = document.encode()
+    if len(data) > max_bytes:
+        raise ToolError(f"content exceeds maximum size of {max_bytes} bytes")
+    if found is None:
+        diff = new_file_diff(content, name)
+    elif before is None:
+        diff = f"{name}: all {len(found.data)} bytes, which are no text to be compared, are replaced\n"
+    else:
+        diff = unified_diff(before.text, document.text, name)
+    result = f"Successfully wrote {len(data)} bytes to {name}"
+    return Change(place, data, None if found is None else found.version, _capped(diff), result)
+
+
+def plan_edit(
+    tool: str,
+    path: str,
+    edit: Callable[[str, str], tuple[str, str]],
+    context: ToolContext,
+    max_bytes: int,
+) -> Change:
+    """Change a file that exists; raises ToolError.
+
+    `edit` takes its name and its text, and returns the new text and what the model reads about it.
+    """
+    place = _target(tool, path, context)
+    name = printable(place.name)
+    found = _load(place, context, max_bytes, reading=True)
+    if found is None:
+        raise ToolError(f"file does not exist: {name}")
+    try:
+        before = parse_document(found.data)
+    except UnicodeDecodeError as error:
+        raise ToolError(
+            f"{name} is not {error.encoding.upper()} text"
+            f" (byte {error.object[error.start]:#04x} at offset {error.start}) and cannot be edited"
+        ) from error
+    text, result = edit(name, before.text)
+    data = Document(text, before.mark).encode()
+    if len(data) > max_bytes:
+        raise ToolError(f"result would exceed maximum file size of {max_bytes} bytes")
+    return Change(place, data, found.version, _capped(unified_diff(before.text, text, name)), result)
+
+
+def _target(tool: str, path: str, context: ToolContext) -> Place:
+    place = locate(tool, "write", path, context)
+    check_unprotected(place.real)
+    return place
+
+
+def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) -> Loaded | None:
+    """Read a file that the model knows as it is; None when there is none.
+
+    Raises ToolError for a file that was not read before, that changed since, or that is too large.
+    """
+    name = printable(place.name)
+    with system_errors(place.shown, reading=reading):
+        try:
+            file = open_file(place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if reading or error.errno not in _NO_FOLDER:
+                raise
+            return None
+        with file:
+            found = os.fstat(file.fileno())
+            data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ToolError(
+            f"{name} has {found.st_size} bytes; only files up to {max_bytes} bytes can be changed"
+        )
+    known = context.seen.get(printable(place.subject))
+    if known is None:
+        raise ToolError(f"{name} exists, but you have not read it; read_file it first")
+    if known != sha256(data).hexdigest():
+        raise ToolError(f"{name} was changed since you read it; read_file it again")
+    return Loaded(data, version_of(found))
+
+
+def _text_of(found: Loaded) -> Document | None:
+    try:
+        return parse_document(found.data)
+    except UnicodeDecodeError:
+        return None
+
+
+def _capped(diff: str) -> str:
+    return cap_output(diff, MAX_PREVIEW_BYTES, rest="too long for a preview")

@@ -1,0 +1,393 @@
+"""What a bash command line would do, in the terms of the rules.
+
+```
+cd sub && FOO=1 git log > out.txt     command  cd sub             read
+                                      path     sub                read     read_file
+                                      command  FOO=1 git log      execute
+                                      command  git log            read     git log:*
+                                      path     sub/out.txt        write    write_file
+```
+
+Every simple command is a subject of its own, wherever it stands; so is each command that another one
+runs, and each path and host that its arguments show. What cannot be known before the line runs is a doubt.
+"""
+
+import itertools
+import os.path
+from collections.abc import Iterator, Sequence
+
+from bridle.core.errors import ToolError
+from bridle.core.tool import Access, Subject
+from bridle.tools.commands.fields import Field, expand
+from bridle.tools.commands.general import general_pattern
+from bridle.tools.commands.parse import parse_script
+from bridle.tools.commands.places import Places
+from bridle.tools.commands.readonly import is_reading
+from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, Simple, Step
+from bridle.tools.commands.touched import Touch, path_guesses, touched_hosts, touched_paths
+from bridle.tools.commands.unwrap import SHELLS, Argv, Inner, Text, Unknown, is_transparent, unwrap
+from bridle.tools.commands.variables import Variables
+from bridle.tools.commands.words import Word
+
+MAX_COMMANDS = 200
+MAX_SUBJECTS = 2_000
+MAX_TEXTS = 8
+"""How deeply command lines may lie in command lines, as in `bash -c 'bash -c …'`."""
+MAX_WRAPPERS = 16
+"""How many commands may run one another, as in `sudo env nice …`."""
+MAX_FOLDERS = 8
+
+_RESERVED = frozenset(
+    "if then else elif fi do done case esac while until for select function in { } ! [[ ]] ((".split()
+)
+_NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero")
+_SAFE_SETTINGS = frozenset(
+    "-e -u -x -eu -ex -eux -o +e +u +x -euo -eo -uo -euxo pipefail errexit nounset xtrace".split()
+)
+_SAME_SHELL = ("eval", "trap", "source", ".")
+
+
+def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Access:
+    """Say what a command line would do; never raises, what cannot be told is a doubt.
+
+    `root` is the session's working directory, `cwd` the directory the shell is in. Looks at the disk.
+    """
+    reading = _Reading(cwd, root)
+    try:
+        reading.run_script(parse_script(command))
+    except ToolError as error:
+        reading.doubt(f"the command line cannot be judged: {error}")
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong here, a person must look
+        reading.doubt(f"the command line cannot be understood: {error!r}")
+    return reading.result(tool)
+
+
+class _TooMuch(ToolError):
+    """There is more in a command line than anybody would look through."""
+
+
+class _Reading:
+    """Goes through a command line as the shell would, keeping track of where it is."""
+
+    def __init__(self, cwd: str, root: str) -> None:
+        self._places = Places(root)
+        self._cwds: tuple[str, ...] = (os.path.normpath(cwd),)
+        self._subjects: dict[Subject, None] = {}
+        self._commands = 0
+        self._texts = 0
+        self._wrappers = 0
+        self._loops = 0
+        self._has_changes = False
+        self._doubts: dict[str, None] = {}
+        self._variables = Variables()
+        self._functions: frozenset[str] = frozenset()
+
+    def result(self, tool: str) -> Access:
+        return Access(tool, "execute", tuple(self._subjects), next(iter(self._doubts), ""))
+
+    def doubt(self, why: str) -> None:
+        self._doubts[why] = None
+
+    def run_script(self, script: Script) -> None:
+        for why in script.doubts:
+            self.doubt(why)
+        self._variables.assign(script.values)
+        if "HOME" in script.values:
+            self.doubt("the command line changes what ~ means")
+        self._functions |= script.functions
+        self._run(script.steps)
+
+    def _run(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            match step:
+                case Simple():
+                    self._simple(step)
+                case Construct():
+                    self._add(Subject("command", step.source, "read" if step.is_harmless else "execute"))
+                case Block():
+                    self._block(step)
+
+    def _block(self, block: Block) -> None:
+        before = self._cwds
+        self._loops += block.is_repeated
+        self._run(block.steps)
+        self._loops -= block.is_repeated
+        if block.is_own_shell:
+            self._cwds = before
+        elif not block.is_certain:
+            self._cwds = self._either(before, self._cwds)
+
+    def _either(self, *folders: Sequence[str]) -> tuple[str, ...]:
+        together = tuple(dict.fromkeys(itertools.chain(*folders)))
+        if len(together) > MAX_FOLDERS:
+            self.doubt("the command line moves through too many folders")
+        return together[:MAX_FOLDERS]
+
+    def _add(self, subject: Subject) -> None:
+        if len(self._subjects) >= MAX_SUBJECTS:
+            raise _TooMuch(f"it touches more than {MAX_SUBJECTS} things")
+        self._subjects[subject] = None
+
+    def _fields(self, words: Sequence[Word]) -> list[Field]:
+        cwd = self._cwds[0] if len(self._cwds) == 1 else None
+        return self._variables.fields(words, cwd)
+
+    # ------------------------------------------------------------------ simple commands
+
+    def _simple(self, simple: Simple) -> None:
+        is_open = self._redirects(simple.redirects)
+        fields = self._fields(simple.words)
+        if simple.assignments:
+            shown = [assignment.word.source for assignment in simple.assignments]
+            shown += [field.shown for field in fields]
+            self._add(Subject("command", " ".join(shown), "execute"))
+        if not fields:
+            return
+        before = self._cwds
+        self._argv(fields, simple.feed, is_certain=is_open and not simple.assignments)
+        if simple.feed == "text":
+            self._fed(fields, simple.text)
+        if simple.assignments:
+            self._cwds = self._either(before, self._cwds)
+
+    def _redirects(self, redirects: Sequence[Redirect]) -> bool:
+        """Note the files that are opened; tells whether all that are read may be read without a question."""
+        is_open = True
+        for redirect in redirects:
+            fields = self._fields([redirect.target])
+            reads = redirect.operator in ("<", "<&")
+            target = fields[0].value if len(fields) == 1 else None
+            if redirect.target.nested and redirect.target.source.startswith(("<(", ">(")):
+                continue
+            if redirect.operator in (">&", "<&") and target is not None and target.rstrip("-").isdigit():
+                continue
+            if target is None:
+                self.doubt(f"which file {redirect.target.source} is, is not known before it runs")
+                self._paths([Touch(field, "read" if reads else "write") for field in fields])
+            elif target.startswith(("/dev/tcp/", "/dev/udp/")):
+                self._add(Subject("domain", target.split("/")[3].lower(), "network"))
+            elif os.path.normpath(target) not in _NO_FILES and target != "-":
+                touched = self._paths([Touch(fields[0], "read" if reads else "write")])
+                if reads and not touched:
+                    is_open = False
+                    self._add(Subject("command", f"< {fields[0].shown}", "execute"))
+        return is_open
+
+    def _fed(self, fields: Sequence[Field], text: Word | None) -> None:
+        """Look at the text that a command line feeds to one of its own commands: a shell would run it."""
+        names = [os.path.basename(field.value or "") for field in fields]
+        if SHELLS.isdisjoint(names) or any(field.value == "-c" for field in fields):
+            return
+        expanded = expand(text, {}) if text is not None else []
+        if len(expanded) == 1 and expanded[0].value is not None:
+            self._text(expanded[0].value, is_own_shell=True)
+        else:
+            self.doubt("what the shell is fed is not known before it runs")
+
+    def _argv(
+        self, fields: Sequence[Field], feed: Feed, *, is_certain: bool = True, has_more: bool = False
+    ) -> None:
+        """Note a command with what it touches and runs; with `has_more` its arguments are not complete."""
+        self._commands += 1
+        if self._commands > MAX_COMMANDS:
+            raise _TooMuch(f"it holds more than {MAX_COMMANDS} commands")
+        program = fields[0].value
+        shown = " ".join(field.shown for field in fields)
+        if program is None or program in _RESERVED or "{}" in program:
+            self.doubt(f"which program {fields[0].source} is, is not known before it runs")
+            self._add(Subject("command", shown, "execute"))
+            self._paths([Touch(field, is_guess=True) for field in fields[1:]])
+            return
+        if program in self._functions:
+            self.doubt(f"the command line defines {program} itself")
+        name = os.path.basename(program)
+        inner = unwrap(name, fields[1:])
+        passed_on = (
+            len(inner[0].fields) if len(inner) == 1 and isinstance(inner[0], Argv) and name != "find" else 0
+        )
+        arguments = self._matched(fields[1 : len(fields) - passed_on])
+        touches = self._touches(name, arguments, inner, has_more=has_more)
+        paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
+        reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)
+        self._add(Subject("command", shown, "read" if reads else "execute", general=general_pattern(fields)))
+        for subject in paths:
+            self._add(subject)
+        for host in touched_hosts(name, arguments):
+            self._add(Subject("domain", host, "network"))
+        self._shell_effects(name, arguments, feed, inner, has_more=has_more)
+        for item in inner:
+            self._inner(name, item, feed)
+        self._has_changes |= not reads
+
+    def _is_reading(self, program: str, arguments: Sequence[Field], inner: Sequence[Inner]) -> bool:
+        if inner:
+            return is_transparent(program) and all(isinstance(item, Argv) for item in inner)
+        if program == "git" and any(map(self._places.has_own_repository, self._cwds)):
+            return False
+        if program in ("cd", "pushd"):
+            return self._folder_wanted(program, arguments) is not None
+        return is_reading(program, arguments)
+
+    def _matched(self, fields: Sequence[Field]) -> list[Field]:
+        """Replace patterns by what they match, where that is certain."""
+        matched: list[Field] = []
+        for field in fields:
+            found = self._matches(field) if field.pattern and len(self._cwds) == 1 else None
+            if found is None:
+                matched.append(field)
+            else:
+                matched += [Field(path, path) for path in sorted(found)] or [
+                    Field(field.source, field.source)
+                ]
+        return matched
+
+    def _matches(self, field: Field) -> list[str] | None:
+        try:
+            return [path for cwd in self._cwds for path in self._places.matches(field.pattern, cwd)]
+        except ToolError as error:
+            self.doubt(str(error))
+            return None
+
+    # ------------------------------------------------------------------ what is touched
+
+    def _touches(
+        self, name: str, arguments: Sequence[Field], inner: Sequence[Inner], *, has_more: bool
+    ) -> list[Touch]:
+        if name in ("cd", "pushd"):
+            wanted = self._folder_wanted(name, arguments)
+            return [Touch(wanted)] if wanted is not None else [Touch(field) for field in arguments]
+        if name in SHELLS and inner:
+            return []
+        touches = touched_paths(name, arguments)
+        return [touch for touch in touches if not (has_more and "{}" in touch.path.text)]
+
+    def _named(self, touches: Sequence[Touch], *, is_inside: bool = False) -> tuple[list[Subject], bool]:
+        """Name paths for the rules; tells whether all of them may be read without a question.
+
+        With `is_inside` those are only the ones below the root.
+        """
+        subjects: dict[Subject, None] = {}
+        is_open = True
+        for touch in touches:
+            for path, cwd in self._candidates(touch):
+                names = self._places.names(path, cwd)
+                for name in names:
+                    is_open = is_open and self._places.is_open(name) and not (is_inside and name[:1] == "/")
+                if names == ["."] and path == ".":
+                    continue
+                tool = "read_file" if touch.access == "read" else "write_file"
+                subjects.update(dict.fromkeys(Subject("path", name, touch.access, tool) for name in names))
+                if len(subjects) > MAX_SUBJECTS:
+                    raise _TooMuch(f"it touches more than {MAX_SUBJECTS} files")
+        return list(subjects), is_open
+
+    def _paths(self, touches: Sequence[Touch]) -> bool:
+        subjects, is_open = self._named(touches)
+        for subject in subjects:
+            self._add(subject)
+        return is_open
+
+    def _candidates(self, touch: Touch) -> Iterator[tuple[str, str]]:
+        """Yield the paths that an argument may name, each with the folder it is relative to."""
+        field = touch.path
+        for cwd in self._cwds:
+            if field.value is not None:
+                if not touch.is_guess:
+                    yield from [(field.value, cwd)] if field.value not in ("", "-") else []
+                    continue
+                for guess in path_guesses(field.value):
+                    if ("/" in guess and "://" not in field.value) or self._places.exists(guess, cwd):
+                        yield guess, cwd
+                continue
+            for guess in field.guesses:
+                yield guess, cwd
+            if "/" in field.prefix:
+                yield field.prefix.rpartition("/")[0] or "/", cwd
+        if field.pattern:
+            for cwd in self._cwds:
+                for path in self._matches(field) or ():
+                    yield path, cwd
+
+    # ------------------------------------------------------------------ what is run or changed
+
+    def _shell_effects(
+        self, name: str, arguments: Sequence[Field], feed: Feed, inner: Sequence[Inner], *, has_more: bool
+    ) -> None:
+        """Follow `cd`, and notice what changes how the shell reads the rest."""
+        values = [field.value for field in arguments]
+        if name in ("cd", "pushd"):
+            self._change_folder(name, arguments)
+        elif name == "popd":
+            self.doubt("where popd leads is not known before it runs")
+        elif name == "alias" and any("=" in field.text or field.value is None for field in arguments):
+            self.doubt("the command line defines an alias")
+        elif (name == "shopt" and arguments) or (name == "set" and not _is_safe_setting(values)):
+            self.doubt(f"{name} changes how the shell reads what follows")
+        elif name in SHELLS and not inner:
+            is_script = any(field.text and field.text[0] not in "-+" for field in arguments)
+            if (feed == "pipe" and not is_script) or (has_more and not is_script):
+                self.doubt("a shell runs what it is fed, which is not known before it runs")
+        elif name in ("source", ".") and any(value is None for value in values[:1]):
+            self.doubt("which script is read is not known before it runs")
+        elif has_more and not inner and name in ("env", "sudo", "timeout", "nice", "nohup", "eval", "time"):
+            self.doubt(f"which program {name} runs is not known before it runs")
+
+    def _folder_wanted(self, name: str, arguments: Sequence[Field]) -> Field | None:
+        """Return where `cd` leads to; None when that is not known before it runs."""
+        operands = [field for field in arguments if field.value not in ("--", "-L", "-P", "-e", "-@")]
+        if not operands and name == "cd":
+            return Field("~", self._variables.home)
+        is_known = len(operands) == 1 and bool(operands[0].value) and operands[0].text[0] not in "-+"
+        return operands[0] if is_known else None
+
+    def _change_folder(self, name: str, arguments: Sequence[Field]) -> None:
+        wanted = self._folder_wanted(name, arguments)
+        if wanted is None or wanted.value is None:
+            self.doubt(f"where {name} leads is not known before it runs")
+            return
+        if self._loops:
+            self.doubt(f"{name} moves on in each round of a loop")
+        moved: list[str] = []
+        for cwd in self._cwds:
+            folder = self._places.folder(wanted.value, cwd)
+            if folder is None or self._has_changes:  # it may be gone by then, and nothing moves
+                moved.append(cwd)
+            moved.append(folder or os.path.normpath(os.path.join(cwd, wanted.value)))
+        self._cwds = self._either(moved)
+
+    def _inner(self, name: str, inner: Inner, feed: Feed) -> None:
+        match inner:
+            case Unknown(why):
+                self.doubt(why)
+            case Text(text):
+                self._text(text, is_own_shell=name not in _SAME_SHELL)
+            case Argv(fields, has_more, folder):
+                if not fields:
+                    self.doubt(f"which program {name} runs is not known before it runs")
+                    return
+                before = self._cwds
+                if folder is not None:
+                    self._change_folder("cd", [folder])
+                if has_more and any("{}" in field.text and " " in field.text for field in fields):
+                    self.doubt(f"{name} puts names into a text that is run")
+                self._wrappers += 1
+                if self._wrappers > MAX_WRAPPERS:
+                    raise _TooMuch(f"more than {MAX_WRAPPERS} commands run one another")
+                self._argv(fields, feed, has_more=has_more)
+                self._wrappers -= 1
+                if folder is not None or name not in ("command", "builtin", "time", "exec"):
+                    self._cwds = before
+
+    def _text(self, text: str, *, is_own_shell: bool) -> None:
+        self._texts += 1
+        if self._texts > MAX_TEXTS:
+            self.doubt("the command line is nested too deeply")
+        else:
+            before = self._cwds
+            self.run_script(parse_script(text))
+            self._cwds = before if is_own_shell else self._cwds
+        self._texts -= 1
+
+
+def _is_safe_setting(values: Sequence[str | None]) -> bool:
+    return not values or values[0] == "--" or all(value in _SAFE_SETTINGS for value in values)

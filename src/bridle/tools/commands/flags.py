@@ -1,0 +1,114 @@
+"""Arguments sorted into flags, their values, and what is left."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bridle.tools.commands.fields import Field
+from bridle.tools.commands.programs import FlagValue, Program
+
+
+class Arguments(Struct, frozen=True):
+    """The arguments of a program, sorted."""
+
+    operands: tuple[Field, ...]
+    flags: dict[str, tuple[Field, ...]]
+    """Each known flag that is given, with all of its values."""
+    reads: tuple[Field, ...]
+    """Files that flags name, to be read."""
+    writes: tuple[Field, ...]
+    texts: tuple[Field, ...]
+    """Values of flags that are text."""
+    guesses: tuple[Field, ...]
+    """Values of flags that are not known."""
+    is_understood: bool
+    """Every flag is a listed one."""
+
+
+def sort_arguments(fields: Sequence[Field], program: Program) -> Arguments:
+    """Sort the arguments of a program; flags may also follow operands."""
+    sorter = _Sorter(program)
+    waiting = list(reversed(fields))
+    while waiting:
+        field = waiting.pop()
+        text = field.text
+        if sorter.is_over or not text.startswith("-") or field.value == "-":
+            sorter.operands.append(field)
+        elif text == "--":
+            sorter.is_over = True
+        elif field.value is None:
+            sorter.unknown(field)
+        elif text.startswith("--"):
+            sorter.long(text, waiting)
+        else:
+            sorter.short(text, waiting)
+    return sorter.result()
+
+
+class _Sorter:
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.operands: list[Field] = []
+        self.is_over = False
+        self._flags: dict[str, tuple[Field, ...]] = {}
+        self._values: dict[FlagValue, list[Field]] = {"": [], ":": [], "<": [], ">": [], "?": []}
+        self._is_understood = True
+
+    def result(self) -> Arguments:
+        return Arguments(
+            tuple(self.operands),
+            self._flags,
+            tuple(self._values["<"]),
+            tuple(self._values[">"]),
+            tuple(self._values[":"]),
+            tuple(self._values[""]),
+            self._is_understood,
+        )
+
+    def unknown(self, field: Field) -> None:
+        self._is_understood = False
+        self._values[""].append(field)
+
+    def long(self, text: str, waiting: list[Field]) -> None:
+        name, equals, value = text.partition("=")
+        mark = self._program.flags.get(name)
+        given = Field(value, value) if equals else None
+        if mark is None or (mark == "" and equals):
+            self.unknown(given or Field(text, text))
+            return
+        if mark not in ("", "?") and given is None:
+            given = self._following(waiting)
+        self._take(name, mark, given)
+
+    def short(self, text: str, waiting: list[Field]) -> None:
+        if self._program.takes_numbers and text[1:].isdigit():
+            return
+        for index in range(1, len(text)):
+            name, rest = "-" + text[index], text[index + 1 :]
+            mark = self._program.flags.get(name)
+            if mark is None:
+                self.unknown(Field(text, text))
+                return
+            if mark == "":
+                self._take(name, mark, None)
+                continue
+            given = Field(rest, rest) if rest else None
+            if given is None and mark != "?":
+                given = self._following(waiting)
+            self._take(name, mark, given)
+            return
+
+    def _take(self, name: str, mark: FlagValue, given: Field | None) -> None:
+        self._flags[name] = (*self._flags.get(name, ()), *([given] if given is not None else []))
+        if given is not None:
+            self._values[mark].append(given)
+
+    def _following(self, waiting: list[Field]) -> Field | None:
+        """Take the next argument as a value; one that looks like a flag may be something else."""
+        if not waiting:
+            return None
+        given = waiting.pop()
+        text = given.text
+        if text.startswith("-") and not text[1:].isdigit() and text != "-":
+            self._is_understood = False
+        return given

@@ -1,0 +1,158 @@
+"""Where the paths of a command line lead, under the names that rules use.
+
+```
+"./a/../secrets//k"   secrets/k                what it says
+"lnk/k"               lnk/k, data/k            and, where links lead elsewhere, what it is
+"/etc/passwd"         /etc/passwd              outside of the root
+"s*/key"              secrets/key, src/key     what it matches now
+```
+"""
+
+import os
+import re
+from collections.abc import Iterator
+
+from bridle.core.errors import ToolError
+from bridle.tools.globs import Segment, parse_glob
+
+MAX_PATH = 4096
+MAX_MATCHES = 1_000
+MAX_ENTRIES = 10_000
+"""How many names are looked at for the patterns of one command line."""
+
+_PROCESS = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)")
+_PUBLIC = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/dev/null")
+"""What anybody may look at although it lies outside of the root."""
+
+
+class Places:
+    """Names paths relative to one root."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.normpath(root)
+        self._real_root = os.path.realpath(root)
+        self._known: dict[tuple[str, str], list[str]] = {}
+        self._walk = _Walk()
+
+    def names(self, path: str, cwd: str) -> list[str]:
+        """Return the path relative to the root, or absolute outside of it; two names where links are."""
+        if len(path) > MAX_PATH or "\0" in path:
+            return []
+        if (path, cwd) not in self._known:
+            self._known[path, cwd] = self._look_up(path, cwd)
+        return self._known[path, cwd]
+
+    def _look_up(self, path: str, cwd: str) -> list[str]:
+        whole = _through_processes(os.path.join(cwd, path), cwd)
+        names = (
+            _relative(os.path.normpath(whole), self._root),
+            _relative(os.path.realpath(whole), self._real_root),
+        )
+        return [_storable(name) for name in dict.fromkeys(names)]
+
+    def exists(self, path: str, cwd: str) -> bool:
+        """Tell whether something lies at a path."""
+        return len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(os.path.join(cwd, path))
+
+    def folder(self, path: str, cwd: str) -> str | None:
+        """Return where `cd` to a path leads; None for a path that is no folder now."""
+        if len(path) > MAX_PATH or "\0" in path:
+            return None
+        target = os.path.normpath(_through_processes(os.path.join(cwd, path), cwd))
+        return target if os.path.isdir(target) else None
+
+    def is_open(self, name: str) -> bool:
+        """Tell whether a named path may be read without a question: it is inside, or the system's."""
+        return not name.startswith("/") or any(
+            name == public or name.startswith(public + "/") for public in _PUBLIC
+        )
+
+    def has_own_repository(self, cwd: str) -> bool:
+        """Tell whether a folder below the root belongs to another git repository than the root does.
+
+        Such a one may have been made just now, with settings that make git run programs.
+        """
+        folder = os.path.normpath(cwd)
+        while folder != self._root and folder.startswith(self._root.rstrip("/") + "/"):
+            if any(os.path.lexists(os.path.join(folder, name)) for name in (".git", "HEAD")):
+                return True
+            folder = os.path.dirname(folder)
+        return folder != self._root or self._is_bare(folder)
+
+    def _is_bare(self, folder: str) -> bool:
+        """Tell whether git would take a folder itself for its repository: any tool can make it look so."""
+        return os.path.lexists(os.path.join(folder, "HEAD")) and not os.path.lexists(
+            os.path.join(folder, ".git")
+        )
+
+    def matches(self, pattern: str, cwd: str) -> list[str]:
+        """Return what a pattern matches; raises ToolError when that is too much, or the pattern is odd."""
+        if any(odd in pattern for odd in ("[:", "[=", "[.")) or len(pattern) > MAX_PATH:
+            raise ToolError(f"what {pattern} matches cannot be told")
+        start = "/" if pattern.startswith("/") else ""
+        found = [start]
+        for name in filter(None, pattern.split("/")):
+            segment = parse_glob("*" if name == "**" else name)[0] if re.search(r"[*?\[\\]", name) else None
+            found = [entry for folder in found for entry in self._walk.entries(folder, name, segment, cwd)]
+            if len(found) > MAX_MATCHES:
+                raise ToolError(f"{pattern} matches too many files")
+        return [path for path in found if path != start and self.exists(path, cwd)]
+
+
+class _Walk:
+    """Looks into folders, but not at more than so many names in all."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ENTRIES
+
+    def entries(self, folder: str, name: str, segment: Segment, cwd: str) -> Iterator[str]:
+        """Yield the paths in a folder that match a name; raises ToolError when there are too many."""
+        self._count()
+        if segment is None:
+            yield os.path.join(folder, name)
+            return
+        for entry in self._names(os.path.join(cwd, folder)):
+            if segment.fullmatch(entry) and (not entry.startswith(".") or name.startswith((".", "\\."))):
+                yield os.path.join(folder, entry)
+
+    def _names(self, folder: str) -> Iterator[str]:
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._count()
+                    yield entry.name
+        except OSError:
+            return
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise ToolError("the patterns of the command line lead through too many files")
+
+
+def _through_processes(path: str, cwd: str) -> str:
+    """Look through `/proc/self/cwd` and the like, which mean the shell's process and not this one."""
+    if "proc" not in path:
+        return path
+    walked, is_through = "/", False
+    for name in path.split("/"):
+        if name == "..":
+            walked = os.path.dirname(walked)
+        elif name not in ("", "."):
+            walked = os.path.join(walked, name)
+        if match := _PROCESS.fullmatch(walked):
+            walked, is_through = (cwd if match[1] == "cwd" else "/"), True
+    return walked if is_through else path
+
+
+def _storable(name: str) -> str:
+    """Return a file name that can be stored: bytes that are no text become escapes."""
+    return name if name.isascii() else name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _relative(path: str, root: str) -> str:
+    path = "/" + path.lstrip("/")
+    if path == root:
+        return "."
+    inside = root.rstrip("/") + "/"
+    return path.removeprefix(inside) if path.startswith(inside) else path

@@ -1,0 +1,43 @@
+"""Command lines that nobody should try to read: too long, or with characters that hide something."""
+
+import re
+import unicodedata
+
+MAX_BYTES = 64 * 1024
+MAX_LOOSE_BYTES = 4 * 1024
+"""How much may stand outside of quotes and here-documents: the grammar takes quadratic time over nonsense,
+100 ms for so much of it."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
+_CLOSED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|<<-?[ ]?["'\\]?(\w+)[^\n]*\n""", re.DOTALL)
+
+
+def unreadable(text: str) -> str:
+    """Say why a command line is not even tried; empty for one that is."""
+    if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
+        return f"the command line is longer than {MAX_BYTES} bytes"
+    if len(text) > MAX_LOOSE_BYTES and _loose_bytes(text) > MAX_LOOSE_BYTES:
+        return f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands"
+    if _CONTROL.search(text):
+        return "the command line holds control characters"
+    if not text.isascii() and any(
+        unicodedata.category(char) in _HIDDEN for char in text if not char.isascii()
+    ):
+        return "the command line holds characters that cannot be seen"
+    return ""
+
+
+def _loose_bytes(text: str) -> int:
+    """Count what stands outside of quotes and here-documents, roughly."""
+    loose, position = 0, 0
+    for match in _CLOSED.finditer(text):
+        if match.start() < position:
+            continue
+        loose += match.start() - position
+        position = match.end()
+        if match[1]:
+            position = max(position, text.find("\n" + match[1], position - 1))
+        elif set("$`") & set(match[0]) and match[0][0] == '"':
+            loose += len(match[0])
+    return loose + len(text) - position

@@ -1,0 +1,65 @@
+"""The variables of a command line: the few that are certain, and what the others may be."""
+
+import itertools
+import os.path
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from bridle.tools.commands.fields import Field, expand
+from bridle.tools.commands.words import Word
+
+MAX_GUESSES = 64
+MAX_STEPS = 3
+"""How far a variable is followed that takes its value from another one."""
+
+
+class Variables:
+    """What is known of the variables while a command line is gone through."""
+
+    def __init__(self) -> None:
+        self.home = os.path.expanduser("~")
+        self._values: dict[str, tuple[Word, ...]] = {}
+
+    def assign(self, values: Mapping[str, tuple[Word, ...]]) -> None:
+        """Note what a command line assigns, at whatever place in it."""
+        for name, words in values.items():
+            self._values[name] = (*self._values.get(name, ()), *words)[:MAX_GUESSES]
+
+    def fields(self, words: Sequence[Word], cwd: str | None) -> list[Field]:
+        """Return the arguments that words become; each one that is not known with guesses at it."""
+        certain = self._certain(cwd)
+        fields: list[Field] = []
+        for word in words:
+            expanded = expand(word, certain)
+            if len(expanded) == 1 and expanded[0].value is None and not expanded[0].pattern:
+                expanded = [replace(expanded[0], guesses=tuple(self._possible(word, certain, 0)))]
+            fields += expanded
+        return fields
+
+    def _certain(self, cwd: str | None) -> dict[str, str]:
+        if "IFS" in self._values:
+            return {}
+        names = {"HOME": self.home} if cwd is None else {"HOME": self.home, "PWD": cwd}
+        return {name: value for name, value in names.items() if name not in self._values}
+
+    def _possible(self, word: Word, certain: Mapping[str, str], step: int) -> list[str]:
+        """Return what a word may be, going by everything that is assigned to the variables in it."""
+        used = [name for name in dict.fromkeys(_names_in(word)) if name in self._values]
+        if not used or step > MAX_STEPS:
+            return [field.text for field in expand(word, certain) if field.text] if step else []
+        choices = [
+            [text for value in self._values[name] for text in self._possible(value, certain, step + 1)][
+                :MAX_GUESSES
+            ]
+            for name in used
+        ]
+        texts: list[str] = []
+        for chosen in itertools.islice(itertools.product(*choices), MAX_GUESSES):
+            expanded = expand(word, {**certain, **dict(zip(used, chosen, strict=True))})
+            texts += [field.text for field in expanded if field.text]
+        return texts[:MAX_GUESSES]
+
+
+def _names_in(word: Word) -> Iterator[str]:
+    return (piece.text for piece in word.pieces if piece.kind == "name")

@@ -1,0 +1,200 @@
+"""The tool that finds files by name."""
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterator
+from threading import Event
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import (
+    description,
+    integer_arg,
+    locate,
+    named_access,
+    parameters,
+    system_errors,
+    text_arg,
+)
+from bridle.tools.disk import file_mode
+from bridle.tools.globs import anywhere, expand_braces, is_plain, literal_folders, path_expression, plain_name
+from bridle.tools.paths import Place, printable
+from bridle.tools.search import DEADLINE_S, name_options, run_ripgrep
+from bridle.tools.visible import Visible
+
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1000
+MAX_PATTERN_CHARS = 4096
+MAX_OUTPUT_BYTES = 64 * 1024 * 1024  # about a million paths
+MAX_DATED = 5000  # to ask for the dates of more files takes longer than to find them
+
+
+class _Query(Struct, frozen=True):
+    path: str
+    folder: str
+    """Where the search starts: the path, and the folders that the pattern names."""
+    patterns: tuple[str, ...]
+    """What is left of the pattern below that folder."""
+    limit: int
+
+
+class _Names(Struct, frozen=True):
+    paths: list[str]
+    """Relative to the root of the place."""
+    is_cut: bool = False
+    timed_out: bool = False
+
+
+class Glob:
+    """Finds the files whose path matches a pattern."""
+
+    parallel = True
+
+    def __init__(
+        self, program: str | None = None, deadline_s: float = DEADLINE_S, max_dated: int = MAX_DATED
+    ) -> None:
+        """Use this ripgrep, or the one that is found; limit its time, and how many files are dated."""
+        self._program = program
+        self._deadline_s = deadline_s
+        self._max_dated = max_dated
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("glob", description("glob"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the folder that is searched, and where it leads if it is a link."""
+        place = locate("glob", "read", _query(args).folder, context)
+        return named_access("glob", "read", place.name, place.subject)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return one path on each line, the file that was changed last first."""
+        query = _query(args)
+        visible = Visible("glob", context, hidden=("deny",))
+        wanted = path_expression(query.patterns)
+        place = await in_thread(lambda _: _searched(query, context))
+        if place is None:
+            return _output([], [visible.note])
+        found = await run_ripgrep(
+            ["--files", "--null", *name_options(plain_name(pattern) for pattern in query.patterns)],
+            place,
+            _read_names,
+            program=self._program,
+            deadline_s=self._deadline_s,
+        )
+        if not all(is_plain(pattern) for pattern in query.patterns):
+            start = 0 if place.real == "." else len(place.real) + 1
+            found.paths[:] = [path for path in found.paths if wanted.fullmatch(path, start)]
+        is_dated = len(found.paths) <= self._max_dated
+
+        def choose(stop: Event) -> list[str]:
+            ordered = _newest(found.paths, place) if is_dated else sorted(found.paths)
+            return _first(ordered, place, query.limit + 1, visible, stop)
+
+        shown = await in_thread(choose)
+        notes = []
+        if len(shown) > query.limit:
+            notes.append(f"there are more than {query.limit} files; use a narrower pattern to see the others")
+        if not is_dated:
+            notes.append("too many files match to put the last changed ones first: these are sorted by path")
+        if found.timed_out or found.is_cut:
+            notes.append("the search was ended before all files were seen; search a smaller folder")
+        return _output(shown[: query.limit], [*notes, visible.note])
+
+
+def _query(args: dict[str, Any]) -> _Query:
+    pattern = text_arg(args, "pattern")
+    if not pattern or "\0" in pattern or len(pattern) > MAX_PATTERN_CHARS:
+        raise ToolError(f"a pattern has 1 to {MAX_PATTERN_CHARS} characters, none of them NUL")
+    path = text_arg(args, "path") if args.get("path") else "."
+    if pattern.startswith("/"):
+        path, pattern = "/", f"./{pattern.lstrip('/')}"
+    is_folder = pattern.endswith("/")
+    is_anchored = "/" in pattern
+    pattern = posixpath.normpath(pattern) + ("/**" if is_folder else "")
+    folders = literal_folders(pattern.partition("{")[0])
+    rest = "/".join(pattern.split("/")[len(folders) :])
+    return _Query(
+        path=path,
+        folder=posixpath.join(path, *folders),
+        patterns=expand_braces(rest if is_anchored else anywhere(rest)),
+        limit=max(1, min(integer_arg(args, "limit") or DEFAULT_LIMIT, MAX_LIMIT)),
+    )
+
+
+def _searched(query: _Query, context: ToolContext) -> Place | None:
+    """Find the folder to search; None when the pattern names one that does not exist."""
+    base = locate("glob", "read", query.path, context) if query.path != "/" else None
+    if base is not None:
+        with system_errors(base.shown):
+            if not stat.S_ISDIR(file_mode(base)):
+                raise ToolError(
+                    f"{printable(base.name)} is not a folder", hint="put file names into the pattern"
+                )
+    place = locate("glob", "read", query.folder, context)
+    try:
+        return place if stat.S_ISDIR(file_mode(place)) else None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _read_names(chunks: Iterator[bytes], stop: Event) -> _Names:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MAX_OUTPUT_BYTES:
+            break
+    *paths, _ = os.fsdecode(b"".join(parts)).split("\0")
+    return _Names([path[2:] for path in paths], size > MAX_OUTPUT_BYTES, stop.is_set())
+
+
+def _first(paths: list[str], place: Place, count: int, visible: Visible, stop: Event) -> list[str]:
+    """Return the first files that may be shown, each looked at without following a link."""
+    prefix = "/" if place.outside else ""
+    shown: list[str] = []
+    for path in paths:
+        if stop.is_set() or len(shown) == count:
+            break
+        here = Place(root=place.root, name=path, real=path, shown=path)
+        try:
+            if visible(prefix + path) and stat.S_ISREG(file_mode(here)):
+                shown.append(printable(prefix + path))
+        except (OSError, ToolError):  # gone, or swapped for a link
+            continue
+    return shown
+
+
+def _newest(paths: list[str], place: Place) -> list[str]:
+    dated: list[tuple[int, str]] = []
+    for path in paths:
+        try:
+            dated.append((-os.lstat(os.path.join(place.root, path)).st_mtime_ns, path))
+        except OSError:
+            continue
+    return [path for _, path in sorted(dated)]
+
+
+def _output(paths: list[str], notes: list[str]) -> ToolOutput:
+    lines = [f"[{note}]" for note in notes if note]
+    return ToolOutput("\n".join([*(paths or ["no files match"]), *lines]))
+
+
+_PARAMETERS = parameters(
+    1,
+    pattern=("string", ""),
+    path=("string", ""),
+    limit=("integer", ""),
+)

@@ -1,0 +1,113 @@
+"""Giving lines the indentation that a file has, when they were written with another one.
+
+```
+described as     stands there as        then a new line     becomes
+"if x:"          "\\tif x:"              "        z()"       "\\t\\t\\tz()"
+"    y()"        "\\t\\ty()"
+```
+
+Lines that stand in both tell what becomes of their indentation. An indentation that none of them has is
+measured from the nearest one that is known, in columns, and stretched as the known ones are.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+TAB_COLUMNS = 4
+_UNITS = (2, 3, 4, 8)
+_INDENTED = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+
+
+def indent_of(line: str) -> str:
+    """Return the whitespace before a line's first character; none for a blank line."""
+    body = line.lstrip()
+    return line[: len(line) - len(body)] if body else ""
+
+
+def columns(indent: str) -> int:
+    """Return the width of an indentation, in which a tab is as wide as one usual step."""
+    return len(indent) + indent.count("\t") * (TAB_COLUMNS - 1)
+
+
+def indent_unit(sample: str) -> str:
+    """Return what one step of indentation looks like in a text; empty when nothing is indented."""
+    indents = _INDENTED.findall(sample)
+    tabs = sum(indent.startswith("\t") for indent in indents)
+    if tabs * 2 > len(indents):
+        return "\t"
+    return " " * _step((0, *map(columns, indents)))
+
+
+class Indents:
+    """What the indentation of described lines is in the file they describe."""
+
+    def __init__(
+        self, described: Sequence[str], standing: Sequence[str], new: Sequence[str], unit: str
+    ) -> None:
+        """Compare lines with the ones in the file that they stand for; `unit` is one step in that file."""
+        self._known: dict[str, str] = {}
+        for line, other in zip(described, standing, strict=True):
+            if line.strip():
+                self._known.setdefault(indent_of(line), indent_of(other))
+        self._widths = sorted((columns(indent), indent) for indent in self._known)
+        self._derived: dict[str, str] = {}
+        self._unit = unit
+        self._stretch = self._measure([*described, *new])
+
+    def fit(self, line: str, nearby: Mapping[str, str]) -> str:
+        """Return a new line as the file would have it; `nearby` is what the lines next to it were given."""
+        if not line.strip() or not self._widths:
+            return line
+        indent = indent_of(line)
+        for source in (nearby, self._known, self._derived):
+            if indent in source:
+                return source[indent] + line[len(indent) :]
+        derived = self._derived[indent] = self._derive(indent)
+        return derived + line[len(indent) :]
+
+    def _measure(self, lines: Iterable[str]) -> tuple[int, int]:
+        """Return how many columns of the file correspond to how many of the description."""
+        if self._widths:
+            (least, first), (most, last) = self._widths[0], self._widths[-1]
+            grown = columns(self._known[last]) - columns(self._known[first])
+            if most > least and grown > 0:
+                return grown, most - least
+        step = _step(columns(indent_of(line)) for line in lines if line.strip())
+        return (columns(self._unit), step) if step and self._unit else (1, 1)
+
+    def _derive(self, indent: str) -> str:
+        wanted = columns(indent)
+        width, base = min(self._widths, key=lambda known: abs(known[0] - wanted))
+        given = self._known[base]
+        ours, theirs = self._stretch
+        more = round((wanted - width) * ours / theirs)
+        if more >= 0:
+            return given + self._spaces(more)
+        return _cut(given, max(0, columns(given) + more))
+
+    def _spaces(self, width: int) -> str:
+        if self._unit != "\t":
+            return " " * width
+        return "\t" * (width // TAB_COLUMNS) + " " * (width % TAB_COLUMNS)
+
+
+def _cut(indent: str, width: int) -> str:
+    """Shorten an indentation to a width."""
+    kept = 0
+    for end, char in enumerate(indent):
+        kept += TAB_COLUMNS if char == "\t" else 1
+        if kept > width:
+            kept -= TAB_COLUMNS if char == "\t" else 1
+            return indent[:end] + " " * (width - kept)
+    return indent
+
+
+def _step(widths: Iterable[int]) -> int:
+    """Return the usual difference between neighbouring indentations; 0 when they do not differ."""
+    counts = dict.fromkeys(_UNITS, 0)
+    for before, after in pairwise(widths):
+        if abs(after - before) in counts:
+            counts[abs(after - before)] += 1
+    best = max(counts, key=lambda unit: counts[unit])
+    return best if counts[best] else 0

@@ -1,0 +1,84 @@
+"""The tool that lists the files which match a pattern."""
+
+import posixpath
+from threading import Event
+from typing import Any
+
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import (
+    description,
+    locate,
+    named_access,
+    opened,
+    parameters,
+    system_errors,
+    text_arg,
+)
+from bridle.tools.globs import literal_folders
+from bridle.tools.listing import Listing, list_matching
+from bridle.tools.paths import clean_path
+from bridle.tools.visible import Visible
+
+MAX_LISTED = 1000
+LIST_DEADLINE_S = 5.0
+
+
+class ListFiles:
+    """Lists the files that match a pattern."""
+
+    parallel = True
+
+    def __init__(self, max_files: int = MAX_LISTED, deadline_s: float = LIST_DEADLINE_S) -> None:
+        """Limit how much is listed and how long it is searched for."""
+        self._max_files = max_files
+        self._deadline_s = deadline_s
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("list_files", description("list_files"), _LIST_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the pattern, and where its first folders lead if they are links."""
+        pattern = _pattern(args, context)
+        folders = literal_folders(pattern)
+        start = locate("list_files", "read", "/".join(folders) or ("/" if folders else "."), context)
+        rest = pattern.split("/")[len(folders) :]
+        real = "/".join([*start.parts, *rest])
+        return named_access("list_files", "read", pattern, f"/{real}" if start.outside else real)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return one path on each line, and a note when the list is not complete."""
+        pattern = _pattern(args, context)
+        visible = Visible("list_files", context, hidden=("deny",))
+
+        def search(stop: Event) -> Listing:
+            with system_errors(context.cwd):
+                return list_matching(
+                    pattern,
+                    find=lambda path: locate("list_files", "read", path, context),
+                    visible=visible,
+                    max_files=self._max_files,
+                    stop=stop,
+                )
+
+        listing = await in_thread(search, deadline_s=self._deadline_s)
+        notes = [f"[{note}]" for note in (listing.note, visible.note) if note]
+        return ToolOutput("\n".join([*listing.files, *notes]))
+
+
+def _pattern(args: dict[str, Any], context: ToolContext) -> str:
+    """Return the cleaned pattern; one that starts outside only if a rule may open that place."""
+    pattern = text_arg(args, "pattern")
+    if pattern.startswith("/") and "\0" not in pattern and opened("list_files", "read", context):
+        return "/" + posixpath.normpath(pattern).lstrip("/")
+    return clean_path(pattern)
+
+
+_LIST_PARAMETERS = parameters(1, pattern=("string", "Glob"))

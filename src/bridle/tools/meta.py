@@ -1,0 +1,262 @@
+"""Small tools that touch nothing outside: the list of things to do, questions to the user, time."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
+from threading import Event
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import Clock, Tool, ToolContext, ToolOutput
+from bridle.core.protocol import Question, Todo, TodosChanged
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description
+
+MAX_TODOS = 100
+MAX_TODO_CHARS = 500
+MAX_QUESTION_CHARS = 2000
+MAX_CHOICES = 8
+MAX_CHOICE_CHARS = 200
+MAX_WAIT_S = 300
+
+NO_ANSWER = "The user did not answer; decide yourself and say what you assumed."
+_BOXES = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+_Args = TypeVar("_Args", bound=Struct)
+
+
+def meta_tools(clock: Clock) -> tuple[Tool, ...]:
+    """Make all of these tools."""
+    return AskUser(), DateTime(clock), Todos(), Wait()
+
+
+class Todos:
+    """Keeps the list of what is to be done."""
+
+    parallel = False
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("todos", description("todos"), _TODOS_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing."""
+        return Access("todos", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes but the list."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Replace the list and return it as it now is."""
+        wanted = _convert(args, _TodosArgs).todos
+        todos = tuple(Todo(_line(todo.text, "a todo needs a text"), todo.status) for todo in wanted)
+        current = [todo.text for todo in todos if todo.status == "in_progress"]
+        if len(current) > 1:
+            raise ToolError(
+                f"only one todo may be in_progress, not {len(current)}", hint=f"finish {current[0]!r} first"
+            )
+        lines = [f"{_BOXES[todo.status]} {todo.text}" for todo in todos]
+        return ToolOutput("\n".join(lines) or "The list is empty.", notes=(TodosChanged(todos),))
+
+
+class AskUser:
+    """Puts a question to the user."""
+
+    parallel = False
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("ask_user", description("ask_user"), _ASK_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing: the user sees the question anyway."""
+        return Access("ask_user", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: the question itself is shown."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the answers, one on each line; say so when there is none."""
+        wanted = _convert(args, _AskArgs)
+        if not wanted.question.strip():
+            raise ToolError("the question is empty")
+        choices = tuple(_line(choice, "a choice is empty") for choice in wanted.choices)
+        if len(set(choices)) < len(choices):
+            raise ToolError("two choices are the same")
+        if context.ask is None:
+            return ToolOutput(NO_ANSWER)
+        question = Question(wanted.question.strip(), choices, wanted.several and bool(choices))
+        return ToolOutput("\n".join(await context.ask(question)) or NO_ANSWER)
+
+
+class DateTime:
+    """Tells what time it is."""
+
+    parallel = True
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("datetime", description("datetime"), _DATETIME_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing."""
+        return Access("datetime", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the time in a zone, the day of the week and the seconds since 1970."""
+        zone = _convert(args, _DateTimeArgs).timezone.strip()
+        epoch_s = self._clock.now_ms() // 1000
+
+        def tell(_: Event) -> str:  # zones are files
+            now = datetime.fromtimestamp(epoch_s, UTC).astimezone(_zone(zone) if zone else None)
+            return f"{now.isoformat()}\n{now:%A}, {zone or 'local time'} ({now:%Z})\nepoch {epoch_s}"
+
+        return ToolOutput(await in_thread(tell))
+
+
+class Wait:
+    """Lets some time pass."""
+
+    parallel = True
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("wait", description("wait"), _WAIT_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing."""
+        return Access("wait", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return when the time is over."""
+        seconds = _convert(args, _WaitArgs).seconds
+        await asyncio.sleep(seconds)
+        return ToolOutput(f"Waited {seconds:g} s")
+
+
+# ---------------------------------------------------------------------------- arguments
+
+
+class _TodosArgs(Struct, frozen=True):
+    todos: Annotated[tuple["_TodoArg", ...], Meta(max_length=MAX_TODOS)]
+
+
+class _TodoArg(Todo, frozen=True):
+    text: Annotated[str, Meta(max_length=MAX_TODO_CHARS)]
+
+
+class _AskArgs(Struct, frozen=True):
+    question: Annotated[str, Meta(max_length=MAX_QUESTION_CHARS)]
+    choices: Annotated[
+        tuple[Annotated[str, Meta(max_length=MAX_CHOICE_CHARS)], ...], Meta(max_length=MAX_CHOICES)
+    ] = ()
+    several: bool = False
+
+
+class _DateTimeArgs(Struct, frozen=True):
+    timezone: Annotated[str, Meta(max_length=100)] = ""
+
+
+class _WaitArgs(Struct, frozen=True):
+    seconds: Annotated[float, Meta(ge=0, le=MAX_WAIT_S)]
+
+
+def _convert(args: Mapping[str, Any], into: type[_Args]) -> _Args:
+    """Read arguments; raises ToolError that names the one which does not fit."""
+    try:
+        return msgspec.convert(args, into)
+    except msgspec.ValidationError as error:
+        raise ToolError(str(error).replace("`", '"')) from error
+
+
+def _line(text: str, refusal: str) -> str:
+    line = " ".join(text.split())
+    if not line:
+        raise ToolError(refusal)
+    return line
+
+
+def _zone(name: str) -> tzinfo:
+    """Return a time zone; raises ToolError with similar names."""
+    from zoneinfo import ZoneInfo, available_timezones  # noqa: PLC0415  only for this tool
+
+    if name.upper() in ("UTC", "Z"):
+        return UTC  # known also where no zones are installed
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        from difflib import get_close_matches  # noqa: PLC0415  only for this message
+
+        names = available_timezones()
+        by_ending = {known.lower().rpartition("/")[2]: known for known in sorted(names)}
+        lowered = {known.lower(): known for known in names}
+        wanted = name.lower().replace(" ", "_")
+        near = [lowered[match] for match in get_close_matches(wanted, lowered, cutoff=0.75)]
+        near += [by_ending[match] for match in get_close_matches(wanted, by_ending, cutoff=0.8)]
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "write it as Europe/Paris"
+        raise ToolError(f"no time zone is named {name!r}", hint=hint) from error
+
+
+# ---------------------------------------------------------------------------- what the model sees
+
+_TODOS_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "todos": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "status": {"type": "string", "enum": list(_BOXES)},
+                },
+                "required": ["text"],
+            },
+        }
+    },
+    "required": ["todos"],
+}
+_ASK_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "question": {"type": "string", "minLength": 1},
+        "choices": {
+            "type": "array",
+            "maxItems": MAX_CHOICES,
+            "items": {"type": "string"},
+        },
+        "several": {"type": "boolean", "description": "Allow more than one"},
+    },
+    "required": ["question"],
+}
+_DATETIME_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"timezone": {"type": "string"}},
+    "required": [],
+}
+_WAIT_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"seconds": {"type": "number", "minimum": 0, "maximum": MAX_WAIT_S}},
+    "required": ["seconds"],
+}

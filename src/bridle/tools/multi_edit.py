@@ -1,0 +1,114 @@
+"""The tool that makes several edits in one file, all of them or none."""
+
+from threading import Event
+from typing import Any
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.changes import Change, carry_out, plan_edit, preview, write_access
+from bridle.tools.common import MAX_FILE_BYTES, PATH, description, integer_arg, text_arg
+from bridle.tools.edits import Edit, edit_text
+
+MAX_EDITS = 100
+
+
+class MultiEdit:
+    """Replaces several texts in a file that exists."""
+
+    parallel = False
+
+    def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
+        """Limit how large a file may be and become."""
+        self._max_bytes = max_bytes
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("multi_edit", description("multi_edit"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the file, and what it leads to if it is a link."""
+        return write_access("multi_edit", args, context)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show what all edits together change; nothing when one of them would fail."""
+        limit = max(MAX_FILE_BYTES, self._max_bytes)
+        return await preview(lambda stop: self._plan(args, context, limit, stop))
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Make all edits in one step; raises ToolError with a line for each when one of them fails."""
+        return await carry_out(lambda stop: self._plan(args, context, self._max_bytes, stop), context)
+
+    def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int, stop: Event) -> Change:
+        path, edits = text_arg(args, "path"), _wanted(args)
+
+        def edit(name: str, text: str) -> tuple[str, str]:
+            return _edit_all(name, text, edits, max_bytes, stop)
+
+        return plan_edit("multi_edit", path, edit, context, max_bytes)
+
+
+def _wanted(args: dict[str, Any]) -> list[Edit]:
+    given = args.get("edits")
+    if not isinstance(given, list) or not 0 < len(given) <= MAX_EDITS:
+        raise ToolError(f"edits must be a list of 1 to {MAX_EDITS} edits")
+    edits = []
+    for number, edit in enumerate(given, start=1):
+        if not isinstance(edit, dict):
+            raise ToolError(f"edit {number} is not an object with old_str and new_str")
+        try:
+            old, new = text_arg(edit, "old_str"), text_arg(edit, "new_str")
+        except ToolError as error:
+            raise ToolError(f"edit {number}: {error}") from error
+        edits.append(Edit(old, new, integer_arg(edit, "occurrence") or 0))
+    return edits
+
+
+def _edit_all(name: str, text: str, edits: list[Edit], max_bytes: int, stop: Event) -> tuple[str, str]:
+    """Make each edit on the result of the ones before it, and say what came of each.
+
+    After one that fails the others are still tried, so that all reasons are told at once.
+    """
+    lines, failed = [], 0
+    for number, edit in enumerate(edits, start=1):
+        if stop.is_set():
+            raise ToolError(f"stopped before {name} was changed")
+        try:
+            edited = edit_text(text, edit, max_size=max_bytes)
+        except ToolError as error:
+            failed += 1
+            lines.append(f"{number}: {error}")
+            continue
+        text = edited.text
+        note = f" ({edited.note})" if edited.note else ""
+        lines.append(f"{number}: ok, {edited.which}{note}")
+    report = "\n".join(lines)
+    if failed:
+        raise ToolError(f"{name} is unchanged: {failed} of {len(edits)} edits failed\n{report}")
+    return text, f"Made {len(edits)} edits in {name}\n{report}"
+
+
+_EDIT = {
+    "type": "object",
+    "properties": {
+        "old_str": {"type": "string"},
+        "new_str": {"type": "string"},
+        "occurrence": {"type": "integer"},
+    },
+    "required": ["old_str", "new_str"],
+}
+_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "path": dict(zip(("type", "description"), PATH, strict=True)),
+        "edits": {
+            "type": "array",
+            "items": _EDIT,
+            "minItems": 1,
+            "maxItems": MAX_EDITS,
+            "description": "In order",
+        },
+    },
+    "required": ["path", "edits"],
+}

@@ -1,0 +1,179 @@
+"""The tool that shows a file: text with line numbers, an image to a model that sees, or kept output."""
+
+import os
+import re
+from base64 import b64encode
+from hashlib import sha256
+from io import BufferedReader, BytesIO
+from threading import Event
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import StoreError, ToolError
+from bridle.core.messages import Media
+from bridle.core.ports import Blobs, ToolContext, ToolOutput
+from bridle.core.protocol import FilesSeen, SeenFile
+from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import (
+    MAX_FILE_BYTES,
+    PATH,
+    description,
+    integer_arg,
+    locate,
+    parameters,
+    path_access,
+    system_errors,
+    text_arg,
+)
+from bridle.tools.disk import open_file, reason, version_of
+from bridle.tools.paths import Place, printable
+from bridle.tools.reading import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
+from bridle.tools.visible import Visible
+
+BLOB = "blob:"
+MAX_IMAGE_BYTES = 5 * 1024 * 1024
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_IMAGES = (
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
+)
+_CHANGING = "\n[the file was written to while it was read: this may be neither its old nor its new content]"
+
+
+class _Request(Struct, frozen=True):
+    place: Place
+    lines: LineRange
+    sees_images: bool
+    visible: Visible
+
+
+class ReadFile:
+    """Shows a text file, or some of its lines, with line numbers; or an image."""
+
+    parallel = True
+
+    def __init__(self, max_bytes: int = MAX_FILE_BYTES, blobs: Blobs | None = None) -> None:
+        """Limit what one call shows, the file itself may be larger; `blobs` hold output that was too long."""
+        self._max_bytes = max_bytes
+        self._blobs = blobs
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("read_file", description("read_file"), _READ_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the file, and what it leads to if it is a link."""
+        path = text_arg(args, "path")
+        if path.startswith(BLOB):
+            return Access("read_file", "read", (Subject("text", printable(path)),))
+        return path_access("read_file", "read", args, context)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the numbered lines; bytes that are not UTF-8 are shown as escapes, with a note."""
+        path = text_arg(args, "path")
+        lines = LineRange(max(1, integer_arg(args, "start_line") or 1), integer_arg(args, "end_line"))
+        if path.startswith(BLOB):
+            return ToolOutput(await in_thread(lambda stop: self._blob(path.removeprefix(BLOB), lines, stop)))
+
+        def read(stop: Event) -> ToolOutput:
+            place = locate("read_file", "read", path, context)
+            visible = Visible("read_file", context, hidden=("deny",))
+            return self._read(_Request(place, lines, context.sees_images, visible), stop)
+
+        return await in_thread(read)
+
+    def _read(self, request: _Request, stop: Event) -> ToolOutput:
+        """Read a file, once more if somebody wrote to it meanwhile."""
+        output, is_settled = self._read_once(request, stop)
+        if not is_settled:
+            output, is_settled = self._read_once(request, stop)
+        return output if is_settled else replace(output, text=output.text + _CHANGING, notes=())
+
+    def _read_once(self, request: _Request, stop: Event) -> tuple[ToolOutput, bool]:
+        with _open(request) as file, system_errors(request.place.shown, reading=True):
+            before = version_of(os.fstat(file.fileno()))
+            output = self._shown(request, file, stop)
+            return output, version_of(os.fstat(file.fileno())) == before
+
+    def _shown(self, request: _Request, file: BufferedReader, stop: Event) -> ToolOutput:
+        start = file.peek(16)
+        for mime, magic in _IMAGES:
+            if magic.match(start):
+                return _image(request, mime, file)
+        if is_binary(file):
+            raise ToolError(f"{printable(request.place.name)} is a binary file; only text can be read")
+        limit = max(self._max_bytes, MAX_FILE_BYTES)
+        data = file.read(limit + 1)
+        if len(data) > limit:
+            file.seek(0)
+            return ToolOutput(read_numbered(file, request.lines, max_bytes=self._max_bytes, stop=stop))
+        text = read_numbered(BytesIO(data), request.lines, max_bytes=self._max_bytes, stop=stop)
+        return ToolOutput(text, notes=_seen(request.place, data))
+
+    def _blob(self, digest: str, lines: LineRange, stop: Event) -> str:
+        """Show kept output; a very long line becomes several, so that all of it can be seen."""
+        if not _DIGEST.fullmatch(digest):
+            raise ToolError("blob: is followed by 64 hexadecimal digits", hint="copy them from the note")
+        if self._blobs is None:
+            raise ToolError("no output is kept here")
+        try:
+            text = self._blobs.get(digest).decode(errors="replace")
+        except StoreError as error:
+            raise ToolError(f"no output is kept under blob:{digest}: {error.message}") from error
+        return read_numbered(BytesIO(_wrapped(text)), lines, max_bytes=self._max_bytes, stop=stop)
+
+
+def _wrapped(text: str) -> bytes:
+    # A character has at most four bytes, so no piece is cut again.
+    return re.sub(rf"[^\n]{{{MAX_SHOWN_BYTES // 4}}}(?=[^\n])", r"\g<0>\n", text).encode()
+
+
+def _open(request: _Request) -> BufferedReader:
+    place = request.place
+    shown = printable(place.shown)
+    try:
+        return open_file(place)
+    except FileNotFoundError as error:
+        from bridle.tools.similar import similar_paths  # noqa: PLC0415  loads difflib, only for this message
+
+        near = similar_paths(place, request.visible)
+        hint = f"did you mean {' or '.join(near)}?" if near else ""
+        raise ToolError(f"open {shown}: {reason(error)}", hint=hint) from error
+    except IsADirectoryError as error:
+        raise ToolError(f"read {shown}: {reason(error)}", hint="list_files shows what is in it") from error
+    except OSError as error:
+        raise ToolError(f"open {shown}: {reason(error)}") from error
+
+
+def _image(request: _Request, mime: str, file: BufferedReader) -> ToolOutput:
+    name = printable(request.place.name)
+    if not request.sees_images:
+        raise ToolError(f"{name} is an image ({mime}), which this model cannot see")
+    data = file.read(MAX_IMAGE_BYTES + 1)
+    if len(data) > MAX_IMAGE_BYTES:
+        raise ToolError(f"{name} is an image of more than {MAX_IMAGE_BYTES} bytes, too large to be shown")
+    media = Media(mime, b64encode(data).decode(), os.path.basename(name))
+    return ToolOutput(f"{name}: {mime}, {len(data)} bytes", media=(media,), notes=_seen(request.place, data))
+
+
+def _seen(place: Place, data: bytes) -> tuple[FilesSeen]:
+    return (FilesSeen((SeenFile(printable(place.subject), sha256(data).hexdigest()),)),)
+
+
+_READ_PARAMETERS = parameters(
+    1,
+    path=PATH,
+    start_line=("integer", "From 1"),
+    end_line=("integer", "Inclusive"),
+)

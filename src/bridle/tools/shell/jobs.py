@@ -1,0 +1,152 @@
+"""The tools for background jobs: list them, read what they print, end them."""
+
+from typing import Any
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description, integer_arg, parameters
+from bridle.tools.secrets import Masker
+from bridle.tools.shell.pieces import masked_text, whole_piece
+from bridle.tools.shell.result import state_words
+from bridle.tools.shell.shells import Job, Shells
+from bridle.tools.shell.text import visible
+
+MAX_WAIT_S = 60
+_SETTLE_S = 0.2  # what comes in several writes is read as one
+_KILL_GRACE_S = 2.0
+_MAX_SHOWN_CHARS = 100
+
+
+class Jobs:
+    """Lists the background jobs of the session."""
+
+    parallel = True
+
+    def __init__(self, shells: Shells) -> None:
+        """Share the shells with the other tools."""
+        self._shells = shells
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("jobs", description("shell/jobs"), parameters(0))
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Nothing but the session's own jobs is touched."""
+        return Access("jobs", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return one line for each job, the oldest first."""
+        lines = [self._line(job) for job in self._shells.jobs(context.session)]
+        return ToolOutput("\n".join(lines) or "[no jobs]")
+
+    def _line(self, job: Job) -> str:
+        running = job.running
+        state = state_words(running, self._shells.settings)
+        return f"{job.number}: {state}, {running.ring.total} bytes: {_shown(running.command)}"
+
+
+class JobOutput:
+    """Shows what a job has printed."""
+
+    parallel = True
+
+    def __init__(self, shells: Shells, masker: Masker) -> None:
+        """Share the shells with the other tools."""
+        self._shells = shells
+        self._masker = masker
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("job_output", description("shell/job_output"), _OUTPUT_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Nothing but the session's own jobs is touched."""
+        return Access("job_output", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return what was printed from a position on, where to read on, and the state of the job."""
+        job = self._shells.job(integer_arg(args, "job"), context.session)
+        running, ring = job.running, job.running.ring
+        max_bytes = self._shells.settings.max_result_bytes
+        limit = _bounded(args, "limit", 1, max_bytes) or max_bytes
+        wait_s = _bounded(args, "wait", 0, MAX_WAIT_S) or 0
+        cursor = _bounded(args, "cursor", 0, None)
+        cursor = job.cursor if cursor is None else min(cursor, ring.total)
+        if wait_s and ring.total <= cursor:
+            await running.printed(cursor, wait_s)
+            await running.ended(_SETTLE_S)
+        is_over = running.status is not None
+        piece = await in_thread(lambda _: whole_piece(ring, cursor, limit, is_over=is_over))
+        text = await in_thread(lambda _: masked_text(ring, piece, self._masker))
+        job.cursor = piece.end
+        lost = [f"[bytes {cursor} to {piece.start} are no longer kept]"] if piece.start > cursor else []
+        rest = f", {ring.total - piece.end} bytes more to read" if ring.total > piece.end else ""
+        state = state_words(running, self._shells.settings)
+        end = f"[job {job.number}: {state}; next cursor {piece.end}{rest}]"
+        return ToolOutput("\n".join([*lost, *([text.rstrip("\n")] if text else ["[no new output]"]), end]))
+
+
+class JobKill:
+    """Ends a job."""
+
+    parallel = False
+
+    def __init__(self, shells: Shells) -> None:
+        """Share the shells with the other tools."""
+        self._shells = shells
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("job_kill", description("shell/job_kill"), parameters(1, job=_JOB))
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Count as reading: the session may always end what it was allowed to start."""
+        return Access("job_kill", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: only a job of this session ends."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """End it with everything it started and return its last state."""
+        job = self._shells.job(integer_arg(args, "job"), context.session)
+        if job.running.status is not None:
+            state = state_words(job.running, self._shells.settings)
+            return ToolOutput(f"job {job.number} had ended already: {state}")
+        await job.running.stop(_KILL_GRACE_S)
+        return ToolOutput(f"job {job.number}: {state_words(job.running, self._shells.settings)}")
+
+
+def _shown(command: str) -> str:
+    line = visible(command).replace("\n", " ↵ ")
+    return line if len(line) <= _MAX_SHOWN_CHARS else f"{line[: _MAX_SHOWN_CHARS - 1]}…"
+
+
+def _bounded(args: dict[str, Any], key: str, low: int, high: int | None) -> int | None:
+    value = integer_arg(args, key)
+    if value is not None and (value < low or (high is not None and value > high)):
+        raise ToolError(f"{key} must be {f'from {low} to {high}' if high is not None else f'{low} or more'}")
+    return value
+
+
+_JOB = ("integer", "")
+_OUTPUT_PARAMETERS = parameters(
+    1,
+    job=_JOB,
+    cursor=("integer", "Byte to read from"),
+    wait=("integer", f"Seconds, at most {MAX_WAIT_S}"),
+    limit=("integer", "Bytes"),
+)

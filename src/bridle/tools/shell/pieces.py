@@ -1,0 +1,52 @@
+"""Reads an output piece by piece, without cutting characters, escape sequences or secrets in two."""
+
+import codecs
+
+from bridle.tools.secrets import Masker
+from bridle.tools.shell.ring import Piece, Ring
+from bridle.tools.shell.text import MAX_OPEN_ESCAPE, clean, open_escape
+
+
+def whole_piece(ring: Ring, cursor: int, limit: int, *, is_over: bool) -> Piece:
+    """Read from a position on, to the end of a line where more follows, and never to half a character."""
+    piece = ring.read(cursor, limit)
+    data = piece.data
+    if piece.end < ring.total:
+        cut = data.rfind(b"\n") + 1
+        if cut > len(data) // 2:
+            return Piece(data[:cut], piece.start)
+    elif is_over:
+        return piece
+    return Piece(data[: _whole_end(data)] or data, piece.start)
+
+
+def masked_text(ring: Ring, piece: Piece, masker: Masker) -> str:
+    """Return a piece as text, with no part of a secret that lies across one of its ends."""
+    first = _neighbour(ring, max(0, piece.start - masker.longest), piece.start)
+    last = _neighbour(ring, piece.end, piece.end + masker.longest)
+    data = first + piece.data + last
+    begin, end = len(first), len(first) + len(piece.data)
+    shown, position = [], begin
+    for start, stop, label in masker.spans(data):
+        if stop > begin and start < end:
+            shown += [data[position : max(start, begin)], label]
+            position = min(stop, end)
+    return masker.mask(clean(b"".join([*shown, data[position:end]])))
+
+
+def _neighbour(ring: Ring, start: int, end: int) -> bytes:
+    """Return what lies beside a piece, as far as it is kept; it may end where the ring begins."""
+    data = b""
+    while start + len(data) < end:
+        piece = ring.read(start + len(data), end - start - len(data))
+        if piece.start != start + len(data) or not piece.data:
+            break
+        data += piece.data
+    return data
+
+
+def _whole_end(data: bytes) -> int:
+    """Return where the character or escape sequence begins that the end of the data cuts off."""
+    _, whole = codecs.utf_8_decode(data, "replace", False)
+    start = max(0, whole - MAX_OPEN_ESCAPE)
+    return start + open_escape(data[start:whole].decode("latin-1"))

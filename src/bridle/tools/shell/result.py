@@ -1,0 +1,94 @@
+"""What the model reads about a command: its output, cut to a size, and how it ended."""
+
+import signal
+
+from bridle.core.errors import StoreError
+from bridle.core.ports import Blobs
+from bridle.tools.secrets import Masker
+from bridle.tools.shell.ring import Ring
+from bridle.tools.shell.running import Running
+from bridle.tools.shell.settings import ShellSettings
+from bridle.tools.shell.text import clean
+from bridle.tools.toolbox import cap_output
+
+_STEP = 1024 * 1024
+_NO_FORK = ("fork: retry: Resource temporarily unavailable", "fork: Resource temporarily unavailable")
+
+
+def output_text(ring: Ring, masker: Masker, limit: int, blobs: Blobs | None) -> str:
+    """Return head and tail of an output; blocking. All that is kept of a longer one goes to the blobs."""
+    text = _whole_text(ring, masker)
+    if len(text.encode()) <= limit:
+        return text
+    rest = "run the command again with its output in a file to see it"
+    if blobs is not None:
+        try:
+            rest = f'read_file with path "blob:{blobs.put(text.encode())}" shows it, in ranges of lines'
+        except StoreError as error:
+            rest = f"it could not be kept: {error.message}"
+    return cap_output(text, limit, rest=rest)
+
+
+def _whole_text(ring: Ring, masker: Masker) -> str:
+    texts: list[str] = []
+    pieces: list[bytes] = []
+    position, total = 0, ring.total
+    while position < total:
+        piece = ring.read(position, min(_STEP, total - position))
+        if piece.start > position:
+            lost = min(piece.start, total) - position
+            texts += [masker.mask(clean(b"".join(pieces))), f"\n[{lost} bytes are no longer kept]\n"]
+            pieces = []
+        pieces.append(piece.data)
+        position = max(piece.end, position + 1)
+    return "".join([*texts, masker.mask(clean(b"".join(pieces)))])
+
+
+def ending(running: Running, settings: ShellSettings) -> list[str]:
+    """Return how a command ended, in words; nothing when all went well."""
+    match running.ended_by:
+        case "timeout":
+            return [f"ended after {running.timeout_s:g} s; start long work with background=true"]
+        case "output":
+            return [f"ended because it printed more than {settings.max_output_bytes} bytes"]
+        case "request":
+            return ["ended on request"]
+        case "itself":
+            return [_status_words(running.status or 0, settings)] if running.status else []
+
+
+def state_words(running: Running, settings: ShellSettings) -> str:
+    """Return the state of a job in a few words."""
+    if running.status is None:
+        return f"running for {running.age_s:.0f} s"
+    words = ending(running, settings) or ["exit status 0"]
+    return f"{words[0]}, after {running.age_s:.0f} s"
+
+
+def limit_notes(text: str, running: Running, settings: ShellSettings) -> list[str]:
+    """Return what kept a command or its output from being whole."""
+    notes = []
+    if running.ring.failure:
+        notes.append(f"only the start of the output was kept: {running.ring.failure}")
+    if running.kept_error:
+        notes.append(f"a change was refused, as it could not have been undone: {running.kept_error}")
+    if settings.max_processes and running.status and any(words in text for words in _NO_FORK):
+        notes.append(f"it reached the limit of {settings.max_processes} processes")
+    return notes
+
+
+def _status_words(status: int, settings: ShellSettings) -> str:
+    words = f"exit status {status}"
+    try:
+        name = signal.Signals(status - 128).name
+    except ValueError:
+        return words
+    why = {
+        "SIGKILL": f", perhaps for using more than {settings.memory_bytes} bytes of memory"
+        if settings.memory_bytes
+        else "",
+        "SIGXCPU": f": more than {settings.cpu_s} s of processor time",
+        "SIGXFSZ": f": a file grew beyond {settings.max_file_bytes} bytes",
+        "SIGSYS": ": the sandbox does not let it make this system call",
+    }
+    return f"{words}, ended by {name}{why.get(name, '')}"

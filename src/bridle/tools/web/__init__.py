@@ -1,0 +1,13 @@
+"""The web: pages read as text, and files downloaded, from public addresses only."""
+
+from bridle.core.ports import Tool
+from bridle.tools.web.download import Download
+from bridle.tools.web.fetch import WebFetch
+from bridle.tools.web.network import DIRECT, Network
+
+__all__ = ["DIRECT", "Download", "Network", "WebFetch", "web_tools"]
+
+
+def web_tools(network: Network = DIRECT) -> tuple[Tool, ...]:
+    """Make all tools that reach the web."""
+    return Download(network), WebFetch(network)

@@ -1,0 +1,220 @@
+"""One GET request over the web: every hop is judged, and connects to no other address than the judged one.
+
+```
+url ─▶ addresses looked up and checked ─▶ request to exactly those ─▶ answer
+ ▲                                                                      │ 3xx
+ └─── same host, or one that the rules allow; at most five times ◀──────┘
+```
+
+Importing this module costs the time of importing aiohttp: the tools do it in their first call.
+What aiohttp raises leaves here as a ToolError, from one table.
+"""
+
+import socket
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from msgspec import Struct
+from yarl import URL
+
+from bridle import __version__
+from bridle.core.errors import ToolError
+from bridle.core.permission import judge
+from bridle.core.ports import ToolContext
+from bridle.core.tool import Access, Subject
+from bridle.tools.web.addresses import check_addresses, is_local_name
+from bridle.tools.web.network import Network
+from bridle.tools.web.urls import Url, follow, shorten
+
+MAX_REDIRECTS = 5
+CHUNK_BYTES = 64 * 1024
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+
+class Request(Struct, frozen=True):
+    """What is wanted, and on whose behalf."""
+
+    url: Url
+    tool: str
+    """The tool whose rules decide."""
+    context: ToolContext
+    network: Network
+    accept: str = "*/*"
+    compressed: bool = False
+    """Whether the answer may come compressed."""
+
+
+class Answer:
+    """The head of an answer, and its body as it comes in."""
+
+    def __init__(self, url: Url, response: aiohttp.ClientResponse) -> None:
+        self.url = url
+        self.status = response.status
+        self.words = shorten(response.reason or "")
+        self.media_type = shorten(response.content_type) if "content-type" in response.headers else ""
+        self.charset = response.charset or ""
+        self.length = response.content_length
+        self.encoding = response.headers.get("content-encoding", "").strip().lower()
+        self._response = response
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Return the body as the server sends it, piece by piece."""
+        return self._response.content.iter_chunked(CHUNK_BYTES)
+
+    async def read(self, limit: int) -> tuple[bytes, bool]:
+        """Return at most `limit` bytes of the decompressed body, and whether that is not all of it.
+
+        Neither side of the decompression may pass the limit; what follows is not waited for.
+        """
+        inflater = _Inflater(self.encoding) if self.encoding not in ("", "identity") else None
+        body, received = bytearray(), 0
+        async for chunk in self.chunks():
+            received += len(chunk)
+            body += inflater.feed(chunk, limit + 1 - len(body)) if inflater else chunk
+            if len(body) > limit or received > limit:
+                return bytes(body[:limit]), True
+        return bytes(body), False
+
+
+@asynccontextmanager
+async def get(request: Request) -> AsyncGenerator[Answer, None]:
+    """Send a request and hold its answer, whatever its status; raises ToolError until it is left.
+
+    Nothing is kept between two requests: no connection, no cookie, no address.
+    """
+    url = request.url
+    for _ in range(MAX_REDIRECTS + 1):
+        addresses = await _addresses(url, request)
+        try:
+            async with _session(request, addresses) as session, _send(session, url, request) as response:
+                location = response.headers.get("location", "")
+                if response.status not in _REDIRECTS or not location:
+                    yield Answer(url, response)
+                    return
+                url = _next_hop(url, location, request)
+        except (aiohttp.ClientError, OSError, zlib.error) as error:
+            raise _failure(url, error) from error
+    raise ToolError(f"{request.url} redirects more than {MAX_REDIRECTS} times")
+
+
+def _send(
+    session: aiohttp.ClientSession, url: Url, request: Request
+) -> "aiohttp.client._RequestContextManager":
+    return session.get(
+        URL(str(url), encoded=True), allow_redirects=False, proxy=request.network.proxy or None
+    )
+
+
+def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSession:
+    resolver = None if request.network.proxy else _Pinned(addresses)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # one deadline holds for all hops
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+        headers={
+            "Accept": request.accept,
+            "Accept-Encoding": "gzip, deflate" if request.compressed else "identity",
+            "User-Agent": f"bridle/{__version__}",
+        },
+    )
+
+
+async def _addresses(url: Url, request: Request) -> Sequence[str]:
+    """Return where to connect to; raises ToolError.
+
+    Behind a proxy it is the proxy that looks names up, and that has to keep them from leading inside.
+    """
+    rules = request.context.rules
+    if url.is_literal:
+        return check_addresses(url.host, (url.host,), request.tool, rules)
+    if request.network.proxy and not is_local_name(url.host):
+        return ()
+    return check_addresses(url.host, await request.network.lookup(url.host), request.tool, rules)
+
+
+def _next_hop(url: Url, location: str, request: Request) -> Url:
+    following = follow(url, location)
+    if following.host == url.host:
+        return following
+    access = Access(request.tool, "network", (Subject("domain", following.host),))
+    if judge(access, request.context.rules, request.context.mode).action == "allow":
+        return following
+    raise ToolError(f"{url} redirects to {following.host}; fetch {following} if you want it")
+
+
+class _Pinned(AbstractResolver):
+    """Answers every question with the addresses that were checked, so that no second lookup can differ."""
+
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._addresses = addresses
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in self._addresses
+        ]
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+
+class _Inflater:
+    """Decompresses a body piece by piece, never more of it than is asked for."""
+
+    def __init__(self, encoding: str) -> None:
+        if encoding not in _WINDOW_BITS:
+            raise ToolError(f"the answer is compressed in a way that was not asked for: {shorten(encoding)}")
+        self._is_deflate = encoding == "deflate"
+        self._stream = zlib.decompressobj(_WINDOW_BITS[encoding])
+        self._is_first = True
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        """Return at most `limit` bytes more; what is beyond them is lost."""
+        if self._is_first and data:
+            self._is_first = False
+            try:
+                return self._stream.decompress(data, limit)
+            except zlib.error:
+                if not self._is_deflate:
+                    raise
+                self._stream = zlib.decompressobj(-15)  # many servers send it without the zlib header
+        return self._stream.decompress(data, limit)
+
+
+# The first row that fits counts: certificates are connector errors too, and DNS failures OS errors.
+_FAILURES: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.InvalidURL, "the address is not usable"),
+    (aiohttp.ClientConnectorCertificateError, "the certificate of the server is not trusted"),
+    (aiohttp.ClientSSLError, "no TLS connection is possible"),
+    (aiohttp.ClientProxyConnectionError, "the proxy cannot be reached"),
+    (aiohttp.ClientConnectorError, "cannot connect"),
+    (aiohttp.ClientPayloadError, "the connection broke off in the middle of the answer"),
+    (aiohttp.ServerDisconnectedError, "the server closed the connection without an answer"),
+    (aiohttp.ClientConnectionError, "the connection broke off"),
+    (aiohttp.ClientResponseError, "the answer is not HTTP"),
+    (aiohttp.ClientError, "the request failed"),
+    (zlib.error, "the answer is not compressed as it says"),
+    (OSError, "the connection broke off"),
+)
+
+
+def _failure(url: Url, error: Exception) -> ToolError:
+    what = next(words for kind, words in _FAILURES if isinstance(error, kind))
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    detail = cause.strerror if isinstance(cause, OSError) and cause.strerror else ""
+    return ToolError(f"{url}: {what}{': ' if detail else ''}{shorten(detail)}")

@@ -1,0 +1,188 @@
+"""The tool that saves something from the web as a file.
+
+```
+network ─▶ event loop ─▶ _Pipe ─▶ thread ─▶ temporary file ─ all there? ─▶ renamed to the target
+                                                            └ no: removed
+```
+"""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description, integer_arg, locate, system_errors, text_arg
+from bridle.tools.disk import check_unprotected, file_mode, replacement
+from bridle.tools.paths import Place, printable
+from bridle.tools.web.network import DIRECT, Network
+from bridle.tools.web.urls import parse_url, shorten
+
+if TYPE_CHECKING:
+    from bridle.tools.web.client import Answer
+
+MAX_FILE_BYTES = 1024 * 1024 * 1024
+TIMEOUT_S = 300
+MAX_TIMEOUT_S = 600
+PROGRESS_S = 1.0
+_MAX_WAITING = 16  # pieces between network and disk: 1 MiB
+_JUDGED_AS = "write_file"  # rules for where files may be written hold here too
+
+
+class Download:
+    """Saves what lies at an address as a file."""
+
+    parallel = False
+
+    def __init__(
+        self,
+        network: Network = DIRECT,
+        *,
+        max_file_bytes: int = MAX_FILE_BYTES,
+        progress_s: float = PROGRESS_S,
+    ) -> None:
+        """Say how the web is reached, how large a file may be and how often progress is shown."""
+        self._network = network
+        self._max_file_bytes = max_file_bytes
+        self._progress_s = progress_s
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("download", description("web/download"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the host, and the file with what it leads to if it is a link; raises ToolError."""
+        host = parse_url(text_arg(args, "url")).host
+        place = _target(args, context)
+        paths = dict.fromkeys((printable(place.name), printable(place.subject)))
+        written = (Subject("path", path, "write", tool=_JUDGED_AS) for path in paths)
+        return Access("download", "network", (Subject("domain", host), *written))
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Say what is saved where, and whether that replaces something; empty when it would fail."""
+
+        def look() -> str:
+            place = _target(args, context)
+            try:
+                file_mode(place)
+            except OSError:
+                return f"{parse_url(text_arg(args, 'url'))} -> {printable(place.name)}\n"
+            return f"{parse_url(text_arg(args, 'url'))} -> {printable(place.name)}, which is replaced\n"
+
+        try:
+            return await in_thread(lambda _: look())
+        except ToolError:
+            return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Save it in one step: whatever happens, the file is the old one or the new one."""
+        # Loads aiohttp, which a program that never fetches anything does not need.
+        from bridle.tools.web.client import Request, get  # noqa: PLC0415
+
+        url = parse_url(text_arg(args, "url"))
+        place = await in_thread(lambda _: _target(args, context))
+        timeout_s = min(max(1, integer_arg(args, "timeout") or TIMEOUT_S), MAX_TIMEOUT_S)
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                get(Request(url, "download", context, self._network)) as answer,
+            ):
+                if not 200 <= answer.status < 300:
+                    raise ToolError(f"{answer.url} answered {answer.status} {answer.words}".rstrip())
+                if (answer.length or 0) > self._max_file_bytes:
+                    raise _too_large(answer, self._max_file_bytes)
+                size = await self._save(answer, place, context)
+        except TimeoutError as error:
+            raise ToolError(f"{url}: not all of it came within {timeout_s} s; nothing was saved") from error
+        kind = f" of type {answer.media_type}" if answer.media_type else ""
+        packed = f", {shorten(answer.encoding)}-compressed" if answer.encoding not in ("", "identity") else ""
+        name = printable(place.name)
+        return ToolOutput(f"Downloaded {size} bytes{kind}{packed} from {answer.url} to {name}")
+
+    async def _save(self, answer: "Answer", place: Place, context: ToolContext) -> int:
+        """Write the body to the file while it comes in; return its size."""
+        pipe = _Pipe()
+
+        def write(stop: Event) -> None:
+            with (
+                system_errors(place.shown),
+                replacement(place, stop=stop, expected="any", keep=context.keep) as descriptor,
+            ):
+                for piece in pipe:
+                    rest = memoryview(piece)
+                    while rest:
+                        rest = rest[os.write(descriptor, rest) :]
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                # Who is stopped gets no more pieces, and puts the file in place no more.
+                group.create_task(in_thread(write, on_stop=pipe.end))
+                return await self._fill(pipe, answer, context)
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _fill(self, pipe: "_Pipe", answer: "Answer", context: ToolContext) -> int:
+        size, clock = 0, asyncio.get_running_loop().time
+        shown_at = clock()
+        async for piece in answer.chunks():
+            size += len(piece)
+            if size > self._max_file_bytes:
+                raise _too_large(answer, self._max_file_bytes)
+            await pipe.put(piece)
+            if clock() - shown_at >= self._progress_s:
+                shown_at = clock()
+                context.emit(f"{size} of {answer.length or 'unknown'} bytes\n")
+        pipe.end()
+        return size
+
+
+class _Pipe:
+    """Hands pieces from the event loop to a thread, and keeps the loop from running far ahead."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._room = asyncio.Semaphore(_MAX_WAITING)
+        self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
+
+    async def put(self, piece: bytes) -> None:
+        """Add a piece, when there is room."""
+        await self._room.acquire()
+        self._pieces.put(piece)
+
+    def end(self) -> None:
+        """Say that nothing more will come."""
+        self._pieces.put(None)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pieces, in the thread."""
+        while (piece := self._pieces.get()) is not None:
+            yield piece
+            self._loop.call_soon_threadsafe(self._room.release)
+
+
+def _target(args: dict[str, Any], context: ToolContext) -> Place:
+    place = locate(_JUDGED_AS, "write", text_arg(args, "path"), context)
+    for path in (place.name, place.real):
+        check_unprotected(path)
+    return place
+
+
+def _too_large(answer: "Answer", limit: int) -> ToolError:
+    return ToolError(f"{answer.url} has more than {limit} bytes, the most that is downloaded")
+
+
+_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "url": {"type": "string"},
+        "path": {"type": "string"},
+        "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S},
+    },
+    "required": ["url", "path"],
+}

@@ -1,0 +1,160 @@
+"""The tool that reads a page of the web."""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description, integer_arg, text_arg
+from bridle.tools.web.content import Kind, decode, kind_of, pretty_json, title_of
+from bridle.tools.web.markdown import convert_html
+from bridle.tools.web.network import DIRECT, Network
+from bridle.tools.web.urls import Url, parse_url
+
+if TYPE_CHECKING:
+    from bridle.tools.web.client import Answer
+
+Format = Literal["markdown", "text", "html"]
+
+MAX_BODY_BYTES = 5 * 1024 * 1024
+TIMEOUT_S = 30
+MAX_TIMEOUT_S = 120
+_ERROR_BODY_BYTES = 64 * 1024
+_ERROR_BODY_S = 5.0
+_EXCERPT_CHARS = 500
+_SNIFFED_BYTES = 8192
+_ACCEPT = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.9, */*;q=0.1"
+
+
+class Page(Struct, frozen=True):
+    """What was read of an answer."""
+
+    url: Url
+    kind: Kind
+    text: str
+    title: str
+    is_cut: bool
+
+
+class WebFetch:
+    """Reads one page and gives it back as text."""
+
+    parallel = True
+
+    def __init__(self, network: Network = DIRECT, *, max_body_bytes: int = MAX_BODY_BYTES) -> None:
+        """Say how the web is reached, and limit how much of a page is read."""
+        self._network = network
+        self._max_body_bytes = max_body_bytes
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("web_fetch", description("web/web_fetch"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the host; raises ToolError for what is not a web address."""
+        return Access("web_fetch", "network", (Subject("domain", parse_url(text_arg(args, "url")).host),))
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return address, status and title of the page, then its text."""
+        # Loads aiohttp, which a program that never fetches anything does not need.
+        from bridle.tools.web.client import Request, get  # noqa: PLC0415
+
+        url = parse_url(text_arg(args, "url"))
+        form = _format(args)
+        limit = min(max(1, integer_arg(args, "limit") or self._max_body_bytes), self._max_body_bytes)
+        timeout_s = min(max(1, integer_arg(args, "timeout") or TIMEOUT_S), MAX_TIMEOUT_S)
+        request = Request(url, "web_fetch", context, self._network, _ACCEPT, compressed=True)
+        try:
+            async with asyncio.timeout(timeout_s):
+                async with get(request) as answer:
+                    status = f"{answer.status} {answer.words}".strip()
+                    if not 200 <= answer.status < 300:
+                        raise ToolError(f"{answer.url} answered {status}{await _excerpt(answer)}")
+                    page = await _read(answer, self._max_body_bytes)
+                text = await _rendered(page, form, self._max_body_bytes)
+        except TimeoutError as error:
+            raise ToolError(f"{url}: no complete answer within {timeout_s} s") from error
+        head = f"URL: {page.url}\nStatus: {status}\n" + (f"Title: {page.title}\n" if page.title else "")
+        return ToolOutput(f"{head}\n{_cut(text, limit, page, self._max_body_bytes)}")
+
+
+def _format(args: dict[str, Any]) -> Format:
+    match args.get("format"):
+        case None | "markdown":
+            return "markdown"
+        case "text":
+            return "text"
+        case "html":
+            return "html"
+        case other:
+            raise ToolError(f"format must be markdown, text or html, not {other!r:.40}")
+
+
+async def _read(answer: "Answer", limit: int) -> Page:
+    """Read a body that is text; raises ToolError for one that is not, without waiting for it."""
+    kind: Kind = kind_of(answer.media_type, b"")
+    body, is_cut = b"", False
+    if kind != "binary":
+        body, is_cut = await answer.read(limit)
+        kind = kind_of(answer.media_type, body[:_SNIFFED_BYTES])
+    if kind == "binary":
+        what = answer.media_type or "not text"
+        raise ToolError(f"{answer.url} is {what}; use download to save it as a file")
+
+    def as_page() -> Page:
+        text = decode(body, answer.charset, kind)
+        title = title_of(text) if kind == "html" else ""
+        text = pretty_json(text) if kind == "json" and not is_cut else text
+        return Page(answer.url, kind, text, title, is_cut)
+
+    return await in_thread(lambda _: as_page())
+
+
+async def _rendered(page: Page, form: Format, limit: int) -> str:
+    if page.kind != "html" or form == "html":
+        return page.text
+    shape: Literal["markdown", "plain"] = "markdown" if form == "markdown" else "plain"
+    return await convert_html(page.text, shape, base_url=str(page.url), limit=limit)
+
+
+def _cut(text: str, limit: int, page: Page, max_body_bytes: int) -> str:
+    data = text.encode(errors="replace")
+    notes = [f"[only the first {max_body_bytes} bytes of the page were read]"] if page.is_cut else []
+    if len(data) > limit:
+        text = data[:limit].decode(errors="ignore")
+        notes = [f"[{len(data) - limit} bytes left out here; raise the limit to see them]", *notes]
+    return "\n".join([text or "[no text]", *notes])
+
+
+async def _excerpt(answer: "Answer") -> str:
+    """Return what a server says about its refusal; the status alone if that takes too long or is no text."""
+    with suppress(TimeoutError, ToolError):
+        async with asyncio.timeout(_ERROR_BODY_S):
+            page = await _read(answer, _ERROR_BODY_BYTES)
+            text = await _rendered(page, "text", _ERROR_BODY_BYTES)
+        line = " ".join(text.split())
+        if line:
+            return f": {line[:_EXCERPT_CHARS]}{'…' if len(line) > _EXCERPT_CHARS else ''}"
+    return ""
+
+
+_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "url": {"type": "string"},
+        "format": {"type": "string", "enum": ["markdown", "text", "html"]},
+        "limit": {"type": "integer", "minimum": 1, "description": "Bytes"},
+        "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S},
+    },
+    "required": ["url"],
+}

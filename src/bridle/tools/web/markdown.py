@@ -1,0 +1,70 @@
+"""HTML made readable, by a process that can be stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from bridle.core.errors import ToolError
+
+Form = Literal["markdown", "plain"]
+
+MEMORY_BYTES = 768 * 1024 * 1024  # an ordinary page of 5 MB takes a quarter of it
+CPU_S = 5
+_CONVERTER = Path(__file__).with_name("converter.py")
+
+
+async def convert_html(
+    html: str,
+    form: Form,
+    *,
+    base_url: str,
+    limit: int,
+    memory_bytes: int = MEMORY_BYTES,
+    cpu_s: int = CPU_S,
+) -> str:
+    """Return a page's text, relative links made absolute and at most `limit` bytes of it; raises ToolError.
+
+    Menus, forms, scripts and the like are left out. Who is cancelled leaves no process behind.
+    """
+    process = await _start(form, base_url, str(limit), str(memory_bytes), str(cpu_s))
+    try:
+        out, _ = await process.communicate(html.encode(errors="replace"))
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):  # not by its method, which may take the status from asyncio
+                os.kill(process.pid, signal.SIGKILL)
+            await process.communicate()
+    if process.returncode != 0:
+        raise ToolError(f"{base_url} is too hard to convert", hint='ask for the format "html"')
+    return out.decode(errors="ignore")
+
+
+async def _start(*args: str) -> Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", str(_CONVERTER), _library_folder(), *args),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env={},  # what it works on is a stranger's: it has no need of our keys
+        )
+    except OSError as error:
+        raise ToolError(
+            f"HTML cannot be converted: {error.strerror}", hint='ask for the format "html"'
+        ) from error
+
+
+@cache
+def _library_folder() -> str:
+    """Return where the library lies: an isolated interpreter does not look there by itself."""
+    spec = find_spec("html_to_markdown")
+    if spec is None or spec.origin is None:
+        raise ToolError("HTML cannot be converted: html-to-markdown is missing", hint="reinstall bridle")
+    return str(Path(spec.origin).parent.parent)

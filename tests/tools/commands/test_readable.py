@@ -1,0 +1,36 @@
+"""Command lines that are not even tried."""
+
+import pytest
+
+from bridle.tools.commands.readable import MAX_BYTES, MAX_LOOSE_BYTES, unreadable
+
+LONG = "x" * (MAX_LOOSE_BYTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ls\n\tpwd é ü 漢", ""),
+        ("ls\0", "the command line holds control characters"),
+        ("ls\r", "the command line holds control characters"),
+        ("ls\x7f", "the command line holds control characters"),
+        ("ls\u200b", "the command line holds characters that cannot be seen"),
+        ("ls\u2028", "the command line holds characters that cannot be seen"),
+        ("ls\u3000x", "the command line holds characters that cannot be seen"),
+        ("ls\x85", "the command line holds characters that cannot be seen"),
+        ("ls \ud800", "the command line holds characters that cannot be seen"),
+        ("x" * (MAX_BYTES + 1), f"the command line is longer than {MAX_BYTES} bytes"),
+        (LONG, f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands"),
+        (f"echo '{LONG}'", ""),
+        (f'echo "{LONG}"', ""),
+        (f'echo "$(a) {LONG}"', f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands"),
+        (f"cat <<EOF\n{LONG}\nEOF\nls", ""),
+        (
+            f"cat <<'E'\n{LONG}\nE\n{LONG}",
+            f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands",
+        ),
+        (f"cat <<EOF\n{LONG}", f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands"),
+    ],
+)
+def test_what_is_not_tried(text: str, why: str):
+    assert unreadable(text) == why

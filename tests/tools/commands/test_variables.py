@@ -1,0 +1,49 @@
+"""Variables: the certain ones, and guesses at the others."""
+
+import os
+
+from bridle.tools.commands.parse import parse_script
+from bridle.tools.commands.script import Simple
+from bridle.tools.commands.variables import MAX_GUESSES, Variables
+
+
+def guesses(text: str, cwd: str | None = "/work") -> list[tuple[str | None, tuple[str, ...]]]:
+    """Return what is known of the words of the last command."""
+    script = parse_script(text)
+    variables = Variables()
+    variables.assign(script.values)
+    step = script.steps[-1]
+    assert isinstance(step, Simple)
+    return [(field.value, field.guesses) for field in variables.fields(step.words[1:], cwd)]
+
+
+def test_home_and_the_folder_are_certain():
+    assert guesses('p $HOME "$PWD/x" $OTHER') == [(os.path.expanduser("~"), ()), ("/work/x", ()), (None, ())]
+
+
+def test_not_when_they_are_assigned_or_the_folder_is_not_known():
+    assert [guesses("HOME=/x; p $HOME"), guesses("p $PWD", None), guesses("IFS=/; p $PWD")] == [
+        [(None, ("/x",))],
+        [(None, ())],
+        [(None, ())],
+    ]
+
+
+def test_every_assigned_value_is_a_guess():
+    assert guesses("a=1; a=2; b=$a/x; p $b $a$a") == [
+        (None, ("1/x", "2/x")),
+        (None, ("11", "22")),
+    ]
+
+
+def test_a_variable_that_takes_from_itself_ends_somewhere():
+    ((value, found),) = guesses("a=x$a; p $a")
+
+    assert (value, set(found) <= {"x" * count for count in range(1, 9)}) == (None, True)
+
+
+def test_guesses_are_bounded():
+    text = "".join(f"a={number};" for number in range(100)) + 'p "$a$a"'
+
+    ((_, found),) = guesses(text)
+    assert len(found) == MAX_GUESSES
