@@ -15,10 +15,12 @@ Mounts are made from the outside in, so that each finds what it is to cover:
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
+from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.shield import Shield
 
 EMPTY = ("/tmp", "/var/tmp", "/run")
@@ -80,6 +82,9 @@ def mounts(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool =
     names = os.path.realpath("/etc/resolv.conf")
     if network and names.startswith("/run/") and os.path.exists(names):
         found[names] = "fixed"  # where many systems keep the addresses of their name servers
+    for place in {os.path.realpath(sys.base_prefix), os.path.dirname(interpreter())}:
+        if any(_holds(path, place) for path in EMPTY):
+            found.setdefault(place, "fixed")  # or the launcher could not start
     nearest = max((path for path in found if _holds(path, cwd)), key=len, default="")
     if nearest and found[nearest] == "empty":
         found[cwd] = "fixed"  # or it would not be there

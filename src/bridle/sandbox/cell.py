@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import struct
-import sys
 from collections import deque
 from collections.abc import Sequence
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import launcher
+from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.watch import Watch
 
 _BOOT = (
@@ -285,7 +285,7 @@ async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) ->
         _fill(more, args)
         process = await asyncio.create_subprocess_exec(
             *(part.format(args=more) for part in walls),
-            *(sys.executable, "-I", "-S", "-c", _BOOT.format(fd=boot)),
+            *(interpreter(), "-I", "-S", "-c", _BOOT.format(fd=boot)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

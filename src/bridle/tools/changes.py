@@ -24,6 +24,7 @@ from bridle.tools.common import locate, path_access, system_errors
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.disk import Version, check_unprotected, open_file, replace_file, version_of
 from bridle.tools.edits import Document, in_kind, parse_document
+from bridle.tools.linked import another_name, is_denied_elsewhere
 from bridle.tools.paths import Place, printable
 from bridle.tools.toolbox import cap_output
 
@@ -149,6 +150,8 @@ def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) 
             return None
         with file:
             found = os.fstat(file.fileno())
+            if is_denied_elsewhere(found, context):
+                raise another_name(name)
             data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise ToolError(

@@ -29,6 +29,7 @@ from bridle.tools.common import (
     text_arg,
 )
 from bridle.tools.disk import open_file, reason, version_of
+from bridle.tools.linked import another_name
 from bridle.tools.paths import Place, printable
 from bridle.tools.reading import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
 from bridle.tools.visible import Visible
@@ -102,7 +103,10 @@ class ReadFile:
 
     def _read_once(self, request: _Request, stop: Event) -> tuple[ToolOutput, bool]:
         with _open(request) as file, system_errors(request.place.shown, reading=True):
-            before = version_of(os.fstat(file.fileno()))
+            found = os.fstat(file.fileno())
+            if request.visible.is_denied_elsewhere(found):
+                raise another_name(printable(request.place.name))
+            before = version_of(found)
             output = self._shown(request, file, stop)
             return output, version_of(os.fstat(file.fileno())) == before
 

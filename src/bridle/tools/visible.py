@@ -4,10 +4,13 @@ What is left out is said in one fixed sentence, whether or not there was somethi
 would let a model guess at a denied file, one pattern at a time.
 """
 
+import os
+
 from bridle.core.permission import READING_TOOL, Action, Rule, judge, rule_matches
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
 from bridle.tools.common import opened
+from bridle.tools.linked import is_denied_elsewhere
 from bridle.tools.paths import printable
 
 LEFT_OUT = "files that a rule does not let you read are left out"
@@ -24,6 +27,7 @@ class Visible:
         self._tools = dict.fromkeys((tool, READING_TOOL))
         self._rules = tuple(rule for rule in context.rules if self._matters(rule))
         self._mode = context.mode
+        self._context = context
         self._hidden = hidden
         self._is_open = opened(tool, "read", context)
         self._known: dict[str, bool] = {}
@@ -46,7 +50,17 @@ class Visible:
         return not any(
             judge(Access(tool, "read", subjects), self._rules, self._mode).action in self._hidden
             for tool in self._tools
-        )
+        ) and not self._has_denied_name(path)
+
+    def is_denied_elsewhere(self, found: os.stat_result) -> bool:
+        """Tell whether an open file has another name that a rule denies."""
+        return is_denied_elsewhere(found, self._context)
+
+    def _has_denied_name(self, path: str) -> bool:
+        try:
+            return self.is_denied_elsewhere(os.lstat(os.path.join(self._context.cwd, path)))
+        except OSError:
+            return False  # it has gone
 
     def _matters(self, rule: Rule) -> bool:
         if rule.action == "allow" or rule.pattern.startswith("domain:"):

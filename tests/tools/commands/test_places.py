@@ -142,3 +142,11 @@ def test_a_repository_of_its_own_is_noticed(root: Path):
         True,
         True,
     ]
+
+
+def test_a_root_that_looks_like_a_bare_repository_is_noticed(root: Path):
+    here = Places(str(root))
+    before = here.has_own_repository(str(root))
+    (root / "HEAD").touch()
+
+    assert (before, here.has_own_repository(str(root))) == (False, True)

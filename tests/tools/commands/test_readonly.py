@@ -63,7 +63,6 @@ seq 1 3
 sleep 1
 python3 --version
 node -v
-go version
 git status
 git status -sb --porcelain=v2
 git --no-pager log --oneline -5 --graph
