@@ -221,7 +221,7 @@ def test_a_question_is_noted_where_it_cannot_be_put():
 
     err = shown(asked, QuestionAnswered(CALL), asked, QuestionAnswered(CALL, ("a", "b")))[1]
 
-    which = "  Which?\n    1 a\n    2 b\n"
+    which = "  ? Which?\n    1 a\n    2 b\n"
     assert err == f"{which}answered: nothing\n{which}answered: a, b\n" + END
 
 

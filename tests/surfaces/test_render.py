@@ -31,6 +31,22 @@ def test_an_approval_shows_the_whole_diff_and_the_reason():
     ]
 
 
+def test_nothing_in_a_preview_pushes_the_rest_off_the_screen():
+    preview = "$ rm -rf x" + "\n" * 80 + "a" * 1_600 + "\ndone"
+    request = ApprovalRequested(CALL, "bash", {"command": "x"}, "it cannot be parsed", preview)
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "bash",
+        "$ rm -rf x",
+        "",
+        "",
+        "",
+        "a" * 1_000 + " [100 characters not shown] " + "a" * 500,
+        "done",
+        "asked because it cannot be parsed",
+    ]
+
+
 def test_an_approval_without_a_preview_shows_the_arguments():
     request = ApprovalRequested(CALL, "bash", {"command": "rm x\x1b[2J"}, "rule ask bash")
 

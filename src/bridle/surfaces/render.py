@@ -16,6 +16,9 @@ TELLING_ARGS = ("command", "pattern", "url", "query", "question", "path", "file_
 
 MOST_FILES = 5  # named on one line
 
+LINE_HEAD_CHARS, LINE_TAIL_CHARS = 1_000, 500
+MOST_LINE_CHARS = LINE_HEAD_CHARS + LINE_TAIL_CHARS
+
 SHORT_ID_CHARS = 13  # a UUIDv7 up to the end of its clock reading
 
 TODO_MARKS: dict[str, tuple[str, Colour]] = {
@@ -69,13 +72,18 @@ def todo_lines(screen: Screen, todos: Sequence[Todo]) -> list[str]:
 
 
 def question_lines(screen: Screen, question: Question) -> list[str]:
-    """Show a question of the model and its numbered choices."""
-    text = [visible(line) for line in question.text.strip().split("\n")]
+    """Show a question of the model and its numbered choices, marked so that it cannot pass for ours."""
+    text = [f"? {visible(line)}" for line in question.text.strip().split("\n")]
     choices = [
         f"  {screen.paint('name', str(number))} {one_line(choice)}"
         for number, choice in enumerate(question.choices, 1)
     ]
     return [screen.paint("strong", text[0]), *text[1:], *choices]
+
+
+def because(why: str) -> str:
+    """Say what a verdict rests on: a rule, a mode, or something that is the case."""
+    return f"because of {why}" if why.startswith(("rule ", "mode ")) else f"because {why}"
 
 
 def paint_diff(screen: Screen, text: str) -> list[str]:
@@ -96,7 +104,20 @@ def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
     about = "" if is_shown else screen.paint("name", describe_args(request.args))
     title = f"{screen.paint('strong', request.tool)} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
-    return [title, *paint_diff(screen, shown), screen.paint("detail", f"asked because of {request.why}")]
+    lines = paint_diff(screen, _compact(shown))
+    return [title, *lines, screen.paint("detail", f"asked {because(request.why)}")]
+
+
+def _compact(text: str) -> str:
+    """Shorten what would push the rest off the screen: rows of empty lines, and lines without end."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if len(line) > MOST_LINE_CHARS:
+            left_out = f"{len(line) - MOST_LINE_CHARS:,}"
+            line = f"{line[:LINE_HEAD_CHARS]} [{left_out} characters not shown] {line[-LINE_TAIL_CHARS:]}"
+        if line.strip() or len(kept) < 3 or any(before.strip() for before in kept[-3:]):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def describe_cost(cost: float | None) -> str:

@@ -39,7 +39,7 @@ edit_file greet.py
 +print("hello")
 asked because of mode ask: write access
 s and a let through edit_file(*)
-y yes · n no, and say why · s yes for this session · a always · q stop the run
+y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run
 > """
 
 
@@ -385,7 +385,9 @@ ASK = {"calls": [{"name": "ask_user", "args": {"question": "Which one?", "choice
 )
 def test_the_model_gets_the_answer_to_its_question(bridle: Bridle, typed: str, answer: str):
     with bridle.terminal("run", "--model", bridle.script(ASK, RESULT), "paint it") as terminal:
-        terminal.expect("Which one?\n  1 red\n  2 green\na number, or your own words (Enter for no answer): ")
+        terminal.expect(
+            "? Which one?\n  1 red\n  2 green\na number, or your own words (Enter for no answer): "
+        )
         terminal.send(typed)
         code = terminal.finish()
 
@@ -407,7 +409,7 @@ def test_where_nobody_is_there_a_question_has_no_answer(bridle: Bridle):
 
     assert done.code == 0
     assert done.out.startswith("It says: The user did not answer; decide yourself")
-    assert done.err.startswith("  Which one?\n    1 red\n    2 green\nanswered: nothing\n» ask_user ")
+    assert done.err.startswith("  ? Which one?\n    1 red\n    2 green\nanswered: nothing\n» ask_user ")
 
 
 async def test_a_question_is_put_with_its_choices_until_it_is_answered():
@@ -426,7 +428,7 @@ async def test_a_question_is_put_with_its_choices_until_it_is_answered():
 
     assert reply == Reply(CallId("c"), ("blue",))
     assert seen == (
-        "Which one?\\x1b[2J\nIt matters.\n  1 red\n  2 green\n  3 blue\n"
+        "? Which one?\\x1b[2J\n? It matters.\n  1 red\n  2 green\n  3 blue\n"
         "a number, or your own words (Enter for no answer): 7\nthere is no choice 7\n"
         "a number, or your own words (Enter for no answer): "
     )
@@ -490,8 +492,8 @@ def test_a_whole_piece_of_work_as_it_is_seen(bridle: Bridle):
         "» todos 2 items ✓ TIME",
         "  [>] ask",
         "  [ ] run it",
-        "Which one?",
-        "For ever.",
+        "? Which one?",
+        "? For ever.",
         "  1 red",
         "  2 blue",
         "a number, or your own words (Enter for no answer): 2",
@@ -502,7 +504,7 @@ def test_a_whole_piece_of_work_as_it_is_seen(bridle: Bridle):
         guard,
         "asked because of mode ask: execute access",
         "s and a let through bash(touch:*), write_file(*)",
-        "y yes · n no, and say why · s yes for this session · a always · q stop the run",
+        "y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run",
         "> yes",
         "» bash echo one; touch made; false",
         "  one",

@@ -9,7 +9,7 @@ edit_file greet.py
 +print("hello")
 asked because of mode ask: write access
 s and a let through edit_file(*)
-y yes · n no, and say why · s yes for this session · a always · q stop the run
+y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run
 >
 ```
 
@@ -32,7 +32,7 @@ KEYS: dict[str, tuple[Answer, str]] = {
     "y": ("once", "yes"),
     "n": ("deny", "no, and say why"),
     "s": ("session", "yes for this session"),
-    "a": ("always", "always"),
+    "a": ("always", "always, in every project"),
     "q": ("stop", "stop the run"),
 }
 LASTING: tuple[Answer, ...] = ("session", "always")

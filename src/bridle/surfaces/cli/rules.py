@@ -31,7 +31,7 @@ from bridle.core.ports import Tool, ToolContext
 from bridle.core.tool import Access, AccessClass, Subject, SubjectKind
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.options import rule_texts
-from bridle.surfaces.render import describe_args
+from bridle.surfaces.render import because, describe_args
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, one_line, pad, visible
 from bridle.tools.toolbox import Toolbox
 
@@ -202,7 +202,7 @@ def judgement_lines(screen: Screen, call: ToolCall, judgement: Judgement) -> lis
     indent = " " * (len(judgement.decision) + 2)
     lines = [
         f"{decision}  {screen.paint('name', call.name)} {describe_args(call.args)}".rstrip(),
-        f"{indent}because of {visible(judgement.why)}",
+        f"{indent}{visible(because(judgement.why))}",
     ]
     if judgement.subjects:
         lines += ["", *_table(screen, judgement.subjects)]

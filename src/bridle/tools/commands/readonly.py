@@ -39,8 +39,8 @@ _SED_SCRIPT = re.compile(rf"{_SED_COMMAND}(?:[ ]*;[ ]*{_SED_COMMAND})*;?", re.AS
 
 # Not those that take their version, or where they lie, from a file of the project: cargo, yarn, mvn, go…
 _VERSIONED = frozenset(
-    "python python3 node java javac ruby perl php gcc g++ clang make cmake docker kubectl pip pip3 bash zsh gh"
-    " jq rg".split()
+    "python python3 node java javac ruby perl php gcc g++ clang make cmake docker kubectl pip pip3 bash zsh"
+    " gh jq rg".split()
 )
 _VERSIONS = frozenset("docker version,node -v,python -V,python3 -V".split(","))
 _NO_OPERANDS = frozenset(
