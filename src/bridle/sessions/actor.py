@@ -14,14 +14,12 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.ids import RunId
 from bridle.core.loop import CancelRequested
 from bridle.core.messages import Message
 from bridle.core.ports import Keeper, SessionTool
 from bridle.core.protocol import (
-    MAX_PROMPT_BYTES,
     Aborted,
     Archive,
     Cancel,
@@ -48,10 +46,10 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
-from bridle.core.surrogates import has_half_characters
 from bridle.sessions.calls import changed_files
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
+from bridle.sessions.intake import check_command, options_after_cut, prompt_tokens
 from bridle.sessions.journal import Journal
 from bridle.sessions.rewind import rewind
 from bridle.sessions.setup import Setup, set_up
@@ -166,7 +164,7 @@ class Actor:
         return SessionNotRunning(f"session {self.journal.id} takes no more commands: its engine shuts down")
 
     async def _take(self, command: Command) -> Receipt:
-        _check(command)
+        check_command(command)
         match command:
             case Prompt():
                 return await self._prompt(command)
@@ -280,7 +278,7 @@ class Actor:
         await self._claim()
         try:
             setup = await self._set_up(options)
-            tokens = await _prompt_tokens(setup, message)
+            tokens = await prompt_tokens(setup, message)
             if self.journal.session.run is not None:
                 self._close_cut_off(self.journal.session.run, "the process ended during the run")
             await self._record_late_changes()
@@ -318,7 +316,7 @@ class Actor:
             run = self.journal.session.run
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
-            setup = await self._set_up(_options_after_cut(run, command.options))
+            setup = await self._set_up(options_after_cut(run, command.options))
             await self._record_late_changes()
         except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
@@ -388,43 +386,6 @@ class Actor:
             await self._begin(queue[0].message, queue[0].options, queue[0].item_id)
         except BridleError as error:
             self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
-
-
-def _check(command: Command) -> None:
-    """Refuse what could not be stored, or not be sent; raises UsageError."""
-    if has_half_characters(command):
-        raise UsageError(
-            "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
-        )
-    if not isinstance(command, Prompt | Steer | EditQueued):
-        return
-    if not command.message.parts:
-        raise UsageError("the prompt is empty")
-    if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
-        raise UsageError(
-            f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
-            hint="put the text into a file and name the file in the prompt",
-        )
-
-
-async def _prompt_tokens(setup: Setup, message: Message) -> int:
-    """Count the words by the model's tokenizer, and whatever else there is by estimate."""
-    [words] = await setup.backend.count(message.text)
-    return estimate_message(message) - estimate_tokens(message.text) + words
-
-
-def _options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
-    """A resumed run keeps what it was started with, above all its rules, unless told otherwise."""
-    first = run.options
-    return RunOptions(
-        model=changed.model or run.model,
-        mode=changed.mode or run.mode,
-        allow=first.allow + changed.allow,
-        ask=first.ask + changed.ask,
-        deny=first.deny + changed.deny,
-        limits=changed.limits.over(run.limits),
-        params={**first.params, **changed.params},
-    )
 
 
 def _describe(error: BaseException) -> str:

@@ -1,0 +1,46 @@
+"""What a session takes in: which commands, and with what a run begins."""
+
+from bridle.core.context import estimate_message, estimate_tokens
+from bridle.core.errors import UsageError
+from bridle.core.messages import Message
+from bridle.core.protocol import MAX_PROMPT_BYTES, Command, EditQueued, Prompt, RunOptions, Steer
+from bridle.core.session import RunState
+from bridle.core.surrogates import has_half_characters
+from bridle.sessions.setup import Setup
+
+
+def check_command(command: Command) -> None:
+    """Refuse what could not be stored, or not be sent; raises UsageError."""
+    if has_half_characters(command):
+        raise UsageError(
+            "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
+        )
+    if not isinstance(command, Prompt | Steer | EditQueued):
+        return
+    if not command.message.parts:
+        raise UsageError("the prompt is empty")
+    if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
+        raise UsageError(
+            f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            hint="put the text into a file and name the file in the prompt",
+        )
+
+
+async def prompt_tokens(setup: Setup, message: Message) -> int:
+    """Count the words by the model's tokenizer, and whatever else there is by estimate."""
+    [words] = await setup.backend.count(message.text)
+    return estimate_message(message) - estimate_tokens(message.text) + words
+
+
+def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
+    """A resumed run keeps what it was started with, above all its rules, unless told otherwise."""
+    first = run.options
+    return RunOptions(
+        model=changed.model or run.model,
+        mode=changed.mode or run.mode,
+        allow=first.allow + changed.allow,
+        ask=first.ask + changed.ask,
+        deny=first.deny + changed.deny,
+        limits=changed.limits.over(run.limits),
+        params={**first.params, **changed.params},
+    )
