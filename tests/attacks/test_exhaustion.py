@@ -116,7 +116,7 @@ async def test_a_command_that_never_ends_is_gone_when_it_is_cancelled(stage: Sta
         await task
 
     assert (before != [], marked(word)) == (True, [])
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
 
 
 @pytest.mark.slow

@@ -214,7 +214,7 @@ async def test_a_cancelled_search_ends_ripgrep_at_once(context: ToolContext, tmp
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 5
     assert await has_ended(pid)
 
 

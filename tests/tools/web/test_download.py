@@ -185,7 +185,7 @@ async def test_a_cancelled_download_leaves_nothing(site: Site, opened: ToolConte
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 3
     assert list(cwd.iterdir()) == []
     await site.left.wait()
 

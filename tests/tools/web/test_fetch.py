@@ -185,7 +185,7 @@ async def test_a_silent_server_can_be_cancelled(site: Site, opened: ToolContext)
         await task
     over.set()
 
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 3
 
 
 async def test_endless_headers_are_refused(site: Site, opened: ToolContext):

@@ -112,7 +112,7 @@ async def test_who_is_cancelled_leaves_no_process():
         async with asyncio.timeout(0.5):  # it would take minutes
             await convert_html(ATTRIBUTES, "markdown", base_url=BASE, limit=1000)
 
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 6
     assert children() == before
 
 
