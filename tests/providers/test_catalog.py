@@ -335,7 +335,7 @@ def test_facts_come_from_the_data():
 
     assert known
     assert facts == ModelFacts(
-        Model("openai", "gpt-5.4-2026-03-05", 1_050_000, 32_000, known.price),
+        Model("openai", "gpt-5.4-2026-03-05", 1_050_000, 32_000, known.price, images=True),
         "openai-responses",
         known,
         "OPENAI_API_KEY",
@@ -362,7 +362,7 @@ def test_the_users_words_count_over_the_providers_and_those_over_the_data():
         openai=msgspec.structs.replace(OPENAI, window_tokens=8000, max_output_tokens=700),
     )
 
-    assert models.facts("openai/gpt-5").model == Model("openai", "gpt-5", 5000, 700, price)
+    assert models.facts("openai/gpt-5").model == Model("openai", "gpt-5", 5000, 700, price, images=True)
     mini = models.facts("openai/gpt-5-mini").model
     assert (mini.window_tokens, mini.max_output_tokens) == (8000, 700)
     assert mini.price == Price(0.25, 2.0, 0.025, 0.25)

@@ -3,7 +3,6 @@
 import asyncio
 import ctypes
 import os
-import sys
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,13 +11,14 @@ import pytest
 
 from bridle.core.ports import SandboxKind
 from bridle.sandbox.cell import Program
+from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.sight import locate, read_memory, read_path
 from tests.sandbox.conftest import Outcome, Run
 
 Start = Callable[..., Awaitable[tuple[Program, int]]]
 
 ALL = pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
-PYTHON = f"'{sys.executable}' -I -S -c"
+PYTHON = f"'{interpreter()}' -I -S -c"
 
 BEFORE = {
     "a": "one\n",

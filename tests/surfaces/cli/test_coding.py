@@ -28,7 +28,9 @@ class MedianTest(unittest.TestCase):
     def test_even(self):
         self.assertEqual(median([4, 1, 3, 2]), 2.5)
 """
-FIXED = MEDIAN.replace("ordered[middle + 1]", "ordered[middle - 1]")
+WRONG = "(ordered[middle] + ordered[middle + 1]) / 2"
+RIGHT = "sum(ordered[middle - 1 : middle + 1]) / 2"  # of another size: Python compares no content
+FIXED = MEDIAN.replace(WRONG, RIGHT)
 RUN_TESTS = "python3 -m unittest -q 2>&1 | tail -n 3"
 
 WORK = (
@@ -42,8 +44,8 @@ WORK = (
                 "name": "edit_file",
                 "args": {
                     "path": "stats/median.py",
-                    "old_str": "ordered[middle + 1]",
-                    "new_str": "ordered[middle - 1]",
+                    "old_str": WRONG,
+                    "new_str": RIGHT,
                 },
             }
         ],
@@ -75,8 +77,8 @@ def test_a_bug_is_found_fixed_and_proved_with_every_change_approved(bridle: Brid
         terminal.expect("$ python3 -m unittest")
         terminal.expect("> ")
         terminal.send("y")
-        terminal.expect("-    return (ordered[middle] + ordered[middle + 1]) / 2")
-        terminal.expect("+    return (ordered[middle] + ordered[middle - 1]) / 2")
+        terminal.expect(f"-    return {WRONG}")
+        terminal.expect(f"+    return {RIGHT}")
         terminal.expect("> ")
         terminal.send("y")
         terminal.expect("$ python3 -m unittest")
@@ -100,11 +102,11 @@ def test_the_work_can_be_taken_back_turn_by_turn_and_again(bridle: Bridle, proje
     [session] = bridle.sessions()
 
     diff = bridle("session", "diff", session["id"])
-    assert "+    return (ordered[middle] + ordered[middle - 1]) / 2" in diff.out
+    assert f"+    return {RIGHT}" in diff.out
 
     dry = bridle("session", "rewind", session["id"], "--to", "3", "--dry-run")
     assert (dry.code, (project / "stats" / "median.py").read_text()) == (0, FIXED)
-    assert "+    return (ordered[middle] + ordered[middle + 1]) / 2" in dry.out
+    assert f"+    return {WRONG}" in dry.out
 
     back = bridle("session", "rewind", session["id"], "--to", "3", "--yes")
     assert (back.code, (project / "stats" / "median.py").read_text()) == (0, MEDIAN), back.err

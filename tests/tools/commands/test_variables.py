@@ -7,7 +7,7 @@ from bridle.tools.commands.script import Simple
 from bridle.tools.commands.variables import MAX_GUESSES, Variables
 
 
-def guesses(text: str, cwd: str | None = "/work") -> list[tuple[str | None, tuple[str, ...]]]:
+def guesses(text: str, cwd: str | None = "/place") -> list[tuple[str | None, tuple[str, ...]]]:
     """Return what is known of the words of the last command."""
     script = parse_script(text)
     variables = Variables()
@@ -18,7 +18,7 @@ def guesses(text: str, cwd: str | None = "/work") -> list[tuple[str | None, tupl
 
 
 def test_home_and_the_folder_are_certain():
-    assert guesses('p $HOME "$PWD/x" $OTHER') == [(os.path.expanduser("~"), ()), ("/work/x", ()), (None, ())]
+    assert guesses('p $HOME "$PWD/x" $OTHER') == [(os.path.expanduser("~"), ()), ("/place/x", ()), (None, ())]
 
 
 def test_not_when_they_are_assigned_or_the_folder_is_not_known():
