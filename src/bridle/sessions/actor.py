@@ -131,7 +131,8 @@ class Actor:
             self._titling.cancel()
         for tool in self._engine.tools:
             if isinstance(tool, SessionTool):
-                await tool.end_session(self.journal.id)
+                with suppress(BridleError, OSError):  # the other sessions are to be closed all the same
+                    await tool.end_session(self.journal.id)
 
     # ------------------------------------------------------------------ commands
 
