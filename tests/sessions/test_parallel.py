@@ -224,7 +224,7 @@ async def test_two_hundred_commands_leave_nothing_behind(office: Office):
     office.means("begin", bash("echo 0 > count"))
     office.means("work", *(bash(f"sleep 60 & echo {number} > count; cat count") for number in range(200)))
     await office.run(A, "begin")
-    before = held()
+    before = await settled()
 
     work = await office.begin(A, "work", limits=Limits(turns=300))
     ended = await office.service.wait(A, work)
@@ -242,7 +242,7 @@ async def test_fifty_sessions_leave_nothing_behind(env: dict[str, str], tmp_path
     (office.root / "f").write_text("one\n")
     await office.run(A, "work")
     await office.service.aclose()
-    before = held()
+    before = await settled()
 
     for day in range(5):
         office.service = open_service(load_settings(env, office.root), env)
@@ -279,6 +279,15 @@ def _target(number: str) -> str:
         return os.readlink(f"/proc/self/fd/{number}").partition(":")[0]
     except FileNotFoundError:
         return ""
+
+
+async def settled() -> Held:
+    """Return what is held once nothing of a run that has just ended is on its way any more."""
+    seen = [held()]
+    while len(seen) < 500 and (len(seen) < 20 or any(one != seen[-1] for one in seen[-20:])):
+        await asyncio.sleep(0.01)
+        seen.append(held())
+    return seen[-1]
 
 
 async def back_to(before: Held) -> Held:
