@@ -60,7 +60,8 @@ def edit_once(path: Path, text: str, edit: dict[str, Any]) -> float:
     args = {"path": path.name, **edit}
 
     async def show_and_make() -> None:
-        await EditFile().preview(args, context)
+        with suppress(ToolError):  # one of them is bound to fail
+            await EditFile().preview(args, context)
         with suppress(ToolError):
             await EditFile().run(args, context)
 

@@ -93,7 +93,9 @@ async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) ->
         async def run() -> None:
             bash.access(args, context)
             await bash.run(args, context)
-            assert [change.path for change in await asyncio.to_thread(keeper.collect)] == ["changed"]
+            changes = await asyncio.to_thread(keeper.collect)
+            await asyncio.to_thread(keeper.confirm)
+            assert {change.path for change in changes} == {"changed"}
 
         return run
 
