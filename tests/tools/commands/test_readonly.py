@@ -94,6 +94,10 @@ git --version
 """
 
 NOT_READING = """
+cargo --version
+go version
+mvn --version
+yarn --version
 unknown
 cat --unknown
 head --lines 5 --output=x
