@@ -52,7 +52,7 @@ def test_the_working_directory_itself_has_no_parts(cwd: Path):
     assert place.parts == ()
 
 
-@pytest.mark.parametrize("target", ["data/x", "./data/../data/x", "{cwd}/data/x", "../work/data/x"])
+@pytest.mark.parametrize("target", ["data/x", "./data/../data/x", "{cwd}/data/x", "../{cwd.name}/data/x"])
 def test_a_link_to_the_inside_is_followed(cwd: Path, target: str):
     (cwd / "lnk").symlink_to(target.format(cwd=cwd))
 

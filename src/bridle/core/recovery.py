@@ -10,9 +10,10 @@
 
 from msgspec import Struct
 
+from bridle.core.context import estimate_message
 from bridle.core.ids import CallId
-from bridle.core.messages import Message, ToolResult
-from bridle.core.protocol import Outcome, RunEnded, ToolFinished
+from bridle.core.messages import Message, Text, ToolResult, Usage
+from bridle.core.protocol import ModelReplied, Outcome, RunEnded, ToolFinished
 from bridle.core.session import RunState
 
 INTERRUPTED = (
@@ -54,6 +55,13 @@ def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinish
         for call in calls
         if call.id not in run.finished
     ]
+
+
+def cut_off_reply(run: RunState, text: str) -> ModelReplied:
+    """Keep what the user had seen of a reply that was cut off."""
+    message = Message("assistant", (Text(text),))
+    tokens = estimate_message(message)
+    return ModelReplied(run.run_id, run.turn, message, "cancelled", Usage(), None, tokens)
 
 
 def end_of(run: RunState, outcome: Outcome, text: str, reason: str) -> RunEnded:

@@ -254,10 +254,8 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, seen=_seen_after(facts.seen, event))
         case TodosChanged():
             return replace(facts, todos=event.todos)
-        case Rewound() if event.scope == "files":
-            return replace(facts, seen={})
         case Rewound():
-            return replace(facts, seen={}, todos=event.todos)
+            return replace(facts, seen={}, todos=facts.todos if event.scope == "files" else event.todos)
         case ModelReplied():
             grown = replace(
                 totals,

@@ -19,7 +19,7 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from bridle.core.budget import Budget, Level, Spend
+from bridle.core.budget import Level, Spend
 from bridle.core.context import ContextUsage, estimate_message
 from bridle.core.errors import BridleError, ProviderError, SessionBusy
 from bridle.core.loop import (
@@ -44,7 +44,7 @@ from bridle.core.loop import (
     StopWork,
     SwitchModel,
 )
-from bridle.core.messages import Message, Text, Usage, final_text, with_unique_call_ids
+from bridle.core.messages import Message, Usage, final_text, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.protocol import (
     BudgetExhausted,
@@ -61,7 +61,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.recovery import end_of, plan_resume
+from bridle.core.recovery import cut_off_reply, end_of, plan_resume
 from bridle.core.session import RunState
 from bridle.core.surrogates import mended
 from bridle.sessions.calls import Calls, Effect, Finished, Left, Previewed
@@ -94,7 +94,7 @@ class Driver:
         self._run = run
         self._setup = setup
         self._loop = Loop(setup.policy)
-        self._budget = self._budget_left()
+        self._budget = setup.budget_left(run, engine.clock)
         self._inbox: asyncio.Queue[_Happening] = asyncio.Queue()  # bounded by its tasks and `post`
         self._effects: list[Effect] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -348,24 +348,14 @@ class Driver:
 
     def _end(self, ending: EndRun) -> None:
         run, session = self._run, self._journal.session
-        if ending.outcome != "completed":
-            self._keep_partial_text()
+        if ending.outcome != "completed" and self._streamed:
+            self._journal.stage(cut_off_reply(run, self._streamed.decode()))
         self._calls.close(f"the run ended ({ending.outcome})")
         if run.replied is not None and not run.turn_ended:
             self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
         text = final_text([item.message for item in session.messages[run.first_message :]])
         self._journal.stage(Checkpoint(session.known))
         self._journal.stage(end_of(run, ending.outcome, text, ending.reason))
-
-    def _keep_partial_text(self) -> None:
-        """Keep what the user had seen of a reply that was cut off."""
-        text = self._streamed.decode()
-        if text:
-            message = Message("assistant", (Text(text),))
-            tokens = estimate_message(message)
-            self._journal.stage(
-                ModelReplied(self._run.run_id, self._run.turn, message, "cancelled", Usage(), None, tokens)
-            )
 
     async def _stop_work(self) -> None:
         tasks = self._tasks - {asyncio.current_task()}
@@ -381,12 +371,6 @@ class Driver:
     async def _after(self, delay_s: float, happening: Input) -> None:
         await asyncio.sleep(delay_s)
         await self._inbox.put(happening)
-
-    def _budget_left(self) -> Budget:
-        """Return what the run may still use; a resumed one has used some of it already."""
-        elapsed_ms = self._engine.clock.now_ms() - self._run.started_at
-        started_s = self._engine.clock.monotonic_s() - max(0, elapsed_ms) / 1000
-        return Budget(self._setup.limits, started_s, self._run.spent)
 
     def _start_deadline(self) -> asyncio.TimerHandle | None:
         left_s = self._budget.remaining_s(self._engine.clock.monotonic_s())
@@ -408,6 +392,7 @@ class Driver:
         plan = plan_resume(self._run, self._journal.session.messages[-1].message)
         lost = tuple(finished.result.call_id for finished in plan.lost)
         self._journal.stage(RunResumed(self._run.run_id, lost), *plan.lost)
-        self._budget = self._calls.budget = self._budget_left()  # the time until now is not the run's
+        # The time until now is not the run's.
+        self._budget = self._calls.budget = self._setup.budget_left(self._run, self._engine.clock)
         self._loop = Loop(self._setup.policy, plan.turn)
         return [Begin(plan.replay)]

@@ -8,15 +8,15 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from bridle.core.agent import Agent
-from bridle.core.budget import Limits
+from bridle.core.budget import Budget, Limits
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Keeper, Provider, TokenCounter, Tool
+from bridle.core.ports import Clock, Keeper, Provider, TokenCounter, Tool
 from bridle.core.protocol import RunOptions
-from bridle.core.session import Session
+from bridle.core.session import RunState, Session
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.tools.toolbox import Toolbox
@@ -62,6 +62,12 @@ class Setup(Struct, frozen=True):
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
         return (*self.rules, *(parse_rule("allow", text) for text in granted))
+
+    def budget_left(self, run: RunState, clock: Clock) -> Budget:
+        """Return what a run may still use; a resumed one has used some of it already."""
+        elapsed_ms = clock.now_ms() - run.started_at
+        started_s = clock.monotonic_s() - max(0, elapsed_ms) / 1000
+        return Budget(self.limits, started_s, run.spent)
 
     def request(self, backend: Backend, fitted: Fitted, max_output_tokens: int) -> ModelRequest:
         """Build the request of one turn."""
