@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint models-data packages
+.PHONY: demo test check bench format clean lint models-data packages proto
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -30,6 +30,9 @@ bench: $(STAMP) ## measure speed and memory
 
 models-data: $(STAMP) ## renew what is known about models: windows, abilities, prices (needs a package index)
 	$(BIN)/python scripts/make_model_data.py
+
+proto: $(STAMP) ## make the code of the gRPC wire from proto/
+	$(BIN)/python scripts/make_proto.py
 
 format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix-only --quiet .

@@ -7,6 +7,7 @@ the two counts, though ours always streams, and stores every step in SQLite besi
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,7 +31,7 @@ _VERSIONS = (
 
 def main() -> list[tuple[str, float, float]]:
     """Compare CPU time with the best of them; the bar is a tenth."""
-    pythons = dict(filter(None, map(environment, PACKAGES)))
+    pythons = dict(filter(None, map(environment, PACKAGES, PACKAGES.values())))
     times: dict[tuple[str, str], list[float]] = {}
     with serving(turns.SCRIPT) as url:
         ours = []
@@ -58,7 +59,7 @@ def per_turn(seconds: float) -> str:
     return f"{seconds / turns.TURNS * 1000:.2f} ms"
 
 
-def environment(peer: str) -> tuple[str, str] | None:
+def environment(peer: str, packages: Sequence[str]) -> tuple[str, str] | None:
     """Return a peer and its interpreter, making its environment if need be; None if that fails."""
     place = CACHE / "bench" / peer
     python = str(place / "bin" / "python")
@@ -68,12 +69,12 @@ def environment(peer: str) -> tuple[str, str] | None:
         try:
             run(PYTHON, "-m", "venv", "--clear", str(place))
             (CACHE / ".gitignore").write_text("*\n")
-            run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *PACKAGES[peer])
+            run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *packages)
         except subprocess.CalledProcessError:
             leave_out(peer, "it cannot be installed, see above")
             return None
         done.touch()
-    names = [package.partition("[")[0] for package in PACKAGES[peer]]
+    names = [package.partition("[")[0] for package in packages]
     print(run(python, "-c", _VERSIONS, *names).strip(), flush=True)
     return peer, python
 

@@ -18,6 +18,8 @@ MODULES = (
     "edits",
     "search",
     "sandboxed",
+    "kernel",
+    "daemon",
 )
 
 

@@ -18,7 +18,7 @@ HEAVY = frozenset(
     """
     acp aiohttp anthropic anyio baml_py dbos fastapi google grpc httpx jsonschema_rs mcp numpy openai
     opentelemetry prompt_toolkit psycopg pydantic rich sqlalchemy starlette structlog textual tree_sitter
-    uvicorn wordllama xllamacpp
+    uvicorn wordllama xllamacpp yaml
     """.split()
 )
 """Libraries that must not be loaded on the start-up path; aiohttp is one because it costs start-up time."""

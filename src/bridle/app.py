@@ -18,14 +18,32 @@ if TYPE_CHECKING:
     from bridle.config.keys import ModelSettings, ProviderSettings
     from bridle.core.agent import Agent
     from bridle.core.ports import Blobs, Sandbox, Tool
+    from bridle.core.skill import Skill
+    from bridle.kernel.settings import KernelSettings
     from bridle.providers import ModelCatalog, ModelEntry, ProviderEntry
     from bridle.providers.opening import Tell
     from bridle.sessions.service import SessionService
+    from bridle.stores.kontekst_store import Journal
     from bridle.tools.secrets import Masker
 
 
 def open_store(settings: Settings) -> Store:
     """Open the journal alone, for commands that only look."""
+    journal = _open_journal(settings)
+    if (kontekst := settings.kontekst) is None:
+        return journal
+    from bridle.stores.kontekst_files import KontekstFiles
+    from bridle.stores.kontekst_store import KontekstStore
+
+    files = KontekstFiles(
+        sessions=kontekst.sessions,
+        marks=settings.home / "kontekst-marks",
+        active=kontekst.data_dir / "active_session",
+    )
+    return KontekstStore(journal, files, open_claims(settings), cwd=str(kontekst.data_dir))
+
+
+def _open_journal(settings: Settings) -> "Journal":
     from bridle.sessions.world import SystemClock
 
     clock = SystemClock()
@@ -163,12 +181,14 @@ def open_tools(
     settings: Settings, environ: Mapping[str, str], blobs: "Blobs", sandbox: "Sandbox"
 ) -> "tuple[Tool, ...]":
     """Make the built-in tools, the most useful first: a small window has no room for all of them."""
+    from bridle.kernel.tool import python_tool
     from bridle.sessions.world import SystemClock
     from bridle.tools.files import file_tools
     from bridle.tools.glob import Glob
     from bridle.tools.grep import Grep
     from bridle.tools.meta import meta_tools
     from bridle.tools.shell import ShellSettings, shell_tools
+    from bridle.tools.skill import SkillTool
     from bridle.tools.web.download import Download
     from bridle.tools.web.fetch import WebFetch
 
@@ -176,7 +196,7 @@ def open_tools(
     shell = ShellSettings(
         environ=environ,
         pass_env=guard.pass_env,
-        secret_env=tuple(provider.api_key_env for provider in settings.providers.values()),
+        secret_env=_secret_env(settings),
         writable=writable_folders(settings),
         wants_sandbox=guard.mode == "on",
         open_network=guard.network == "open",
@@ -186,23 +206,61 @@ def open_tools(
         max_processes=guard.max_processes,
         max_file_bytes=guard.max_file_bytes,
     )
+    masker = _masker(settings, environ)
     bash, *jobs = shell_tools(
         sandbox,
         settings.home / "run" / "shells",
         settings=shell,
-        masker=_masker(settings, environ),
+        masker=masker,
         blobs=blobs,
     )
     return (
         *file_tools(tools.max_file_bytes, blobs),
         bash,
+        python_tool(
+            sandbox,
+            kernel_settings(settings, environ),
+            blobs=blobs,
+            key_file=settings.home / "kernel.key",
+            spares=settings.kernel.spares,
+            max_kernels=settings.kernel.max_kernels,
+            idle_s=float(settings.kernel.idle),
+            mask=masker.stream,
+        ),
         Grep(),
         Glob(),
-        WebFetch(),
+        WebFetch(max_body_bytes=tools.web_max_bytes, timeout_s=float(tools.web_timeout)),
         *jobs,
+        SkillTool(lambda cwd: skills_in(_settings_in(cwd, settings, environ))),
         *meta_tools(SystemClock()),
         Download(),
     )
+
+
+def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":
+    """Say how kernels run; their code sees what commands see of the environment."""
+    from bridle.kernel.settings import KernelSettings
+    from bridle.tools.shell.environment import command_environment
+
+    kernel, guard = settings.kernel, settings.sandbox
+    return KernelSettings(
+        environ=command_environment(environ, secret=_secret_env(settings), kept=guard.pass_env),
+        python=kernel.python,
+        uv_python=kernel.uv_python,
+        syd_config=kernel.syd_config,
+        writable=writable_folders(settings),
+        confined=guard.mode == "on",
+        open_network=guard.network == "open",
+        memory_bytes=guard.memory_bytes,
+        max_processes=guard.max_processes,
+        max_file_bytes=guard.max_file_bytes,
+        cell_timeout_s=float(kernel.timeout),
+        snapshot_codec=kernel.snapshots,
+    )
+
+
+def _secret_env(settings: Settings) -> tuple[str, ...]:
+    return tuple(provider.api_key_env for provider in settings.providers.values())
 
 
 def _masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
@@ -259,11 +317,22 @@ def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
 
     from bridle.config.agents import load_agent
     from bridle.config.context_files import read_context_files
-    from bridle.config.prompt import system_prompt
+    from bridle.config.prompt import skill_catalogue, system_prompt
+    from bridle.config.skills import opening_rules
 
     agent = load_agent(name, settings).agent
     context = read_context_files(settings.home, settings.root, settings.cwd)
-    return replace(agent, prompt=system_prompt(agent.prompt, context.text, settings.cwd, clock.now_ms()))
+    skills = skills_in(settings)
+    catalogue = skill_catalogue(skills) if agent.tools is None or "skill" in agent.tools else ""
+    prompt = system_prompt(agent.prompt, context.text, settings.cwd, clock.now_ms(), skills=catalogue)
+    return replace(agent, prompt=prompt, rules=(*agent.rules, *opening_rules(skills, settings)))
+
+
+def skills_in(settings: Settings) -> "tuple[Skill, ...]":
+    """Return the skills of one working directory, by name; those that are broken are left out."""
+    from bridle.config.skills import load_skills
+
+    return load_skills(settings).skills
 
 
 def _settings_in(cwd: str, settings: Settings, environ: Mapping[str, str]) -> Settings:

@@ -4,18 +4,20 @@ import shutil
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.attacks.door import Door
-from tests.attacks.stage import Stage
+from tests.attacks.stage import API_KEY, PASSWORD, Stage
 
 
-@pytest.fixture
-def world(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Give an empty folder that is not below /tmp: what lies there is out of sight for other reasons."""
-    cache = request.config.cache
+@contextmanager
+def new_world(config: pytest.Config) -> Iterator[Path]:
+    """Make an empty folder that is not below /tmp: what lies there is out of sight for other reasons."""
+    cache = config.cache
     assert cache is not None
     path = Path(tempfile.mkdtemp(dir=cache.mkdir("attacks"))).resolve()
     yield path
@@ -23,9 +25,31 @@ def world(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 @pytest.fixture
+def world(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Give a place for an attack."""
+    with new_world(request.config) as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def shared_world(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Give a place for all attacks of a module."""
+    with new_world(request.config) as path:
+        yield path
+
+
+@pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
     """Give a hostile model its tools."""
     made = Stage(world)
+    yield made
+    await made.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
+    """Give one stage to all attacks of a module: its kernel is reset between cells."""
+    made = Stage(shared_world, environ={"OPENAI_API_KEY": API_KEY, "MY_PASSWORD": PASSWORD})
     yield made
     await made.close()
 

@@ -40,6 +40,7 @@ SECRET = "tOp-sEcRet-51c7e09b"
 OUTSIDE = "0uTside-7d02f6aa"
 """What lies outside of the roots."""
 API_KEY = "sk-live-9f8e7d6c5b4a39281706"
+PASSWORD = "pw-Zu7/kq+v0=Xy9"
 
 CONFIG = '[store]\nbackend = "jsonl"\n[sandbox]\nmemory_bytes = 268435456\nmax_processes = 40\n'
 HOOK = "#!/bin/sh\n# the user's own\n"
@@ -130,12 +131,13 @@ class Stage:
         replaced = {tool.spec.name: tool for tool in tools}
         made = open_tools(self.settings, self.environ, self._blobs, self.sandbox)
         self._tools = [replaced.get(tool.spec.name, tool) for tool in made]
+        self.mask = Masker(find_secrets(self.environ)).mask
         self._dispatcher = Dispatcher(
             Toolbox(self._tools),
             timeout_s=15,
             max_output_bytes=self.settings.tools.max_output_bytes,
             blobs=self._blobs,
-            mask=Masker(find_secrets(self.environ)).mask,
+            mask=self.mask,
         )
         self._emitted: list[str] = []
         self.heard = asyncio.Event()
@@ -143,6 +145,11 @@ class Stage:
         self.keep: Callable[[str], None] = lambda path: None
         """Called with a path before a tool or a program changes what lies there."""
         self._context = ToolContext(SESSION, str(self.project), self._hear, CallId("c1"))
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Return what the model has in its hands."""
+        return tuple(self._tools)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -183,6 +190,10 @@ class Stage:
         """Run a command line whatever was decided about it."""
         return await self.force("bash", {"command": command, **more}, rules)
 
+    async def cell(self, code: str, rules: Sequence[Rule] = ()) -> Seen:
+        """Run code in the kernel whatever was decided about it; what the last cell left there is gone."""
+        return await self.force("python", {"code": code}, rules)
+
     async def read_all(self, paths: Sequence[str]) -> dict[str, str]:
         """Read files as the model does before it edits them; returns what it knows then."""
         known: dict[str, str] = {}
@@ -221,7 +232,7 @@ class Stage:
         )
 
     def _hear(self, text: str) -> None:
-        self._emitted.append(text)
+        self._emitted.append(self.mask(text))
         self.heard.set()
 
     def _kept(self) -> list[str]:
@@ -237,10 +248,32 @@ def leaks(text: str, secret: str) -> bool:
     return any(form in text or form in squeezed for form in forms)
 
 
+ENDED = "[ended by itself]"
+
+
+def in_a_cell(command: str) -> str:
+    """Return code that runs a command line, and says so in the end."""
+    return (
+        "import subprocess\n"
+        f"done = subprocess.run(['bash', '-c', {command!r}], stdin=subprocess.DEVNULL, timeout=5)\n"
+        f"print({ENDED!r}, flush=True)\n"
+        "assert done.returncode == 0"
+    )
+
+
 def run_bare(command: str, stage: Stage, *, timeout_s: float = 5) -> str:
     """Run a command line with nothing of Bridle around it: what an attack does where nobody is on guard."""
+    return _run_bare(["bash", "-c", command], stage, timeout_s)
+
+
+def run_bare_cell(code: str, stage: Stage, *, timeout_s: float = 5) -> str:
+    """Run code in an interpreter with nothing of Bridle around it."""
+    return _run_bare([sys.executable, "-c", code], stage, timeout_s)
+
+
+def _run_bare(argv: list[str], stage: Stage, timeout_s: float) -> str:
     done = subprocess.run(
-        ["bash", "-c", command],
+        argv,
         cwd=stage.project,
         env={**stage.environ, "TMPDIR": str(stage.world)},
         stdin=subprocess.DEVNULL,

@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.attacks.stage import API_KEY, Stage, leaks, rules, run_bare
+from tests.attacks.stage import API_KEY, PASSWORD, Stage, leaks, rules, run_bare
 
-PASSWORD = "pw-Zu7/kq+v0=Xy9"
 ENVIRON = {
     "OPENAI_API_KEY": API_KEY,
     "ANTHROPIC_API_KEY": API_KEY + "a",

@@ -207,8 +207,9 @@ def test_an_unknown_agent_is_refused_with_those_there_are(home: Path, project: P
 
     given = settings(home, project)
 
-    assert list_agents(given) == ["default", "mine", "theirs"]
-    assert refusal("mien", given) == 'no agent named "mien" (hint: there are default, mine, theirs)'
+    names = ["coder", "default", "mine", "planner", "researcher", "reviewer", "theirs"]
+    assert list_agents(given) == names
+    assert refusal("mien", given) == f'no agent named "mien" (hint: there are {", ".join(names)})'
 
 
 @pytest.mark.parametrize(
@@ -237,7 +238,7 @@ def test_a_name_is_not_a_path(home: Path, name: str):
             "[providers.x]\nkind = 'openai'\n",
             (
                 ":1: unknown key providers (hint: known here: name, model, small_model, fallbacks, tools, "
-                "mode, limits, rules, sampling)"
+                "mode, tool_role, limits, rules, sampling)"
             ),
         ),
     ],
@@ -299,3 +300,17 @@ def test_a_projects_agent_may_not_choose_a_model_file(home: Path, project: Path)
     assert loaded.warnings == (
         f"{file}:1: model has no effect: a project may not choose a model file {HINT}",
     )
+
+
+def test_an_agent_may_write_code_and_leaves_the_mode_to_the_settings(home: Path):
+    write(home, "x", 'mode = "code"\n')
+
+    agent = load_agent("x", settings(home, home.parent, '[rules]\nmode = "plan"\n')).agent
+
+    assert (agent.code, agent.mode) == (True, "plan")
+
+
+def test_how_results_are_told_is_sent_along(home: Path):
+    write(home, "x", "tool_role = false\n")
+
+    assert load_agent("x", settings(home, home.parent)).agent.params == {"tool_role": False}

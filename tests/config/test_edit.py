@@ -17,7 +17,8 @@ from bridle.core.errors import ConfigError
 
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
 TOP_HINT = (
-    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, store, tools, "
+    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, "
+    "kernel, daemon, serve, grpc, store, tools, "
     "providers, models)"
 )
 
@@ -486,6 +487,22 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("sandbox.memory_bytes", "4294967296", "default"),
         Shown("sandbox.max_processes", "512", "default"),
         Shown("sandbox.max_file_bytes", "4294967296", "default"),
+        Shown("kernel.python", '""', "default"),
+        Shown("kernel.uv_python", '"3.13"', "default"),
+        Shown("kernel.syd_config", '""', "default"),
+        Shown("kernel.timeout", '"2m"', "default"),
+        Shown("kernel.snapshots", '"json"', "default"),
+        Shown("kernel.spares", "0", "default"),
+        Shown("kernel.max_kernels", "8", "default"),
+        Shown("kernel.idle", '"10m"', "default"),
+        Shown("daemon", '"running"', "default"),
+        Shown("serve.tcp", '""', "default"),
+        Shown("serve.idle", '"30m"', "default"),
+        Shown("serve.max_sessions", "200", "default"),
+        Shown("serve.shutdown_timeout", '"10s"', "default"),
+        Shown("grpc.bind", '""', "default"),
+        Shown("grpc.approvals", '"each"', "default"),
+        Shown("grpc.token", "true", "default"),
         Shown("store.backend", '"sqlite"', "default"),
         Shown("store.sync", '"normal"', "default"),
         Shown("tools.max_file_bytes", "10485760", "default"),
@@ -494,6 +511,8 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("tools.max_parallel", "10", "default"),
         Shown("tools.bash_timeout", '"2m"', "default"),
         Shown("tools.background_after", '"1m"', "default"),
+        Shown("tools.web_timeout", '"30s"', "default"),
+        Shown("tools.web_max_bytes", "5242880", "default"),
         *(
             Shown(
                 f"providers.{name}.{key}",

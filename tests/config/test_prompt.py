@@ -1,7 +1,8 @@
 import sys
 from pathlib import Path
 
-from bridle.config.prompt import system_prompt
+from bridle.config.prompt import MAX_LISTED_SKILLS, MAX_SKILL_CHARS, skill_catalogue, system_prompt
+from bridle.core.skill import Skill
 
 
 def test_the_stable_parts_come_first_and_the_date_last():
@@ -14,3 +15,33 @@ def test_the_stable_parts_come_first_and_the_date_last():
 
 def test_an_empty_part_leaves_no_gap():
     assert system_prompt("", "", Path("/w"), 0).startswith("Working directory: /w\n")
+
+
+def test_skills_stand_before_the_place():
+    assert "Context.\n\nSkills.\n\nWorking directory: /w" in system_prompt(
+        "Agent.", "Context.", Path("/w"), 0, skills="Skills."
+    )
+
+
+def skill(name: str, description: str = "", *, hidden: bool = False) -> Skill:
+    return Skill(name, "x", f"/{name}.md", "user", description, disable_model_invocation=hidden)
+
+
+def test_the_catalogue_has_a_line_for_each_skill_that_a_model_may_load():
+    skills = [skill("a", "Does a."), skill("b"), skill("c", "Secret.", hidden=True), skill("d", "d" * 500)]
+
+    assert skill_catalogue(skills) == (
+        "Skills are instructions for special tasks. When one fits, first load it with the tool `skill`:\n"
+        f"- a: Does a.\n- b\n- d: {'d' * (MAX_SKILL_CHARS - 6)}…"
+    )
+
+
+def test_without_skills_there_is_no_catalogue():
+    assert [skill_catalogue([]), skill_catalogue([skill("a", hidden=True)])] == ["", ""]
+
+
+def test_the_catalogue_is_bounded():
+    lines = skill_catalogue([skill(f"s{number:03}") for number in range(MAX_LISTED_SKILLS + 5)]).split("\n")
+
+    assert len(lines) == MAX_LISTED_SKILLS + 2
+    assert lines[-2:] == ["- s039", "… and 5 more"]

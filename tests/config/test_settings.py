@@ -304,7 +304,8 @@ def test_the_values_that_only_settings_have_cannot_be_written(home: Path, cwd: P
 
     assert refusal(home, cwd) == (
         f"{user}:1: unknown key warnings "
-        "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, store, "
+        "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, "
+        "kernel, daemon, serve, grpc, store, "
         "tools, providers, models)"
     )
 
@@ -338,7 +339,7 @@ def test_the_environment_of_the_process_is_not_looked_at(tmp_path: Path):
     """Only the mapping that is passed in counts: a daemon serves more than one environment."""
     script = (
         "from pathlib import Path\n"
-        "from bridle.config import load_settings\n"
+        "from bridle.config.settings import load_settings\n"
         "settings = load_settings({'HOME': '/nowhere'}, Path('/'))\n"
         "print(settings.home, settings.api_keys)\n"
     )

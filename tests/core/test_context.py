@@ -196,6 +196,7 @@ def test_all_is_sent_while_it_fits():
             run_messages=5,
             dropped_messages=0,
         ),
+        (10,) * 11,
     )
 
 
@@ -216,6 +217,7 @@ def test_the_oldest_earlier_exchanges_go_first_and_the_rest_begins_with_the_user
             run_messages=5,
             dropped_messages=4,
         ),
+        (10,) * 7,
     )
 
 

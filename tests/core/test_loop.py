@@ -16,6 +16,7 @@ from bridle.core.loop import (
     Backoff,
     BackoffEnded,
     Begin,
+    Called,
     CallModel,
     CancelRequested,
     Decided,
@@ -407,6 +408,99 @@ def test_a_call_of_an_earlier_turn_is_ignored():
     loop = loop_after(replied(A), allowed(A), returned(A), Drained(), replied(B))
 
     assert play(loop, allowed(A), returned(A)) == [[], []]
+
+
+# ---------------------------------------------------------------------------- calls made by code
+
+
+def test_code_of_a_running_call_makes_calls_that_go_the_same_way_and_the_turn_does_not_wait_for_them():
+    loop = loop_after(replied(A), allowed(A))
+
+    assert play(
+        loop,
+        Called(B, A.id),
+        Called(C, A.id),
+        Called(D, A.id),
+        allowed(B, parallel=True),
+        asked(C),
+        allowed(D, parallel=True),
+        Decided(C.id, "once"),
+        returned(B),
+        returned(C),
+        returned(A),
+        returned(D),
+    ) == [
+        [Prepare(B)],
+        [Prepare(C)],
+        [Prepare(D)],
+        [Execute(B)],
+        [],
+        [],
+        [],
+        [Execute(C)],
+        [Execute(D)],
+        [DrainTurn(1)],
+        [],
+    ]
+
+
+def test_calls_made_by_code_run_beside_their_parent_and_its_siblings_wait():
+    loop = loop_after(replied(A, B), allowed(A), allowed(B))
+
+    assert play(loop, Called(C, A.id), allowed(C), returned(C), returned(A)) == [
+        [Prepare(C)],
+        [Execute(C)],
+        [],
+        [Execute(B)],
+    ]
+
+
+def test_as_many_calls_of_code_run_at_once_as_of_a_reply():
+    loop = loop_after(replied(A), allowed(A), policy=LoopPolicy(max_parallel=2))
+    play(loop, *(Called(made, A.id) for made in (B, C, D)))
+
+    assert play(
+        loop, *(allowed(made, parallel=True) for made in (B, C, D)), returned(C), returned(B), returned(D)
+    ) == [[Execute(B)], [Execute(C)], [], [Execute(D)], [], []]
+
+
+@pytest.mark.parametrize(
+    "called", [Called(B, C.id), Called(B, B.id), Called(A, A.id)], ids=["unknown", "itself", "taken"]
+)
+def test_a_call_of_nobody_that_runs_is_ignored(called: Called):
+    loop = loop_after(replied(A), allowed(A))
+
+    assert loop.feed(called) == []
+
+
+def test_a_call_of_code_that_does_not_run_yet_or_any_more_is_ignored():
+    loop = loop_after(replied(A), asked(A))
+
+    assert play(loop, Called(B, A.id), Decided(A.id, "once"), returned(A), Called(B, A.id)) == [
+        [],
+        [Execute(A)],
+        [DrainTurn(1)],
+        [],
+    ]
+
+
+def test_denying_a_call_of_code_refuses_it_and_stopping_ends_the_run():
+    loop = loop_after(replied(A), allowed(A), Called(B, A.id), asked(B), Called(C, A.id), asked(C))
+
+    assert play(loop, Decided(B.id, "deny", "no"), returned(B), Decided(C.id, "stop")) == [
+        [Refuse(B, "denied: no")],
+        [],
+        [StopWork()],
+    ]
+
+
+def test_calls_of_code_are_not_repeated_calls():
+    loop = loop_after()
+    for turn in range(REPEAT_LIMIT + 2):
+        calls = [Called(B, A.id), allowed(B), returned(B)]
+        actions = play(loop, replied(A), allowed(A), *calls, returned(A, f"result {turn}"), Drained())
+
+    assert actions[-1] == [CallModel(REPEAT_LIMIT + 3)]
 
 
 # ---------------------------------------------------------------------------- approvals

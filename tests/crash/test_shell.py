@@ -20,7 +20,7 @@ from bridle.config.settings import load_settings
 from bridle.core.protocol import FilesChanged, Record, Resume, Rewind, ToolFinished
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.revision import FileChange, FileState
-from bridle.sessions.rewind import last_rewind
+from bridle.core.turns import last_rewind
 from bridle.sessions.service import SessionService
 from tests.crash.shell_child import SESSION
 from tests.revisions.tree import Tree, tree_of

@@ -12,6 +12,7 @@ from bridle.providers.wire import (
     sealed,
     text_of,
     turns_of,
+    vendor_params,
     versioned,
     wire_args,
     wire_call_id,
@@ -140,3 +141,7 @@ def test_a_vendor_may_send_anything_at_any_place():
     assert [count_at(value, "a", key) for key in "bdexf"] == [0] * 5
     assert [list_at(value, "a", key) for key in "bcex"] == [[]] * 4
     assert word_at([1], "a", "b") == ""
+
+
+def test_the_last_word_on_a_parameter_wins_and_what_is_ours_is_not_sent():
+    assert vendor_params({"top_k": 1, "seed": 2}, {"top_k": 3, "tool_role": False}) == {"top_k": 3, "seed": 2}

@@ -1,8 +1,12 @@
+import asyncio
 import os
+from contextlib import suppress
 
 import pytest
 
-from tests.sandbox.conftest import Outcome, Run
+from bridle.core.errors import ToolError
+from bridle.sandbox import LocalSandbox
+from tests.sandbox.conftest import SESSION, Outcome, Run
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
@@ -25,3 +29,21 @@ async def test_errors_have_a_descriptor_of_their_own_where_one_is_given(run: Run
 
     assert (apart, errors, told) == (Outcome(0, "in\nout\n"), b"err\n", b"told\n")
     assert together == Outcome(0, "out\nerr\n")
+
+
+async def test_nothing_is_kept_of_a_warden_that_was_killed_while_it_waited(run: Run, sandbox: LocalSandbox):
+    await run("true")
+    [room] = sandbox._rooms[SESSION].values()
+    waiting = []
+    for _ in range(500):
+        waiting = [warden for _, warden in room.cell._idle]
+        if waiting:
+            break
+        await asyncio.sleep(0.01)
+    with suppress(ToolError):  # it may be quicker than the one that tells of it
+        await run("kill -9 -1")
+    after = await run("echo again")
+
+    assert waiting
+    assert after == Outcome(0, "again\n")
+    assert [warden.fileno() for warden in waiting] == [-1] * len(waiting)

@@ -294,6 +294,37 @@ async def test_a_hidden_file_that_was_replaced_outside_stays_hidden(run: Run, pr
 
 
 @BOTH
+@pytest.mark.parametrize(
+    ("change", "holds"),
+    [
+        ("echo x > plain", True),
+        ("rm sub/deep/.env", True),
+        ("echo x > secrets/new", True),
+        ("echo x > sub/.env", False),
+        ("echo x > new; mv new sub/deep/.env", False),
+        ("mv secrets old; mkdir secrets", False),
+        ("echo x > new; mv new .git/config", False),
+        ("mkdir .bridle", False),
+    ],
+)
+async def test_walls_that_have_grown_old_do_not_hold(
+    start: Start, sandbox: LocalSandbox, tree: Path, change: str, holds: bool
+):
+    """What comes to be there while a program runs is not behind its walls."""
+    (tree / ".git/hooks").mkdir(parents=True)
+    (tree / ".git/config").write_text("old")
+    await start(NAP, rules=HIDING)
+    before = await sandbox.holds(SESSION)
+    subprocess.run(["bash", "-c", change], cwd=tree, check=True)
+
+    assert (before, await sandbox.holds(SESSION)) == (True, holds)
+
+
+async def test_where_nothing_runs_all_walls_hold(sandbox: LocalSandbox):
+    assert await sandbox.holds(SESSION)
+
+
+@BOTH
 @pytest.mark.parametrize("move", ["mv sub moved", "mv sub/deep moved", "mv sub/deep/.env moved"])
 async def test_what_is_hidden_by_its_place_cannot_be_moved_away_from_it(run: Run, tree: Path, move: str):
     (tree / "hard").unlink()

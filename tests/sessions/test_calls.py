@@ -264,3 +264,32 @@ async def test_a_call_that_the_user_has_seen_runs_whatever_came_before_it():
         await stage.service.wait(stage.session, run_id)
 
     assert door.calls == ["hall"]
+
+
+async def test_a_run_may_have_every_call_approved_whatever_rules_allow():
+    play = Play(says("", call("a", "look"), call("b", "change")), says("done"))
+    tools = [SmallTool("look", lambda on: f"saw {on}"), change()]
+    async with Stage(play, tools=tools, rules=[parse_rule("allow", "change")]) as stage:
+        run_id = await stage.prompt("hi", approve_each=True)
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("a", "session")
+        await stage.decide("b", "once")
+        ended = await stage.service.wait(stage.session, run_id)
+        decided = [event for event in await stage.log() if isinstance(event, ApprovalDecided)]
+
+    assert (ended.outcome, ended.text) == ("completed", "done")
+    assert [(event.call_id, event.answer) for event in decided] == [("a", "session"), ("b", "once")]
+
+
+async def test_with_every_call_approved_a_denial_ends_the_run_after_its_turn():
+    play = Play(says("", call("a", "change", "x"), call("b", "change", "y")), says("never said"))
+    async with Stage(play, tools=[change()]) as stage:
+        run_id = await stage.prompt("hi", approve_each=True)
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("a", "deny")
+        await stage.decide("b", "once")
+        ended = await stage.service.wait(stage.session, run_id)
+        results = [event.result.output for event in await stage.log() if isinstance(event, ToolFinished)]
+
+    assert (ended.outcome, ended.text, ended.turns) == ("completed", "", 1)
+    assert results == ["denied: user denied", "changed y"]

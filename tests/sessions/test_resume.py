@@ -1,5 +1,7 @@
 """A run cut off after any stored event goes on: finished tools stay finished, nothing is lost."""
 
+import asyncio
+
 import pytest
 
 from bridle.core.budget import Limits
@@ -119,6 +121,24 @@ async def test_an_open_approval_is_asked_again_and_a_given_answer_still_counts()
         ended = await stage.service.wait(stage.session, run_id)
 
     assert (ended.outcome, cast[1].calls) == ("completed", ["2"])
+
+
+async def test_an_answer_to_the_question_of_before_the_cut_counts_before_it_is_asked_again():
+    asked = Play(says("", call("b", "change", "2")), says("done"))
+    async with Stage(asked, tools=tools()) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        log = [record.event for record in await stage.service.records(stage.session)]
+    store = EphemeralStore(FixedClock())
+    await store.append(SessionId("play"), 0, log)
+    cast = tools()
+    async with Stage(asked, tools=cast, store=store) as stage:
+        await asyncio.gather(stage.submit_run(Resume()), stage.decide("b", "once"))
+        ended = await stage.service.wait(stage.session, run_id)
+        decided = [event for event in await stage.log() if isinstance(event, ApprovalDecided)]
+
+    assert (ended.outcome, cast[1].calls) == ("completed", ["2"])
+    assert len(decided) == 1
 
 
 async def test_a_reply_that_is_stored_counts_although_the_new_limit_of_turns_is_lower():

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from bridle.core.errors import SessionBusy, SessionConflict, StoreFull, UsageError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, ToolResult
-from bridle.core.ports import Tool
-from bridle.core.protocol import Cancel, FilesChanged, Rewind, Rewound, ToolOutputDelta
+from bridle.core.ports import Tool, ToolContext
+from bridle.core.protocol import Cancel, FilesChanged, KernelSaved, Rewind, Rewound, ToolOutputDelta
 from bridle.core.revision import FileChange
+from bridle.core.turns import find_turn, last_rewind, turns_of
+from bridle.kernel.settings import KernelSettings
+from bridle.kernel.tool import python_tool
 from bridle.revisions.files import FileRevisions
 from bridle.revisions.keeper import FileKeeper
 from bridle.sandbox import LocalSandbox
-from bridle.sessions.rewind import find_turn, last_rewind
 from bridle.stores.blobs import MemoryBlobs
 from bridle.tools.files import file_tools
 from bridle.tools.shell import ShellSettings, shell_tools
@@ -50,13 +52,26 @@ class Workshop:
         }
         environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(place)}
         sandbox = LocalSandbox(home=str(place))
+        self.python = python_tool(
+            sandbox, KernelSettings(environ=environ), blobs=blobs, key_file=place / "kernel.key"
+        )
         self.tools: list[Tool] = [
             *file_tools(),
             *shell_tools(sandbox, place / "shells", settings=ShellSettings(environ=environ)),
+            self.python,
         ]
 
     def stage(self, play: Play) -> Stage:
         return Stage(play, tools=self.tools, **self.engine)
+
+    async def evaluate(self, stage: Stage, code: str) -> str:
+        """Return what the next cell of the session would see."""
+        known = (await stage.service.read(stage.session)).known
+        context = ToolContext(
+            stage.session, str(self.root), lambda text: None, mode="yolo", snapshot=known.snapshot
+        )
+        output = await self.python.run({"code": code}, context)
+        return output.text.splitlines()[0]
 
 
 @pytest.fixture
@@ -66,6 +81,10 @@ def workshop(tmp_path: Path) -> Workshop:
 
 def bash(number: int, command: str) -> ToolCall:
     return ToolCall(CallId(f"c{number}"), "bash", {"command": command})
+
+
+def cell(number: int, code: str) -> ToolCall:
+    return ToolCall(CallId(f"c{number}"), "python", {"code": code})
 
 
 def write(number: int, path: str, content: str) -> ToolCall:
@@ -90,19 +109,70 @@ commands = st.one_of(
     st.builds("sed -i s/o/0/ {}".format, names),
     st.builds(SWAP.format, names, names),
 )
+paths = names | folders
+CELLS: list[tuple[str, Any]] = [
+    (
+        "import os\nos.makedirs(os.path.dirname({0!r}) or '.', exist_ok=True)\nopen({0!r}, 'w').write({1!r})",
+        contents,
+    ),
+    ("open({0!r}, 'ab').write({1!r}.encode())", contents),
+    ("import pathlib; pathlib.Path({0!r}).write_bytes(bytes(range(256)))", None),
+    ("import os; os.remove({0!r})", None),
+    ("import os; os.rename({0!r}, {1!r})", paths),
+    ("import os; os.replace({0!r}, {1!r})", names),
+    ("import os; os.chmod({0!r}, {1})", st.sampled_from([0o600, 0o755, 0o400])),
+    ("import os; os.fchmod(os.open({0!r}, 0), 0o640)", None),
+    ("import os; os.symlink({0!r}, {1!r})", names),
+    ("import os; os.link({0!r}, {1!r})", names),
+    ("import os; os.truncate({0!r}, {1})", st.sampled_from([0, 1, 5000])),
+    ("import os; os.ftruncate(os.open({0!r}, os.O_RDWR), 2)", None),
+    ("import mmap\nwith open({0!r}, 'r+b') as file: mmap.mmap(file.fileno(), 0)[0:1] = b'#'", None),
+    ("import ctypes; ctypes.CDLL(None).rename({0!r}.encode(), {1!r}.encode())", names),
+    ("import os; os.mkdir({0!r}); os.rmdir({1!r})", folders),
+    ("import shutil; shutil.move({0!r}, {1!r})", paths),
+    ("import shutil; shutil.copy2({0!r}, {1!r})", names),
+    ("import shutil; shutil.rmtree({1!r})", folders),
+    ("import shutil; shutil.copytree('dir', {1!r}, symlinks=True, dirs_exist_ok=True)", folders),
+    (
+        "import sqlite3\nwith sqlite3.connect({0!r} + '.db') as db: db.execute('create table t{1} (a)')",
+        st.integers(0, 2),
+    ),
+    ("import zipfile\nwith zipfile.ZipFile({0!r} + '.zip', 'a') as made: made.writestr({1!r}, 'x')", names),
+    ("import tempfile; tempfile.NamedTemporaryFile(dir='.', prefix='made', delete=False).write(b'x')", None),
+    ("import subprocess; subprocess.run(['sh', '-c', 'echo child >> {0}; mv {0} {1}'])", names),
+    ("import os\nif not os.fork(): open({0!r}, 'w').write('fork'); os._exit(0)\nos.wait()", None),
+    ("import threading; t = threading.Thread(target=open, args=({0!r}, 'w')); t.start(); t.join()", None),
+    ("held = open({0!r}, 'r+'); import os; print(os.read(held.fileno(), 1))", None),
+    ("held.write('late'); held.flush()", None),
+    ("import os; shared = __import__('mmap').mmap(os.open({0!r}, os.O_RDWR), 0)", None),
+    ("shared[0:1] = b'@'", None),
+    ("await write_file({0!r}, {1!r})", contents),
+    ("print(await bash('echo nested >> {0}'))", None),
+]
+cells = st.one_of(
+    *(st.builds(code.format, names, more if more is not None else st.none()) for code, more in CELLS)
+)
 steps = st.one_of(
     st.builds(lambda command: ("bash", command), commands),
     st.builds(lambda path, content: ("write", path, content), names, st.sampled_from(["x\n", "y\n"])),
+    st.builds(lambda code: ("cell", code), cells),
 )
 
 
 def as_call(number: int, step: tuple[str, ...]) -> ToolCall:
-    return bash(number, step[1]) if step[0] == "bash" else write(number, step[1], step[2])
+    match step:
+        case ("bash", command):
+            return bash(number, command)
+        case ("cell", code):
+            return cell(number, f"mark = {number}\n{code}")
+        case (_, path, content):
+            return write(number, path, content)
+    raise AssertionError(step)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(steps, min_size=1, max_size=3), min_size=1, max_size=5), st.randoms())
 def test_every_turn_comes_back_byte_for_byte(turns: list[list[tuple[str, ...]]], random: Any):
     with tempfile.TemporaryDirectory() as place:
@@ -112,12 +182,15 @@ def test_every_turn_comes_back_byte_for_byte(turns: list[list[tuple[str, ...]]],
 async def play_and_go_back(workshop: Workshop, turns: list[list[tuple[str, ...]]], random: Any) -> None:
     number = 0
     replies = []
+    marks = [-1]
     for turn in turns:
         calls = []
         for step in turn:
             calls.append(as_call(number, step))
             number += 1
         replies.append(says("", *calls))
+        marks.append(max((int(one.id[1:]) for one in calls if one.name == "python"), default=marks[-1]))
+    marks.append(marks[-1])
     trees: list[Tree] = [tree_of(workshop.root)]
 
     class Watcher(Play):
@@ -133,16 +206,18 @@ async def play_and_go_back(workshop: Workshop, turns: list[list[tuple[str, ...]]
         ended = await stage.run("go", mode="yolo")
         assert ended.outcome == "completed", ended
         trees.append(tree_of(workshop.root))
-        known = await stage.service.turns(stage.session)
+        known = turns_of(await stage.service.records(stage.session))
         assert [turn.number for turn in known] == list(range(len(turns) + 2))
         targets = list(range(len(turns) + 1))
         random.shuffle(targets)
         for target in targets:
             await stage.service.submit(stage.session, Rewind(known[target].seq))
             assert tree_of(workshop.root) == trees[target], (target, turns)
+            assert await workshop.evaluate(stage, "globals().get('mark', -1)") == str(marks[target])
             undone = last_rewind(await stage.service.records(stage.session))
             await stage.service.submit(stage.session, Rewind(undone))
             assert tree_of(workshop.root) == trees[-1], (target, turns)
+            assert await workshop.evaluate(stage, "globals().get('mark', -1)") == str(marks[-1])
 
 
 # ---------------------------------------------------------------------------- by hand
@@ -157,7 +232,7 @@ async def test_conversation_and_files_go_back_together(workshop: Workshop):
     )
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
-        [_, first, *_] = await stage.service.turns(stage.session)
+        [_, first, *_] = turns_of(await stage.service.records(stage.session))
         plan = await stage.service.plan_rewind(stage.session, first.seq)
         await stage.service.submit(stage.session, Rewind(first.seq))
         session = await stage.service.read(stage.session)
@@ -170,6 +245,96 @@ async def test_conversation_and_files_go_back_together(workshop: Workshop):
     assert log[-1] == Rewound(first.seq)
     assert isinstance(log[-2], FilesChanged)
     assert log[-2].rewind
+
+
+MAP_ALONE = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+file = os.open('a', os.O_RDWR)
+held = libc.mmap(None, 10, 3, 1, file, ctypes.c_long(0))
+os.close(file)
+"""
+OPENED = {
+    "descriptor": ("held = open('a', 'r+')", "held.write('late'); held.flush()"),
+    "raw descriptor": ("import os; held = os.open('a', os.O_WRONLY)", "os.write(held, b'late')"),
+    "mapping": (
+        "import mmap\nwith open('a', 'r+b') as f: held = mmap.mmap(f.fileno(), 0)",
+        "held[0:4] = b'late'",
+    ),
+    "mapping alone": (MAP_ALONE, "ctypes.memmove(held, b'late', 4)"),
+    "child": (
+        "import subprocess as s; held = s.Popen(['dd', 'of=a', 'conv=notrunc', 'status=none'], stdin=-1)",
+        "held.communicate(b'late')",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", OPENED)
+async def test_what_a_cell_writes_where_an_earlier_one_has_opened_is_undone(workshop: Workshop, way: str):
+    """A kernel lives on between the turns, and with it what it holds open: no call tells of such a change."""
+    (workshop.root / "a").write_text("0123456789")
+    first, second = OPENED[way]
+    play = Play(says("", cell(1, first)), says("", cell(2, second)), says("done"))
+    async with workshop.stage(play) as stage:
+        await stage.run("go", mode="yolo")
+        changed = (workshop.root / "a").read_text()
+        [_, opened, *_] = turns_of(await stage.service.records(stage.session))
+        await stage.service.submit(stage.session, Rewind(opened.seq))
+
+    assert (changed, (workshop.root / "a").read_text()) == ("late456789", "0123456789")
+
+
+async def test_what_a_cell_has_not_written_yet_does_not_come_after_going_back(workshop: Workshop):
+    (workshop.root / "a").write_text("old")
+    play = Play(says("", cell(1, "held = open('a', 'w'); held.write('late')")), says("done"))
+    async with workshop.stage(play) as stage:
+        await stage.run("go", mode="yolo")
+        await stage.service.submit(stage.session, Rewind(1))
+        seen = await workshop.evaluate(
+            stage, "'held' in globals()"
+        )  # what was held is closed, and so written
+
+    assert (seen, (workshop.root / "a").read_text()) == ("False", "old")
+
+
+async def test_the_kernel_goes_back_with_the_conversation(workshop: Workshop):
+    play = Play(
+        says("", cell(1, "x = [1]")),
+        says("", cell(2, "x.append(2); y = 'later'")),
+        says("", cell(3, "del x")),
+        says("done"),
+    )
+    names = "(globals().get('x'), globals().get('y'))"
+    async with workshop.stage(play) as stage:
+        await stage.run("go", mode="yolo")
+        log = await stage.log()
+        kept = [event.snapshot for event in log if isinstance(event, KernelSaved)]
+        turns = turns_of(await stage.service.records(stage.session))
+        found = []
+        for turn in (turns[2], turns[0], turns[1]):
+            await stage.service.submit(stage.session, Rewind(turn.seq))
+            [*_, rewound] = await stage.log()
+            assert isinstance(rewound, Rewound)
+            found.append(kept.index(rewound.snapshot) if rewound.snapshot else None)
+            found.append(await workshop.evaluate(stage, names))
+            undone = last_rewind(await stage.service.records(stage.session))
+            await stage.service.submit(stage.session, Rewind(undone))
+            found.append(await workshop.evaluate(stage, names))
+
+    now = "(None, 'later')"
+    assert len(kept) == 3
+    assert found == [1, "([1, 2], 'later')", now, None, "(None, None)", now, 0, "([1], None)", now]
+
+
+async def test_the_kernel_stays_when_only_the_files_go_back(workshop: Workshop):
+    play = Play(says("", cell(1, "x = 1; open('a', 'w').write('one')")), says("done"))
+    async with workshop.stage(play) as stage:
+        await stage.run("go", mode="yolo")
+        await stage.service.submit(stage.session, Rewind(1, "files"))
+        seen = await workshop.evaluate(stage, "x")
+
+    assert (seen, (workshop.root / "a").exists()) == ("1", False)
 
 
 async def test_what_somebody_else_changed_is_a_conflict_until_forced(workshop: Workshop):
@@ -260,7 +425,7 @@ async def test_what_a_cancelled_call_has_changed_belongs_to_its_turn(workshop: W
                 break
         await stage.service.submit(stage.session, Cancel())
         ended = await stage.service.wait(stage.session, run_id)
-        turns = await stage.service.turns(stage.session)
+        turns = turns_of(await stage.service.records(stage.session))
         plan = await stage.service.plan_rewind(stage.session, 1)
         again = await stage.service.plan_rewind(stage.session, turns[1].seq)
         await stage.run("go on")

@@ -79,7 +79,9 @@ async def test_a_plain_answer_leaves_this_log():
         RunStarted(run_id, "scripted/play"),
         MessageAdded(user_message("hi"), tokens=5),
         TurnStarted(run_id, 1),
-        ModelReplied(run_id, 1, Message("assistant", (Text("hello"),)), "end_turn", USAGE, tokens=5),
+        ModelReplied(
+            run_id, 1, Message("assistant", (Text("hello"),)), "end_turn", USAGE, tokens=5, context=context
+        ),
         TurnEnded(run_id, 1, USAGE, context),
         Checkpoint(SessionFacts(created, 1_000, "hi", "scripted/play", totals=totals)),
         RunEnded(run_id, "completed", "hello", turns=1, usage=USAGE),

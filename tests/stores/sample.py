@@ -16,6 +16,7 @@ from bridle.core.protocol import (
     Event,
     FilesChanged,
     FilesSeen,
+    KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
@@ -45,8 +46,11 @@ from bridle.core.protocol import (
 )
 from bridle.core.revision import FileChange, FileState
 from bridle.core.session import SessionSummary
+from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.jsonl import JsonlStore
+from bridle.stores.kontekst_files import KontekstFiles
+from bridle.stores.kontekst_store import KontekstStore
 from bridle.stores.lines import Flaw
 from bridle.stores.sqlite import SqliteStore
 
@@ -54,7 +58,7 @@ S = SessionId("0193a5c0-1111-7222-8333-444455556666")
 OTHER = SessionId("0193a5c0-9999-7222-8333-444455556666")
 RUN = RunId("run-1")
 
-AnyStore = EphemeralStore | SqliteStore | JsonlStore
+AnyStore = EphemeralStore | SqliteStore | JsonlStore | KontekstStore
 
 
 class CountingClock:
@@ -123,6 +127,7 @@ SAMPLES: list[Event] = [
     FilesSeen((SeenFile("a.py", "0" * 64),)),
     FilesChanged((FileChange("a.py", None, FileState("file", 0o644, "0" * 64, 3)),), CallId("c1")),
     TodosChanged((Todo("look", "completed"),)),
+    KernelSaved("0" * 64, ("socket",)),
     Rewound(1),
 ]
 """One event of each kind."""
@@ -184,6 +189,12 @@ def make_store(kind: str, place: Path, clock: CountingClock | None = None, **opt
             return JsonlStore(place / "sessions", clock, **options)
         case "ephemeral":
             return EphemeralStore(clock)
+        case "kontekst":
+            files = KontekstFiles(
+                sessions=place / "data/sessions", marks=place / "marks", active=place / "data/active_session"
+            )
+            journal = SqliteStore(place / "bridle.db", clock, **options)
+            return KontekstStore(journal, files, FileClaims(place / "claims"), cwd=str(place / "data"))
         case _:
             durable = kind.removesuffix("-reopened")
             return Reopened(lambda: make_store(durable, place, clock, **options))

@@ -43,7 +43,7 @@ from tests.stores.strategies import events
 
 DURABLE = ("sqlite", "jsonl")
 LIVE = ("ephemeral", *DURABLE)
-KINDS = (*LIVE, "sqlite-reopened", "jsonl-reopened")
+KINDS = (*LIVE, "sqlite-reopened", "jsonl-reopened", "kontekst", "kontekst-reopened")
 WRITER = Path(__file__).with_name("writer.py")
 
 

@@ -77,3 +77,38 @@ def result(**changes: Any) -> Result:
         ledger.add(record)
     assert ledger.result is not None
     return msgspec.structs.replace(ledger.result, **changes)
+
+
+CELL, INNER = CallId("call_2"), CallId("call_2.1")
+CODE = 'text = await read_file("a.txt")\nprint(text)'
+
+
+def code_session(*, fenced: bool = False) -> list[Record]:
+    """Return a session in which code called four tools: one ran, two were refused, one was cut off."""
+    edit, shell, wait = (CallId(f"{CELL}.{number}") for number in (2, 3, 4))
+    call = ToolCall(CELL, "python", {"code": CODE}, meta={"fenced": True} if fenced else {})
+    said = f"I look.\n\n```python\n{CODE}\n```" if fenced else "I look."
+    return records(
+        [
+            SessionCreated(SESSION, "/work", "default"),
+            RunStarted(RUN, "scripted/x"),
+            MessageAdded(user_message("look"), "prompt", 5),
+            TurnStarted(RUN, 1),
+            ModelReplied(RUN, 1, Message("assistant", (Text(said), call)), "tool_use", Usage(100, 10)),
+            ToolStarted(CELL, "python", {"code": CODE}),
+            ToolStarted(INNER, "read_file", {"path": "a.txt"}, parent=CELL),
+            ToolFinished(ToolResult(INNER, "read_file", "1: hello"), 2, parent=CELL),
+            ApprovalRequested(edit, "edit_file", {"path": "b.txt"}, "mode ask: write access", parent=CELL),
+            ApprovalDecided(edit, "deny"),
+            ToolFinished(
+                ToolResult(edit, "edit_file", "the user said no", is_error=True), denied=True, parent=CELL
+            ),
+            ToolFinished(
+                ToolResult(shell, "bash", "denied by rule deny bash", is_error=True), denied=True, parent=CELL
+            ),
+            ToolStarted(wait, "wait", {"seconds": 1}, parent=CELL),
+            ToolFinished(ToolResult(CELL, "python", "1: hello"), 30, answer="It says hello."),
+            TurnEnded(RUN, 1, Usage(100, 10), ContextUsage(1000)),
+            RunEnded(RUN, "completed", "It says hello.", turns=1, tool_calls=3, usage=Usage(100, 10)),
+        ]
+    )

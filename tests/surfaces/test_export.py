@@ -8,7 +8,7 @@ from bridle.core.messages import Media, Message, Reasoning, ToolCall, user_messa
 from bridle.core.protocol import MessageAdded, SessionCreated, SessionTitled
 from bridle.surfaces.export import to_html, to_json, to_markdown
 from bridle.surfaces.transcript import local_time
-from tests.surfaces.records import AT, CALL, SESSION, edit_session, records
+from tests.surfaces.records import AT, CALL, SESSION, code_session, edit_session, records
 
 HOSTILE = "</pre></div><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[2J\x00\u202e&amp;\"'"
 
@@ -164,3 +164,64 @@ def test_a_session_without_a_prompt_can_be_exported(export):
     created = records([SessionCreated(SESSION, "/work"), SessionTitled("# *x*")])
 
     assert "x" in export(created)
+
+
+def test_markdown_has_code_as_code_and_quotes_the_calls_it_makes():
+    text = to_markdown(code_session())
+
+    assert text.partition("## Assistant\n\n")[2].startswith(
+        """\
+I look.
+
+**Call** `python`
+
+```python
+text = await read_file("a.txt")
+print(text)
+```
+
+> **Call** `read_file`
+>
+> ```json
+> {
+>   "path": "a.txt"
+> }
+> ```
+>
+> **Result** `read_file`
+>
+> ```
+> 1: hello
+> ```
+
+> **Call** `edit_file`
+"""
+    )
+    assert text.endswith("**Result** `python`\n\n```\n1: hello\n```\n\nIt says hello.\n")
+
+
+def test_markdown_does_not_repeat_code_of_the_reply():
+    text = to_markdown(code_session(fenced=True))
+
+    assert text.count("print(text)") == 1
+    assert "```\n\n**Call** `python`, the code above\n\n> **Call** `read_file`" in text
+
+
+def test_a_page_folds_code_that_stands_in_the_reply():
+    head = "<summary>call python</summary>"
+
+    assert f'<details class="call" open>{head}' in to_html(code_session())
+    assert f'<details class="call">{head}' in to_html(code_session(fenced=True))
+
+
+def test_a_page_has_the_calls_of_code_before_its_result():
+    page = Page(to_html(code_session()))
+
+    text = " ".join(page.text.split())
+    assert page.open == []
+    assert (
+        'call python text = await read_file("a.txt") print(text) call read_file { "path": "a.txt" }'
+        ' result read_file 1: hello call edit_file { "path": "b.txt" } failed edit_file the user said no'
+        " call bash {} failed bash denied by rule deny bash call wait"
+    ) in text
+    assert text.endswith("result python 1: hello It says hello.")

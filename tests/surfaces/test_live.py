@@ -6,6 +6,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage
 from bridle.core.protocol import (
     ApprovalDecided,
+    ApprovalRequested,
     BudgetWarned,
     Delta,
     Event,
@@ -370,3 +371,188 @@ def test_a_terminal_is_told_what_goes_on_until_there_is_something_to_show():
         "… waiting for the model\r\x1b[KHi\n… read_file a\r\x1b[K… read_file a · read_file b"
         "\r\x1b[K» read_file a ✓ 12 ms\n… read_file b\r\x1b[K"
     )
+
+
+# ---------------------------------------------------------------------------- code
+
+
+PY = CallId("call_2")
+INNER = CallId("call_2.1")
+
+
+def code_call(code: str, **meta: object) -> ModelReplied:
+    call = ToolCall(PY, "python", {"code": code}, meta=meta)
+    return ModelReplied(RUN, 1, Message("assistant", (call,)), "tool_use", Usage())
+
+
+def started(code: str) -> ToolStarted:
+    return ToolStarted(PY, "python", {"code": code})
+
+
+def ended(output: str = "", *, is_error: bool = False, answer: str = "") -> ToolFinished:
+    return ToolFinished(ToolResult(PY, "python", output, is_error=is_error), 12, answer=answer)
+
+
+def inner(tool: str, args: dict[str, object], number: int = 1) -> ToolStarted:
+    return ToolStarted(CallId(f"call_2.{number}"), tool, args, parent=PY)
+
+
+def inner_ended(tool: str, output: str, number: int = 1, **facts: object) -> ToolFinished:
+    is_error = bool(facts.pop("is_error", False))
+    result = ToolResult(CallId(f"call_2.{number}"), tool, output, is_error=is_error)
+    return ToolFinished(result, 12, parent=PY, **facts)
+
+
+def test_code_is_shown_below_its_line_and_its_calls_below_that():
+    code = "for name in names:\n    print(await read_file(name))\n"
+
+    err = shown(
+        code_call(code),
+        started(code),
+        inner("read_file", {"path": "a"}),
+        inner("edit_file", EDIT, 2),
+        inner_ended("read_file", "1: x"),
+        ToolOutputDelta(PY, "pri"),
+        ToolOutputDelta(PY, "nted\n\nmore"),
+        inner_ended("edit_file", "ok", 2, diff=DIFF),
+        ToolOutputDelta(PY, "end\n"),
+        ended("printed\n\nmoreend"),
+    )[1]
+
+    assert err == (
+        "» python for name in names:\n"
+        "  1 for name in names:\n"
+        "  2     print(await read_file(name))\n"
+        "  » read_file a ✓ 12 ms\n"
+        "  printed\n\n  more\n"
+        "  » edit_file greet.py ✓ 12 ms\n"
+        "    @@ -1,1 +1,1 @@\n    -helo\n    +hello\n"
+        "  end\n"
+        "  ✓ 12 ms\n" + END
+    )
+
+
+def test_what_a_nested_call_prints_and_fails_with_stands_below_it():
+    err = shown(
+        code_call("x"),
+        started("x"),
+        inner("bash", {"command": "make"}),
+        ToolOutputDelta(INNER, "building"),
+        ToolOutputDelta(PY, "from the code\n"),
+        ToolOutputDelta(INNER, "done\n"),
+        inner_ended("bash", "building\ndone\n[exit status 2]", is_error=True),
+        inner("grep", {"pattern": "x"}, 2),
+        inner_ended("grep", "no such\nfolder", 2, is_error=True),
+        ended("from the code"),
+    )[1]
+
+    assert err == (
+        "» python x\n"
+        "  » bash make\n"
+        "    building\n"
+        "  from the code\n"
+        "  » bash make\n"
+        "    done\n"
+        "    ✗\n"
+        "    [exit status 2]\n"
+        "  » grep x ✗\n"
+        "    no such\n"
+        "    folder\n"
+        "  ✓ 12 ms\n" + END
+    )
+
+
+def test_code_that_was_approved_or_stands_in_the_reply_is_not_shown_again():
+    code = "a = 1\nb = 2"
+
+    approved = shown(code_call(code), ApprovalDecided(PY, "once"), started(code), ended())[1]
+    fenced = shown(code_call(code, fenced=True), started(code), ended())[1]
+    by_rule = shown(code_call(code), ApprovalDecided(PY, "once", "rule python"), started(code), ended())[1]
+
+    assert approved == fenced == "» python a = 1 ✓ 12 ms\n" + END
+    assert by_rule == "» python a = 1\n  1 a = 1\n  2 b = 2\n  ✓ 12 ms\n" + END
+
+
+def test_a_line_of_code_that_does_not_fit_is_shown_whole():
+    short, long = "x" * 58, "x" * 59
+
+    assert shown(code_call(short), started(short), ended())[1] == f"» python {short} ✓ 12 ms\n" + END
+    assert shown(code_call(long), started(long), ended())[1] == (
+        f"» python {'x' * 57}…\n  1 {long}\n  ✓ 12 ms\n" + END
+    )
+
+
+def test_long_code_is_cut():
+    code = "x\n" * 15
+
+    err = shown(code_call(code), started(code), ended())[1]
+
+    lines = "".join(f"  {number:>2} x\n" for number in range(1, 13))
+    assert err == f"» python x\n{lines}  … 3 more lines\n  ✓ 12 ms\n" + END
+
+
+def test_code_is_in_colours():
+    err = io.StringIO()
+    screen = Screen(err, {"FORCE_COLOR": "1"})
+    view = TextView(Console(screen, screen, {}), answer="none", chatty=True, verbose=False)
+
+    view.show(_item(started("if x:\n    1")))
+
+    assert err.getvalue() == (
+        "» \x1b[36mpython\x1b[0m if x:\n"
+        "  \x1b[2m1\x1b[0m \x1b[35mif\x1b[0m x:\n"
+        "  \x1b[2m2\x1b[0m     \x1b[33m1\x1b[0m\n"
+    )
+
+
+def test_code_that_failed_shows_its_error_and_not_again_what_it_printed():
+    trace = "\n".join(f"line {number}" for number in range(15))
+
+    err = shown(
+        code_call("x"),
+        started("x"),
+        ToolOutputDelta(PY, "[1, 2]\n"),
+        ended(f"[1, 2]\n{trace}", is_error=True),
+    )[1]
+
+    tail = "".join(f"  line {number}\n" for number in range(3, 15))
+    assert err == f"» python x\n  [1, 2]\n  ✗\n  … 3 lines before\n{tail}" + END
+
+
+def test_what_is_said_about_the_kernel_is_shown():
+    err = shown(code_call("x"), started("x"), ToolOutputDelta(PY, "[1]\n"), ended("[1]\n[a new kernel]"))[1]
+
+    assert err == "» python x\n  [1]\n  ✓ 12 ms\n  [a new kernel]\n" + END
+
+
+def test_the_answer_of_code_is_the_answer():
+    events = (code_call("x"), started("x"), inner("datetime", {}), ended("[no output]", answer="All done."))
+
+    assert shown(*events)[0] == "All done.\n"
+    assert shown(*events, chatty=False) == ("All done.\n", "")
+    assert shown(*events, answer="final", chatty=False) == ("Done.\n", "")  # that of the result
+    assert shown(*events, answer="none", chatty=False) == ("", "")
+
+
+def test_a_call_of_code_that_was_refused_is_shown_below_it():
+    asked = ApprovalRequested(INNER, "edit_file", EDIT, "mode ask", parent=PY)
+
+    err = shown(
+        code_call("x"),
+        started("x"),
+        asked,
+        ApprovalDecided(INNER, "deny"),
+        inner_ended("edit_file", "no", is_error=True),
+        inner_ended("bash", "denied by rule", 2, is_error=True),
+        ended("x"),
+    )[1]
+
+    assert err == (
+        "» python x\n  » edit_file greet.py ✗\n    no\n  » bash ✗\n    denied by rule\n  ✓ 12 ms\n  x\n" + END
+    )
+
+
+def test_calls_of_code_whose_start_was_not_seen_are_shown_all_the_same():
+    err = shown(inner_ended("read_file", "x"), ended())[1]
+
+    assert err == "  » read_file ✓ 12 ms\n  ✓ 12 ms\n" + END

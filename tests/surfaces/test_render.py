@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from bridle.core.ids import CallId
 from bridle.core.protocol import ApprovalRequested
 from bridle.surfaces.render import (
     approval_lines,
@@ -96,6 +97,7 @@ def test_a_diff_is_coloured_by_its_lines():
         ({"todos": [{"text": "x"}, {"text": "y"}]}, "2 items"),
         ({"a": [1], "b": {"c": "\x1b"}}, '{"a":[1],"b":{"c":"\\u001b"}}'),
         ({"command": "ls\n\x1b[2J"}, "ls \\x1b[2J"),
+        ({"code": "\n  \nx = 1  \ny"}, "x = 1"),
     ],
 )
 def test_a_call_is_described_on_one_line(args: dict[str, Any], text: str):
@@ -117,3 +119,56 @@ def test_an_unknown_price_is_not_zero():
 def test_small_words():
     assert (took(3), took(1500)) == ("3 ms", "1.5 s")
     assert (short_id(SESSION), short_id("my-talk")) == ("019a8536-2b7c", "my-talk")
+
+
+def test_the_approval_of_code_shows_it_with_numbers_and_what_holds_it():
+    code = "rows = 1\n\n\n\n\n\nprint('\x1b')" + " + 1" * 500 + "\n"
+    request = ApprovalRequested(
+        CALL,
+        "python",
+        {"code": code},
+        "mode ask: execute access",
+        f"{code}\n(sandbox: bubblewrap, no network)",
+    )
+    long = "print('\\x1b')" + " + 1" * 500
+    cut = f"{long[:1003]} [510 characters not shown] {long[-500:]}"
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "python",
+        "1 rows = 1",
+        "2",
+        "3",
+        "4",
+        f"7 {cut}",
+        "(sandbox: bubblewrap, no network)",
+        "asked because of mode ask: execute access",
+    ]
+
+
+def test_the_approval_of_code_is_in_colours():
+    request = ApprovalRequested(CALL, "python", {"code": "def f(): ..."}, "rule ask python")
+
+    assert approval_lines(Screen(io.StringIO(), {"FORCE_COLOR": "1"}), request)[1] == (
+        "\x1b[2m1\x1b[0m \x1b[35mdef\x1b[0m \x1b[1;34mf\x1b[0m(): ..."
+    )
+
+
+def test_an_approval_says_that_code_asks():
+    request = ApprovalRequested(
+        CallId("call_1.1"), "edit_file", EDIT, "mode ask: write access", DIFF, parent=CALL
+    )
+
+    assert approval_lines(Screen(io.StringIO(), {}), request)[-1] == (
+        "asked by code of python, because of mode ask: write access"
+    )
+
+
+def test_code_without_a_preview_or_with_a_strange_one_is_shown_all_the_same():
+    for args, preview, lines in (
+        ({"code": "x"}, "", ["1 x"]),
+        ({"code": "x"}, "another", ["1 x", "another"]),
+        ({"code": 3}, "", ['{"code":3}']),
+    ):
+        request = ApprovalRequested(CALL, "python", args, "rule ask python", preview)
+
+        assert approval_lines(Screen(io.StringIO(), {}), request)[1:-1] == lines

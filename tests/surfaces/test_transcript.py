@@ -15,14 +15,13 @@ from bridle.core.protocol import (
     Totals,
     TurnStarted,
 )
-from bridle.core.session import fold
 from bridle.surfaces.terminal import Screen
 from bridle.surfaces.transcript import describe_totals, local_time, transcript_lines
-from tests.surfaces.records import AT, CALL, RUN, SESSION, edit_session, records
+from tests.surfaces.records import AT, CALL, RUN, SESSION, code_session, edit_session, records
 
 
 def lines(stored) -> list[str]:
-    return list(transcript_lines(Screen(io.StringIO(), {}), fold(stored)))
+    return list(transcript_lines(Screen(io.StringIO(), {}), stored))
 
 
 def test_a_whole_session():
@@ -75,7 +74,7 @@ def test_long_results_are_cut_and_other_parts_are_named():
 
     assert shown[0] == "(no title)"
     assert shown[2] == f"agent default in /work, forked from {SESSION}"
-    assert shown[8:] == [
+    assert shown[7:] == [
         "",
         "assistant",
         "  hmm",
@@ -106,3 +105,36 @@ def test_unknown_prices_are_said_beside_known_ones():
         describe_totals(Totals(turns=2, cost=0.5, unpriced_turns=unpriced)).split(" · ")[-1]
         for unpriced in (0, 1, 2)
     ] == ["$0.5000", "$0.5000 and 1 turn of unknown price", "price unknown"]
+
+
+def test_the_calls_of_code_stand_below_it():
+    assert lines(code_session())[10:] == [
+        "  I look.",
+        '  » python text = await read_file("a.txt")',
+        '    1 text = await read_file("a.txt")',
+        "    2 print(text)",
+        "    » read_file a.txt",
+        "      1: hello",
+        "    » edit_file b.txt",
+        "      the user said no",
+        "    » bash",
+        "      denied by rule deny bash",
+        "    » wait seconds=1",
+        "    1: hello",
+        "  It says hello.",
+    ]
+
+
+def test_code_that_stands_in_the_reply_is_not_shown_again():
+    shown = lines(code_session(fenced=True))
+
+    assert shown[10:17] == [
+        "  I look.",
+        "",
+        "  ```python",
+        '  text = await read_file("a.txt")',
+        "  print(text)",
+        "  ```",
+        '  » python text = await read_file("a.txt")',
+    ]
+    assert shown[17] == "    » read_file a.txt"

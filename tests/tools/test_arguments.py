@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridle.core.codeact import read_reply
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId
-from bridle.core.messages import ToolCall
+from bridle.core.messages import Message, Text, ToolCall
 from bridle.core.tool import ToolSpec
 from bridle.tools.arguments import broken_json, fit_arguments, validate_arguments
 
@@ -207,6 +208,15 @@ def broken(text: str) -> str:
 )
 def test_broken_json_says_where_it_broke(text: str, message: str):
     assert broken(text) == message
+
+
+def test_a_code_block_that_was_cut_off_is_not_called_broken_json():
+    reply = read_reply(Message("assistant", (Text("```python\nremove('a"),)), "max_tokens")
+
+    assert str(broken_json(reply.calls[0])) == (
+        "python: the reply was cut off within a code block; none of its code was run"
+        " (hint: write less code at a time)"
+    )
 
 
 def test_json_that_is_nested_too_deep_is_refused():

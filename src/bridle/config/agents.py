@@ -3,7 +3,7 @@
 ```
 <project>/.bridle/agents/<name>/    may tighten and add, never loosen (see trust)
 BRIDLE_HOME/agents/<name>/          the user's own
-built in                            `default`
+library/<name>/ beside this file    built in, like `default`; only where neither of the two has the name
 ```
 
 Either file is enough. What an agent does not say comes from the settings; a flag is above both.
@@ -11,10 +11,10 @@ Either file is enough. What an agent does not say comes from the settings; a fla
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs
 
@@ -28,7 +28,8 @@ from bridle.config.keys import (
     ModelRef,
     RuleLists,
 )
-from bridle.config.layers import Layer, merge, read_layer
+from bridle.config.kontekst import agent_tree
+from bridle.config.layers import Layer, LayerName, Source, merge, read_layer
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
 from bridle.config.rules import in_project, local_rules
 from bridle.config.schema import build
@@ -41,6 +42,8 @@ from bridle.core.errors import ConfigError
 from bridle.core.permission import Mode
 
 DEFAULT_PROMPT_FILE = Path(__file__).with_name("default_agent.md")
+LIBRARY = Path(__file__).with_name("library")
+"""The agents that come with Bridle."""
 
 ToolName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{1,128}\Z", description="the name of a tool")]
 DisplayName = Annotated[
@@ -68,7 +71,10 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
     fallbacks: tuple[ModelRef, ...] | None = None
     tools: tuple[ToolName, ...] | None = None
     """None means all of them."""
-    mode: Mode | None = None
+    mode: Literal["ask", "plan", "accept-edits", "yolo", "code"] | None = None
+    """What happens where no rule speaks; or "code": the model writes Python that calls the tools."""
+    tool_role: bool | None = None
+    """False gives a local model the results of tools as messages of the user, if it knows no others."""
     limits: LimitSettings = LimitSettings()
     rules: RuleLists = RuleLists()
     sampling: Sampling = Sampling()
@@ -83,41 +89,76 @@ class LoadedAgent(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class _Place(Struct, frozen=True):
+class AgentParts(Struct, frozen=True):
+    """What the files of an agent say."""
+
+    prompt: str
+    prompt_file: Path
+    layers: tuple[Layer, ...]
+    """The strongest last."""
+    held: tuple[Held, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Place(Struct, frozen=True):
     """A folder of agents, and the folder that its links must stay in."""
 
+    layer: LayerName
     folder: Path
-    within: Path | None
+    within: Path | None = None
 
 
 def load_agent(name: str, settings: Settings) -> LoadedAgent:
     """Find an agent and fill its gaps from the settings; raises ConfigError with file, line and key."""
+    parts = read_agent(name, settings)
+    agent = _fill(name, parts.prompt.strip(), build(merge(parts.layers).tree, AgentFile), settings)
+    return LoadedAgent(agent, parts.held, parts.warnings)
+
+
+def read_agent(name: str, settings: Settings) -> AgentParts:
+    """Read the files of an agent; raises ConfigError with file, line and key."""
     if not re.fullmatch(AGENT_NAME_PATTERN, name):
         raise ConfigError(
             f"agent {literal(name)}: not a name", hint="a name has letters, digits, -, _ and dots inside"
         )
-    prompt = _read_prompt(name, settings)
-    layers: list[Layer] = []
-    own = read_layer("user", settings.home / AGENTS_FOLDER / name / CONFIG_FILE, AgentFile)
-    if own:
-        layers.append(own)
+    places = agent_places(settings)
+    found = _read_prompt(name, places)
+    own = read_own(name, settings)
     kept = _read_project(name, settings, own)
-    if kept:
-        layers.append(kept.layer)
-    if prompt is None:
-        if not layers and name != DEFAULT_AGENT:
+    layers = [layer for layer in (own, kept.layer if kept else None) if layer]
+    if not found and not layers:
+        if name != DEFAULT_AGENT and not (LIBRARY / name).is_dir():
             raise ConfigError(
                 f"no agent named {literal(name)}", hint=f"there are {', '.join(list_agents(settings))}"
             )
-        prompt = DEFAULT_PROMPT_FILE.read_text(encoding="utf-8")
-    agent = _fill(name, prompt.strip(), build(merge(layers).tree, AgentFile), settings)
-    return LoadedAgent(agent, kept.held, kept.warnings) if kept else LoadedAgent(agent)
+        built_in = read_layer("default", LIBRARY / name / CONFIG_FILE, AgentFile)
+        layers = [built_in] if built_in else []
+        found = _read_prompt(name, [Place("default", LIBRARY)])
+    prompt, file = found or (DEFAULT_PROMPT_FILE.read_text(encoding="utf-8"), DEFAULT_PROMPT_FILE)
+    held, warnings = (kept.held, kept.warnings) if kept else ((), ())
+    return AgentParts(prompt, file, tuple(layers), held, warnings)
+
+
+def read_own(name: str, settings: Settings) -> Layer | None:
+    """Read what the user's own files say of an agent beside its prompt; raises ConfigError."""
+    file = settings.written / AGENTS_FOLDER / name / CONFIG_FILE
+    if settings.kontekst is None:
+        return read_layer("user", file, AgentFile)
+    layer = read_layer("user", file, AgentFile, adapt=from_kontekst)
+    if layer is None and os.path.lexists(file.with_name(PROMPT_FILE)):
+        return Layer(Source("user", str(file)), from_kontekst({}))
+    return layer
+
+
+def from_kontekst(tree: dict[str, Any]) -> dict[str, Any]:
+    """Return what an agent of Kontekst says, in words of ours."""
+    return agent_tree(tree, AgentFile)
 
 
 def list_agents(settings: Settings) -> list[str]:
     """Name every agent there is, sorted; one of them may still turn out to be broken."""
     found = {DEFAULT_AGENT}
-    for place in _places(settings):
+    for place in (*agent_places(settings), Place("default", LIBRARY)):
         with suppress(OSError), os.scandir(place.folder) as entries:
             found |= {entry.name for entry in entries if _is_agent(entry)}
     return sorted(found)
@@ -128,18 +169,20 @@ def _is_agent(entry: os.DirEntry[str]) -> bool:
     return bool(re.fullmatch(AGENT_NAME_PATTERN, entry.name)) and any(map(os.path.lexists, files))
 
 
-def _places(settings: Settings) -> Iterator[_Place]:
-    """Yield the folders of agents, the one that wins first."""
-    if settings.project:
-        yield _Place(settings.project / PROJECT_FOLDER / AGENTS_FOLDER, settings.project)
-    yield _Place(settings.home / AGENTS_FOLDER, None)
+def agent_places(settings: Settings) -> list[Place]:
+    """Return the folders that agents are written in, the one that wins first."""
+    own = Place("user", settings.written / AGENTS_FOLDER)
+    if settings.project is None:
+        return [own]
+    return [Place("project", settings.project / PROJECT_FOLDER / AGENTS_FOLDER, settings.project), own]
 
 
-def _read_prompt(name: str, settings: Settings) -> str | None:
-    for place in _places(settings):
-        text = read_text(place.folder / name / PROMPT_FILE, within=place.within)
+def _read_prompt(name: str, places: Iterable[Place]) -> tuple[str, Path] | None:
+    for place in places:
+        file = place.folder / name / PROMPT_FILE
+        text = read_text(file, within=place.within)
         if text is not None:
-            return text
+            return text, file
     return None
 
 
@@ -157,8 +200,8 @@ def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | No
         layer,
         (
             *withheld_permissions(
-                layer.tree,
-                mode=mine.mode or settings.rules.mode,
+                layer.tree | ({"mode": settings.rules.mode} if layer.tree.get("mode") == "code" else {}),
+                mode=_permission_mode(mine, settings),
                 mode_path=("mode",),
                 user_limits=_over(mine.limits, _chosen_limits(settings, "user", "project", "flag")),
             ),
@@ -186,11 +229,22 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
         fallbacks=settings.fallbacks if file.fallbacks is None else file.fallbacks,
         display_name=file.name,
         tools=file.tools,
-        mode=settings.rules.mode if settings.is_flag("rules", "mode") else file.mode or settings.rules.mode,
+        mode=settings.rules.mode if settings.is_flag("rules", "mode") else _permission_mode(file, settings),
+        code=file.mode == "code",
         rules=local_rules((*settings.rules.rules(), *file.rules.rules()), settings.user_folder, settings.cwd),
         limits=limits.limits(),
-        params={key: value for key, value in structs.asdict(file.sampling).items() if value is not None},
+        params=_params(file),
     )
+
+
+def _params(file: AgentFile) -> dict[str, Any]:
+    """Return what is sent along with every request: as much as the agent sets."""
+    wanted = {**structs.asdict(file.sampling), "tool_role": file.tool_role}
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def _permission_mode(file: AgentFile, settings: Settings) -> Mode:
+    return settings.rules.mode if file.mode is None or file.mode == "code" else file.mode
 
 
 def _chosen_limits(settings: Settings, *layers: str) -> LimitSettings:

@@ -138,6 +138,60 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_file_bytes: Count = 4 * 1024**3
 
 
+class KernelSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[kernel]`: the interpreter that the tool `python` runs code in."""
+
+    python: PathText = ""
+    """The interpreter; empty for the one that uv has for `uv_python`, or else python3."""
+    uv_python: Annotated[
+        str, Meta(pattern=r"\A[A-Za-z0-9.+_@-]{1,40}\Z", description="a version of Python, as 3.13")
+    ] = "3.13"
+    syd_config: PathText = ""
+    """With it syd holds the interpreter, not Bridle's own sandbox."""
+    timeout: Duration = Duration(120)
+    """What one cell may take, not counting the tools it calls."""
+    snapshots: Literal["json", "rich"] = "json"
+    """What is kept of a kernel: plain data, or also functions, classes, imports and what can be pickled."""
+    spares: Annotated[int, Meta(ge=0, le=16, description="a whole number from 0 to 16")] = 0
+    """Kernels kept ready ahead of time."""
+    max_kernels: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 8
+    idle: Duration = Duration(600)
+    """After this time an unused kernel is ended; its next cell brings it back as it was kept."""
+
+
+Address = Annotated[
+    str,
+    Meta(
+        pattern=r"\A(\[[0-9A-Fa-f:]{2,45}\]|[A-Za-z0-9._-]{0,253}):[0-9]{1,5}\Z",
+        description="an address as HOST:PORT",
+    ),
+]
+
+
+class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[serve]`: the daemon, which other processes can use."""
+
+    tcp: Address = ""
+    """Where it can be reached beside its socket, on this machine only; empty for nowhere."""
+    idle: Duration = Duration(1800)
+    """After this time a session that nobody uses or watches is put away; it comes back when it is needed."""
+    max_sessions: Count = 200
+    """How many sessions are kept in memory beside those that run."""
+    shutdown_timeout: Duration = Duration(10)
+    """What active runs get to end before they are put aside, to be resumed."""
+
+
+class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[grpc]`: the daemon's gRPC service."""
+
+    bind: Address = ""
+    """Where it listens, on this machine only; empty for nowhere."""
+    approvals: Literal["each", "rules"] = "each"
+    """Whether a client is asked about each call of a run that it started, or only where rules say so."""
+    token: bool = True
+    """Whether a client must show the token of the daemon."""
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`: where sessions are kept."""
 
@@ -154,9 +208,13 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_parallel: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 10
     bash_timeout: Duration = Duration(120)
     background_after: Duration = Duration(60)
+    web_timeout: Duration = Duration(30)
+    web_max_bytes: Count = 5 * 1024 * 1024
 
 
-ProviderKind = Literal["openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted"]
+ProviderKind = Literal[
+    "openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted", "direct"
+]
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -244,6 +302,11 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     retry: RetrySettings = RetrySettings()
     rules: RuleSettings = RuleSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    kernel: KernelSettings = KernelSettings()
+    daemon: Literal["auto", "running", "never"] = "running"
+    """Whether commands use the daemon: started if need be, only when it runs, or never."""
+    serve: ServeSettings = ServeSettings()
+    grpc: GrpcSettings = GrpcSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
     providers: dict[Name, ProviderSettings] = {}
@@ -297,6 +360,7 @@ DEFAULTS: dict[str, Any] = {
         "local": {"kind": "openai", "base_url": "http://127.0.0.1:8080/v1"},
         "llama": {"kind": "llama", "base_url": "http://127.0.0.1:8080"},
         "scripted": {"kind": "scripted"},
+        "direct": {"kind": "direct"},
     },
 }
 """The lowest layer, where a default is more than the value of one key."""

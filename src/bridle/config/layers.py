@@ -1,6 +1,6 @@
 """Layers of settings: each is read and judged by itself, then laid over the ones below."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,16 +52,22 @@ class Merged(Struct, frozen=True):
 
 
 def read_layer(
-    name: LayerName, file: Path, shape: type[Struct], *, within: Path | None = None
+    name: LayerName,
+    file: Path,
+    shape: type[Struct],
+    *,
+    within: Path | None = None,
+    adapt: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Layer | None:
-    """Read and judge a file, or return None when there is none.
+    """Read and judge a file, or return None when there is none; `adapt` comes between the two.
 
     Raises ConfigError with file, line and key.
     """
     text = read_text(file, within=within)
     if text is None:
         return None
-    layer = Layer(Source(name, str(file)), parse_toml(text, str(file)), text)
+    tree = parse_toml(text, str(file))
+    layer = Layer(Source(name, str(file)), adapt(tree) if adapt else tree, text)
     check(layer, shape)
     return layer
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bridle.config.agents import AgentFile
+from bridle.config.agents import AgentFile, read_own
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, read_layer
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER
@@ -38,7 +38,7 @@ def _layers(settings: Settings, agent: str) -> Iterator[Layer]:
     folder = settings.project and settings.project / PROJECT_FOLDER
     if folder and (layer := read_layer("project", folder / config, ConfigFile, within=settings.project)):
         yield layer
-    if layer := read_layer("user", settings.home / own, AgentFile):
+    if layer := read_own(agent, settings):
         yield layer
     if folder and (layer := read_layer("project", folder / own, AgentFile, within=settings.project)):
         yield layer

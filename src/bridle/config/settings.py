@@ -2,6 +2,7 @@
 
 ```
 defaults < user      BRIDLE_HOME/config.toml, by default ~/.bridle/config.toml
+                     (over Kontekst's own, if that home lies beside it)
          < project   .bridle/config.toml in the working directory or the nearest folder above it
          < environment   secrets only, by the names in providers.NAME.api_key_env
          < flags     what the command line says
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from bridle.config.document import KeyPath, key_text, parse_key
 from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
+from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
 from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.rules import in_project
@@ -64,6 +66,13 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Where each value came from; a value that nobody set is not in it."""
     api_keys: dict[str, Secret]
     """The keys found in the environment, by provider."""
+    kontekst: KontekstConfig | None = None
+    """The Kontekst installation that `home` lies beside."""
+
+    @property
+    def written(self) -> Path:
+        """The folder that the user's own agents and skills are written in."""
+        return self.home if self.kontekst is None else self.kontekst.data_dir
 
     @property
     def user_file(self) -> Path:
@@ -96,6 +105,8 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
     layers = [Layer(Source("default"), DEFAULTS)]
     held: tuple[Held, ...] = ()
     warnings: tuple[str, ...] = ()
+    if kontekst := kontekst_of(home, environ):
+        layers.append(kontekst_layer(kontekst))
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
         layers.append(user)
     if project and (kept := _read_project(home, project, merge(layers), user)):
@@ -117,6 +128,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         warnings=warnings,
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
+        kontekst=kontekst,
     )
 
 

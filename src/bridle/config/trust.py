@@ -70,6 +70,13 @@ def withheld_settings(
             yield Withheld(("models", name, "price"), "a project may not decide what a model costs")
     for key in tree.get("sandbox", {}):
         yield Withheld(("sandbox", key), "a project may not decide what holds its own programs")
+    for key in tree.get("kernel", {}):
+        yield Withheld(("kernel", key), "a project may not decide what runs its code")
+    if "daemon" in tree:
+        yield Withheld(("daemon",), "a project may not decide whether the daemon is used")
+    for table in ("serve", "grpc"):
+        for key in tree.get(table, {}):
+            yield Withheld((table, key), "a project may not decide how the daemon is reached")
     for key in tree.get("store", {}):
         yield Withheld(("store", key), "a project may not decide how your sessions are kept")
     why = "a project may not decide where requests and keys go"

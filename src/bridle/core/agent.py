@@ -22,6 +22,8 @@ class Agent(Struct, frozen=True):
     tools: tuple[str, ...] | None = None
     """Names of the tools it may use; None means all of them."""
     mode: Mode = "ask"
+    code: bool = False
+    """The model writes Python that calls the tools, instead of calling them one by one."""
     rules: tuple[Rule, ...] = ()
     limits: Limits = Limits()
     params: dict[str, Any] = {}

@@ -30,7 +30,7 @@ class Counted(Struct, frozen=True):
 class ContextUsage(Struct, frozen=True, omit_defaults=True):
     """Who uses how much of the window, in tokens."""
 
-    window: int
+    window: int = 0
     system: int = 0
     tools: int = 0
     earlier: int = 0
@@ -65,6 +65,8 @@ class Fitted(Struct, frozen=True):
 
     messages: tuple[Message, ...]
     usage: ContextUsage
+    tokens: tuple[int, ...] = ()
+    """Of each message."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -129,7 +131,8 @@ def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> F
             kind="context_length_exceeded",
             hint="shorten the prompt, or choose a model with a larger window",
         )
-    return Fitted(tuple(item.message for item in kept_earlier + kept_run), usage)
+    kept = kept_earlier + kept_run
+    return Fitted(tuple(item.message for item in kept), usage, tuple(item.tokens for item in kept))
 
 
 def _exchanges(items: Sequence[Counted]) -> list[list[Counted]]:

@@ -13,7 +13,8 @@
 Six states and exactly the 14 moves of `TRANSITIONS`. `feed(input) -> actions`: an input says what
 happened, an action says what to do. Calls are prepared in order; those that may run beside others
 do, one that may not waits for all before it and holds up all behind it; so a turn has the effect of
-running its calls one by one.
+running its calls one by one. The code of a running call may make calls of its own: they go the same
+way, in the order in which they are made, and the turn waits only for the calls of the reply.
 """
 
 import hashlib
@@ -95,6 +96,13 @@ class BackoffEnded(Struct, frozen=True):
     """The wait before a retry is over, or another model is ready."""
 
 
+class Called(Struct, frozen=True):
+    """The code of a running call makes another one."""
+
+    call: ToolCall
+    parent: CallId
+
+
 class Prepared(Struct, frozen=True):
     """A call was checked and judged."""
 
@@ -123,7 +131,7 @@ class Drained(Struct, frozen=True):
     more: bool = False
     """Something arrived that the model must see, although it made no calls."""
     stop: Refused | None = None
-    """The budget is used up."""
+    """Why the run ends here: the budget is used up, or code has given the final answer."""
 
 
 class CancelRequested(Struct, frozen=True):
@@ -143,6 +151,7 @@ Input = (
     | Replied
     | ModelFailed
     | BackoffEnded
+    | Called
     | Prepared
     | Decided
     | Returned
@@ -222,6 +231,8 @@ class _Call(Struct):
     """A call of the current turn on its way to a result."""
 
     call: ToolCall
+    parent: CallId | None = None
+    """The call whose code made it; None for a call of the reply."""
     stage: Literal["preparing", "asking", "ready", "running", "done"] = "preparing"
     parallel: bool = False
     result: ToolResult | None = None
@@ -267,6 +278,8 @@ class Loop:
                 self._is_switching = False
                 self.move("calling_llm")
                 return [CallModel(self.turn)]
+            case Called() if self.state == "waiting_for_ops":
+                return self._take_call(event)
             case Prepared() | Decided() | Returned() if self.state == "waiting_for_ops":
                 return self._after_call(event)
             case Drained() if self.state == "draining_events":
@@ -314,6 +327,13 @@ class Loop:
             return [SwitchModel(self._model, failure)]
         return self._end("failed", failure.message)
 
+    def _take_call(self, event: Called) -> list[Action]:
+        parent = self._calls.get(event.parent)
+        if parent is None or parent.stage != "running" or event.call.id in self._calls:
+            return []
+        self._calls[event.call.id] = _Call(event.call, event.parent)
+        return [Prepare(event.call)]
+
     def _after_call(self, event: Prepared | Decided | Returned) -> list[Action]:
         call_id = event.result.call_id if isinstance(event, Returned) else event.call_id
         entry = self._calls.get(call_id)
@@ -338,13 +358,21 @@ class Loop:
                 entry.stage = "ready"
             case Returned():
                 entry.stage, entry.result = "done", event.result
-        return self._start_ready()
+                self._forget_calls_of(call_id)
+                if entry.parent is not None:
+                    del self._calls[call_id]
+        return self._start_ready(entry.parent)
 
-    def _start_ready(self) -> list[Action]:
+    def _forget_calls_of(self, parent: CallId) -> None:
+        self._calls = {call_id: entry for call_id, entry in self._calls.items() if entry.parent != parent}
+
+    def _start_ready(self, parent: CallId | None) -> list[Action]:
+        """Start what may run of the calls of a reply, or of the calls that one call has made."""
         started: list[Action] = []
         all_before_are_done = all_before_are_parallel = True
-        running = sum(entry.stage == "running" for entry in self._calls.values())
-        for entry in self._calls.values():
+        siblings = [entry for entry in self._calls.values() if entry.parent == parent]
+        running = sum(entry.stage == "running" for entry in siblings)
+        for entry in siblings:
             may_start = all_before_are_parallel if entry.parallel else all_before_are_done
             if entry.stage == "ready" and may_start and running < self._policy.max_parallel:
                 entry.stage = "running"
@@ -353,7 +381,7 @@ class Loop:
             if entry.stage != "done":
                 all_before_are_done = False
                 all_before_are_parallel = all_before_are_parallel and entry.parallel
-        return self._drain() if all_before_are_done else started
+        return self._drain() if all_before_are_done and parent is None else started
 
     def _drain(self) -> list[Action]:
         self.move("draining_events")

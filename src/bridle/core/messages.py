@@ -45,7 +45,7 @@ class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True):
     name: str
     args: dict[str, Any] = {}
     invalid: str = ""
-    """The argument text as sent, when it was not a JSON object; `args` is then empty."""
+    """The text as sent, when it was no JSON object or code that was cut off; `args` is then empty."""
     meta: dict[str, Any] = {}
 
 

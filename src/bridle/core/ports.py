@@ -6,10 +6,10 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import Media
+from bridle.core.messages import Media, ToolResult
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Mode, Rule
-from bridle.core.protocol import Delta, Event, FilesSeen, Question, Record, Todo, TodosChanged
+from bridle.core.protocol import Delta, Event, FilesSeen, KernelSaved, Question, Record, Todo, TodosChanged
 from bridle.core.revision import FileChange, FileState
 from bridle.core.session import SessionSummary
 from bridle.core.tool import Access, ToolSpec
@@ -101,6 +101,12 @@ class ToolContext(Struct, frozen=True):
     todos: tuple[Todo, ...] = ()
     sees_images: bool = False
     """The model takes images."""
+    tools: tuple[ToolSpec, ...] = ()
+    """What `call` may call."""
+    call: Callable[[str, dict[str, Any]], Awaitable[ToolResult]] | None = None
+    """Make another call, judged and recorded like one of the model's own; None when a tool may not."""
+    snapshot: str = ""
+    """What the kernel of the session should hold."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -109,10 +115,12 @@ class ToolOutput(Struct, frozen=True):
     text: str
     is_error: bool = False
     media: tuple[Media, ...] = ()
-    notes: tuple[FilesSeen | TodosChanged, ...] = ()
+    notes: tuple[FilesSeen | TodosChanged | KernelSaved, ...] = ()
     """Facts to record with the result."""
     diff: str = ""
     """What was changed, for people."""
+    answer: str = ""
+    """The final answer of the run, which ends with it."""
 
 
 class Tool(Protocol):
@@ -154,6 +162,19 @@ class SessionTool(Protocol):
 
     async def end_session(self, session: SessionId) -> None:
         """Let go of all of it; called when the session is closed in this process."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of what it holds for no session in particular."""
+        ...
+
+
+@runtime_checkable
+class OccasionalTool(Protocol):
+    """What a tool may also be: one that is of no use everywhere."""
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether it is worth a place in the requests of a session there; blocking."""
         ...
 
 
@@ -297,6 +318,13 @@ class Sandbox(Protocol):
         """Start a program; raises ToolError when it cannot be."""
         ...
 
+    async def holds(self, session: SessionId) -> bool:
+        """Tell whether all that a new program would find hidden or fixed is so for those that run.
+
+        Files come and go while one runs; raises ToolError when that cannot be found out.
+        """
+        ...
+
     async def end_session(self, session: SessionId) -> None:
         """End everything that was started for a session."""
         ...
@@ -314,6 +342,15 @@ class Models(Protocol):
 
     async def aclose(self) -> None:
         """Release every provider."""
+        ...
+
+
+@runtime_checkable
+class LocalModels(Protocol):
+    """What models may also be: served by processes of ours."""
+
+    def server_pids(self) -> dict[str, int]:
+        """Return the processes that live, by what they serve."""
         ...
 
 

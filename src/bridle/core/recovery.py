@@ -9,6 +9,7 @@
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.context import estimate_message
 from bridle.core.ids import CallId
@@ -37,7 +38,9 @@ class ResumePlan(Struct, frozen=True):
 def plan_resume(run: RunState, last: Message) -> ResumePlan:
     """Decide where a run goes on, given its newest message."""
     lost = tuple(
-        failed(start.call_id, start.tool, INTERRUPTED) for start in run.interrupted if not start.repeatable
+        replace(failed(start.call_id, start.tool, INTERRUPTED), parent=start.parent)
+        for start in run.interrupted
+        if not start.repeatable or start.parent is not None  # its parent's code does not go on
     )
     reply = run.replied
     if reply is None:
@@ -50,10 +53,14 @@ def plan_resume(run: RunState, last: Message) -> ResumePlan:
 def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinished]:
     """Give every open call of the turn a result: a call without one would make the session unusable."""
     calls = run.replied.message.calls if run.replied is not None else ()
+    made_by_code = [start for start in run.interrupted if start.parent is not None]
     return [
-        failed(call.id, call.name, begun if call.id in run.started else not_begun)
-        for call in calls
-        if call.id not in run.finished
+        *(replace(failed(start.call_id, start.tool, begun), parent=start.parent) for start in made_by_code),
+        *(
+            failed(call.id, call.name, begun if call.id in run.started else not_begun)
+            for call in calls
+            if call.id not in run.finished
+        ),
     ]
 
 

@@ -29,6 +29,7 @@ from bridle.core.protocol import (
     Event,
     FilesChanged,
     FilesSeen,
+    KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
@@ -59,6 +60,7 @@ from bridle.core.revision import FileChange
 from bridle.core.transcript import Transcript, live, transcript_of
 
 TITLE_CHARS = 60
+NO_MODEL = "direct/"  # a person used a tool: that is not the model to go on with
 MAX_SEEN = 500  # files whose digests are remembered
 
 
@@ -105,6 +107,9 @@ class RunState(Struct):
     """What the model has asked the user and not heard about yet."""
     started: dict[CallId, ToolStarted] = {}
     finished: dict[CallId, ToolFinished] = {}
+    """Of the reply's calls; those that code has made are forgotten once they are over."""
+    answer: str = ""
+    """What code has given as the final answer."""
 
     @property
     def pending(self) -> list[ApprovalRequested]:
@@ -194,6 +199,7 @@ class Session:
             case TurnStarted():
                 run.turn, run.replied, run.turn_ended = event.turn, None, False
                 run.requested, run.decided, run.questions, run.started, run.finished = {}, {}, {}, {}, {}
+                run.answer = ""
             case ModelReplied():
                 run.replied = event
                 run.usage += event.usage
@@ -211,12 +217,22 @@ class Session:
                 run.started[event.call_id] = event
                 run.spent += Spend(tool_calls=1)
             case ToolFinished():
-                run.finished[event.result.call_id] = event
-                run.questions.pop(event.result.call_id, None)
+                _finish_call(run, event)
             case TurnEnded():
                 self.context, run.turn_ended = event.context, True
             case _:
                 pass
+
+
+def _finish_call(run: RunState, event: ToolFinished) -> None:
+    call_id = event.result.call_id
+    run.questions.pop(call_id, None)
+    if event.parent is None:
+        run.finished[call_id] = event
+        run.answer = event.answer or run.answer
+    else:
+        for known in (run.requested, run.decided, run.started):
+            known.pop(call_id, None)
 
 
 def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
@@ -247,15 +263,20 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
         case QueueDropped():
             return replace(facts, queue=_without(facts.queue, event.item_id))
         case RunStarted():
-            return replace(facts, model=event.model, totals=replace(totals, runs=totals.runs + 1))
+            model = facts.model if event.model.startswith(NO_MODEL) else event.model
+            return replace(facts, model=model, totals=replace(totals, runs=totals.runs + 1))
         case ApprovalDecided() if event.rules:
             return replace(facts, granted=tuple(dict.fromkeys((*facts.granted, *event.rules))))
         case FilesSeen():
             return replace(facts, seen=_seen_after(facts.seen, event))
         case TodosChanged():
             return replace(facts, todos=event.todos)
+        case KernelSaved():
+            return replace(facts, snapshot=event.snapshot)
+        case Rewound(scope="files"):
+            return replace(facts, seen={})
         case Rewound():
-            return replace(facts, seen={}, todos=facts.todos if event.scope == "files" else event.todos)
+            return replace(facts, seen={}, todos=event.todos, snapshot=event.snapshot)
         case ModelReplied():
             grown = replace(
                 totals,
@@ -335,11 +356,20 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     A call whose result lies beyond `seq` is left out together with its message, so that the child
     can go on at once.
     """
-    messages = transcript_of(live([record for record in records if record.seq <= seq]).records).messages
+    past = live([record for record in records if record.seq <= seq]).records
+    messages = transcript_of(past).messages
     while messages and messages[-1].message.calls:
         messages.pop()
     copies = [MessageAdded(item.message, "fork", item.tokens) for item in messages]
-    return [replace(child, forked_at=seq), *copies]
+    snapshot = snapshot_at(past)
+    kernel = [KernelSaved(snapshot)] if snapshot else []
+    return [replace(child, forked_at=seq), *copies, *kernel]
+
+
+def snapshot_at(past: Sequence[Record]) -> str:
+    """Return what the kernel held after these live records."""
+    found = (record.event.snapshot for record in reversed(past) if isinstance(record.event, KernelSaved))
+    return next(found, "")
 
 
 def title_from(text: str) -> str:

@@ -1,21 +1,85 @@
-"""The text of a skill: what stands before its body, and where its arguments go.
+"""Skills: reusable prompts in files, which a person runs as `/name` and a model with the tool `skill`.
 
 ```
-+++
-name = "review"            front matter, TOML
++++                        front matter: TOML between +++, or YAML between ---
+name = "review"
 +++
 Review $ARGUMENTS.         body; $0 to $9 are single arguments
 ```
 """
 
 import re
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+MAX_NAME_CHARS = 64
+MAX_DESCRIPTION_CHARS = 1024  # by the Agent Skills convention, like the names below
+SKILL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+"""What can be called as `/name`."""
+CONVENTIONAL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""What programs beside Bridle accept, too; at most 64 characters of it."""
+
+Syntax = Literal["toml", "yaml", "none"]
+Level = Literal["project", "user"]
 
 _FENCE = "+++"
+_YAML = re.compile(r"\s*^---[ \t]*\n(?P<head>.*?)^---[ \t]*$(?P<body>.*)", re.DOTALL | re.MULTILINE)
+_YAML_START = re.compile(r"\s*^---[ \t]*$", re.MULTILINE)
 _PLACE = re.compile(r"\$(?:ARGUMENTS|[0-9])")
 
 
+class Skill(Struct, frozen=True):
+    """A prompt with a name."""
+
+    name: str
+    body: str
+    file: str
+    """The absolute path it was read from."""
+    level: Level
+    description: str = ""
+    """What it is for, on one line."""
+    argument_hint: str = ""
+    """What a person may type after its name."""
+    user_invocable: bool = True
+    disable_model_invocation: bool = False
+    has_folder: bool = False
+    """All that lies in the folder of its file belongs to it."""
+
+    @property
+    def folder(self) -> str:
+        """Return the absolute path of the folder that its file lies in."""
+        return self.file.rpartition("/")[0] or "/"
+
+
+class FrontMatter(Struct, frozen=True):
+    """A text parted into what is said about it and what it says."""
+
+    syntax: Syntax
+    head: str
+    body: str
+    line: int = 1
+    """The line that the head begins on."""
+    is_open: bool = False
+    """It begins like front matter, but that never ends: all of it is body."""
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Part a text; one without both of its fences is all body."""
+    if text.lstrip().startswith(_FENCE):
+        head, body = split_front_matter(text)
+        if body == text:
+            return FrontMatter("none", "", text, is_open=True)
+        start = text.index(head, text.index(_FENCE) + len(_FENCE))
+        return FrontMatter("toml", head, body, text.count("\n", 0, start) + 1)
+    if match := _YAML.match(text):
+        return FrontMatter("yaml", match["head"], match["body"], text.count("\n", 0, match.start("head")) + 1)
+    return FrontMatter("none", "", text, is_open=_YAML_START.match(text) is not None)
+
+
 def split_front_matter(text: str) -> tuple[str, str]:
-    """Return front matter and body; a text without both of its fences is all body."""
+    """Return front matter between `+++` and the body; a text without both of its fences is all body."""
     stripped = text.strip()
     if not stripped.startswith(_FENCE):
         return "", text
@@ -24,6 +88,31 @@ def split_front_matter(text: str) -> tuple[str, str]:
     if end < 0:
         return "", text
     return rest[:end].strip(), rest[end + 1 + len(_FENCE) :]
+
+
+def render(skill: Skill, arguments: str, cwd: str) -> str:
+    """Return what a model reads of a skill: where its files lie, and its body with the arguments put in.
+
+    The path is relative inside of the working directory. Arguments that the body has no place for follow it.
+    """
+    body = fill_in(skill.body, arguments)
+    if arguments.strip() and not _PLACE.search(skill.body):
+        body = f"{body}\n\nArguments: {arguments.strip()}"
+    return f"[Skill: {skill.name}]\nBase path: {_seen_from(skill.folder, cwd)}\n\n{body}\n\n---\n\n"
+
+
+def near_names(name: str, skills: Iterable[Skill]) -> list[str]:
+    """Return up to three names that somebody may have meant."""
+    from difflib import get_close_matches  # noqa: PLC0415  only for a message
+
+    by_lower = {skill.name.lower(): skill.name for skill in skills}
+    near = get_close_matches(name[:MAX_NAME_CHARS].lower().replace("_", "-"), by_lower, cutoff=0.6)
+    return [by_lower[lower] for lower in near]
+
+
+def _seen_from(folder: str, cwd: str) -> str:
+    inside = f"{cwd.rstrip('/')}/"
+    return folder.removeprefix(inside) if folder.startswith(inside) else "." if folder == cwd else folder
 
 
 def split_arguments(text: str) -> list[str]:

@@ -45,7 +45,7 @@ class Transcript:
                 self.messages.append(Counted(event.message, event.tokens))
                 self._calls = event.message.calls
                 self.call_ids.update(call.id for call in self._calls)
-            case ToolFinished():
+            case ToolFinished(parent=None):
                 self._finished[event.result.call_id] = event
                 if all(call.id in self._finished for call in self._calls):
                     self._close_turn()

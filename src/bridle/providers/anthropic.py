@@ -34,6 +34,7 @@ from bridle.providers.wire import (
     sealed,
     text_of,
     turns_of,
+    vendor_params,
     versioned,
     wire_args,
     wire_call_id,
@@ -89,7 +90,7 @@ class AnthropicProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        body = wire_body(request, self._params | request.params)
+        body = wire_body(request, vendor_params(self._params, request.params))
         return exchange(self._client, self._endpoint, body, _Reader(self._endpoint, request))
 
     async def aclose(self) -> None:

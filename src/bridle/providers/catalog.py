@@ -3,6 +3,7 @@
 ```
 anthropic/claude-opus-5-5              a configured provider, and any model name it knows
 embedded/smollm2-135m                  weights that are here or can be pulled, or the path of a GGUF file
+direct/python                          no model: each prompt is Python that is run
 scripted/examples/scripts/hello.json   a script file, or the name of one in a known directory
 ```
 
@@ -22,6 +23,7 @@ from msgspec.structs import replace
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.model import Model, Price
 from bridle.core.ports import Provider
+from bridle.providers.direct import DIRECT_TOOLS, DirectProvider, direct_model
 from bridle.providers.embedded import DEFAULT_WEIGHTS, find_weights
 from bridle.providers.entries import ModelEntry, ModelFacts, ProviderEntry, check_entry
 from bridle.providers.known import KnownModel, known_models
@@ -84,6 +86,8 @@ class ModelCatalog:
         match entry.kind:
             case "scripted":
                 return self._script(ref, model), self.facts(ref).model
+            case "direct":
+                return DirectProvider(model), self.facts(ref).model
             case "openai" | "openai-responses" | "anthropic" | "gemini":
                 provider, facts = self._remote(name, entry), self.facts(ref)
                 if facts.known is None and vendor_at(entry.base_url):
@@ -131,6 +135,11 @@ class ModelCatalog:
         answers = {name: task.result() for name, task in asked.items()}
         return {name: models for name, models in answers.items() if models is not None}
 
+    def server_pids(self) -> dict[str, int]:
+        """Return the servers that we have started and that live, by provider or model."""
+        pids = {name: getattr(provider.server, "pid", None) for name, provider in self._local.items()}
+        return {name: pid for name, pid in pids.items() if pid}
+
     async def aclose(self) -> None:
         """Close every provider that was used, and end every server that was started."""
         for opened in (self._open, self._local):
@@ -167,6 +176,8 @@ class ModelCatalog:
             case "llama":
                 yield from (Path(file).stem for file in (entry.server.model,) if file)
                 yield from _stems(self._weights_dir(entry)) if entry.server.models_dir else ()
+            case "direct":
+                yield from DIRECT_TOOLS
             case "openai" | "openai-responses" | "anthropic" | "gemini":
                 vendor = vendor_at(entry.base_url)
                 yield from known_models().vendors.get(vendor.name, ()) if vendor else ()
@@ -176,6 +187,8 @@ class ModelCatalog:
         name, _, model = ref.partition("/")
         if entry.kind == "scripted":
             return replace(self._script(ref, model).model(model), provider=name)
+        if entry.kind == "direct":
+            return direct_model(name, model)
         said = self._said(ref)
         window = said.window_tokens or entry.window_tokens or (known and known.window)
         window = window or self._usual_window(entry, model)
@@ -199,7 +212,7 @@ class ModelCatalog:
                 return options.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
             case "llama":
                 return entry.server.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
-            case "openai" | "openai-responses" | "anthropic" | "gemini" | "scripted":
+            case "openai" | "openai-responses" | "anthropic" | "gemini" | "scripted" | "direct":
                 return DEFAULT_WINDOW_TOKENS
 
     def _said(self, ref: str) -> ModelEntry:

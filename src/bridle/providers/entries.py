@@ -10,7 +10,9 @@ from bridle.core.model import Model, Price
 from bridle.providers.known import KnownModel
 from bridle.providers.llama import LlamaOptions
 
-ProviderKind = Literal["openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted"]
+ProviderKind = Literal[
+    "openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted", "direct"
+]
 
 
 class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

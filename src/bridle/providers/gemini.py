@@ -30,6 +30,7 @@ from bridle.providers.wire import (
     count_at,
     sealed,
     turns_of,
+    vendor_params,
     versioned,
     wire_args,
     wire_call_id,
@@ -94,7 +95,7 @@ class GeminiProvider:
         """
         url = f"{self._endpoint.url}/{_model_path(request.model)}:streamGenerateContent?alt=sse"
         endpoint = msgspec.structs.replace(self._endpoint, url=url)
-        body = wire_body(request, self._params | request.params)
+        body = wire_body(request, vendor_params(self._params, request.params))
         reader = _Reader(endpoint, request)
         is_more = True
         while is_more:

@@ -27,7 +27,7 @@ from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.vendors import Quirks, vendor_at
-from bridle.providers.wire import exchange
+from bridle.providers.wire import exchange, vendor_params
 
 _PLAIN = Quirks()
 
@@ -98,7 +98,7 @@ class OpenAIProvider:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
-        return body | self._params | request.params
+        return body | vendor_params(self._params, request.params)
 
 
 # ---------------------------------------------------------------------------- request

@@ -35,6 +35,7 @@ from bridle.providers.wire import (
     left_out,
     list_at,
     sealed,
+    vendor_params,
     wire_args,
     wire_call_id,
     word_at,
@@ -80,7 +81,7 @@ class ResponsesProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        body = wire_body(request, self._params | request.params)
+        body = wire_body(request, vendor_params(self._params, request.params))
         return exchange(self._client, self._endpoint, body, _Reader(self._endpoint, request))
 
     async def aclose(self) -> None:

@@ -9,7 +9,7 @@ import binascii
 import hashlib
 import itertools
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -53,6 +53,16 @@ async def exchange(
             if reader.is_done:
                 break
     yield reader.reply()
+
+
+def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that a vendor is sent, the last word winning.
+
+    How an agent wants results to be told to a local model (`tool_role`) is nothing that a vendor knows.
+    """
+    merged = {key: value for layer in layers for key, value in layer.items()}
+    merged.pop("tool_role", None)
+    return merged
 
 
 def versioned(base_url: str, version: str) -> str:

@@ -27,6 +27,7 @@ _OPENING_S = 10.0
 _CLOSING_S = 0.1  # a cancelled run must have settled after 0.2 s
 _SETTLING_S = 1.0
 _IDLE_WARDENS = 2  # one for the next program, one for the one right after it
+_MAX_DEAD = 8
 _REHIRE_S = 0.02  # a fork beside a program that is just starting would slow it down
 _MAX_ORDER_BYTES = 8 * 1024 * 1024  # the kernel takes no more than 6 MB of arguments and environment
 _MAX_REASON_BYTES = 2000
@@ -104,25 +105,40 @@ class Cell:
     async def start(self, spec: ProcessSpec, program_filter: bytes, watch: Watch | None) -> Program:
         """Start a program; raises ToolError when it cannot be."""
         order = _describe(spec, program_filter, watch=watch is not None)
-        number, warden = await self._hire()
-        program = Program(self, number, watch)
-        self._programs[number] = program
-        descriptor = os.memfd_create("order", os.MFD_CLOEXEC)
-        try:
-            _fill(descriptor, order)
-            carried = [descriptor, spec.output]
-            carried += [one for one in (spec.errors, spec.input, spec.extra) if one is not None]
-            with contextlib.suppress(OSError):  # killed from inside: the launcher will report it
-                _send(warden, b"R", number, carried)
-        finally:
-            warden.close()
-            os.close(descriptor)
+        for _ in range(_MAX_DEAD):
+            program = self._employ(await self._hire(), spec, order, watch)
+            if program is not None:
+                break
+        else:
+            raise ToolError("the program cannot be started: something kills whoever would do it")
         self._loop.call_later(_REHIRE_S, self._rehire)
         try:
             await program.started
         except asyncio.CancelledError:
             program.kill()
             raise
+        return program
+
+    def _employ(
+        self, hired: tuple[int, socket.socket], spec: ProcessSpec, order: bytes, watch: Watch | None
+    ) -> Program | None:
+        """Give a warden its order; None when it was killed from inside while it waited."""
+        number, warden = hired
+        program = self._programs[number] = Program(self, number, watch)
+        descriptor = os.memfd_create("order", os.MFD_CLOEXEC)
+        try:
+            _fill(descriptor, order)
+            carried = [descriptor, spec.output]
+            carried += [one for one in (spec.errors, spec.input, spec.extra) if one is not None]
+            _send(warden, b"R", number, carried)
+        except OSError as error:
+            del self._programs[number]
+            if not isinstance(error, BrokenPipeError | ConnectionResetError):
+                raise ToolError(f"the program cannot be started: {error.strerror}") from error
+            return None
+        finally:
+            warden.close()
+            os.close(descriptor)
         return program
 
     async def _hire(self) -> tuple[int, socket.socket]:
@@ -154,6 +170,12 @@ class Cell:
                 waiter.set_result((number, warden))
                 return
         self._idle.append((number, warden))
+
+    def _dismiss(self, number: int) -> None:
+        """Forget a warden that died while it waited."""
+        for one in [one for one in self._idle if one[0] == number]:
+            self._idle.remove(one)
+            one[1].close()
 
     def order(self, kind: bytes, number: int) -> None:
         """Send an order to the launcher; one that cannot take it any more is ended."""
@@ -213,7 +235,7 @@ class Cell:
         elif carried is not None:
             os.close(carried)
         elif program is None:
-            self._idle = deque(one for one in self._idle if one[0] != number)  # it died while it waited
+            self._dismiss(number)
         else:
             self._note(program, kind, value, pid, data[launcher.HEAD.size :])
 

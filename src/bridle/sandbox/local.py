@@ -38,14 +38,16 @@ class Plan(Struct, frozen=True):
     rights: tuple[tuple[str, int], ...] = ()
     """Of Landlock."""
     open_network: bool = False
-    identities: tuple[tuple[int, int], ...] = ()
-    """Device and inode of each path that is hidden, fixed or writable: what was replaced on the disk
+    covered: tuple[tuple[str, str, int, int], ...] = ()
+    """Each path that is hidden, fixed or writable, with its device and inode: what was replaced on the disk
     since is not the one that was mounted."""
 
 
 class _Room(Struct, frozen=True):
     """A cell, its way out, and its folder for temporary files where it has none of its own."""
 
+    spec: ProcessSpec
+    """Of the program that it was built for."""
     cell: Cell
     proxy: Proxy | None = None
     scratch: str = ""
@@ -101,7 +103,7 @@ class LocalSandbox:
         if spec.confined and self.status.kind == "none":
             raise ToolError(f"there is no sandbox on this machine: {self.status.why}")
         made = await asyncio.to_thread(self._prepare, spec)
-        room = await self._enter(made.plan, session, Policy(spec.tool, spec.rules, spec.mode))
+        room = await self._enter(made, session, Policy(spec.tool, spec.rules, spec.mode))
         started = replace(made.spec, env={**spec.env, **room.environment()})
         try:
             return await room.cell.start(started, _filter(_cases(started, made.plan.kind)), self._watch(made))
@@ -116,17 +118,30 @@ class LocalSandbox:
             await asyncio.gather(*(room.close() for room in rooms.values()))
             self._locks.pop(session, None)
 
+    async def holds(self, session: SessionId) -> bool:
+        """Tell whether all that a program would find hidden or fixed now is so for those that run."""
+        rooms = [(plan, room.spec) for plan, room in self._rooms.get(session, {}).items()]
+
+        def holds() -> bool:
+            return all(set(self._prepare(spec).plan.covered) <= set(plan.covered) for plan, spec in rooms)
+
+        return await asyncio.to_thread(holds)
+
     def _prepare(self, spec: ProcessSpec) -> _Prepared:
         spec = replace(spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable))
         if not spec.confined:
             return _Prepared(spec, Plan("none"), Shield())
         found = shield(spec.rules, spec.writable, spec.cwd, home=self._home, hidden=self._hidden)
-        covered = (*found.hidden_files, *found.hidden_folders, *found.fixed, *spec.writable, spec.cwd)
+        covered = {
+            "hidden": (*found.hidden_files, *found.hidden_folders),
+            "fixed": found.fixed,
+            "seen": (*spec.writable, spec.cwd),
+        }
         plan = Plan(
             self.status.kind,
             spec.tool,
             open_network=spec.open_network,
-            identities=tuple(_identity(path) for path in covered),
+            covered=tuple((how, path, *_identity(path)) for how, paths in covered.items() for path in paths),
         )
         if plan.kind == "bubblewrap":
             arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=spec.open_network)
@@ -134,15 +149,16 @@ class LocalSandbox:
         rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version())
         return _Prepared(spec, replace(plan, rights=tuple(rights)), found)
 
-    async def _enter(self, plan: Plan, session: SessionId, policy: Policy) -> _Room:
+    async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _Room:
         """Return the cell of a plan, a new one if there is none; idle ones that it replaces are closed."""
+        plan = made.plan
         async with self._locks.setdefault(session, asyncio.Lock()):
             rooms = self._rooms.setdefault(session, {})
             room = rooms.get(plan)
             if room is None or not room.cell.is_open:
                 for old in [old for old, other in rooms.items() if _is_left(old, other, plan)]:
                     await rooms.pop(old).close()
-                room = rooms[plan] = await _build(plan, policy)
+                room = rooms[plan] = await _build(made, policy)
             if room.proxy is not None:
                 room.proxy.policy = policy
             room.cell.claims += 1  # or the next one, with another plan, closes it under our feet
@@ -170,25 +186,26 @@ def _is_left(old: Plan, room: _Room, plan: Plan) -> bool:
     return not room.cell.is_open or (room.cell.is_idle and (old.kind, old.tool) == (plan.kind, plan.tool))
 
 
-async def _build(plan: Plan, policy: Policy) -> _Room:
+async def _build(made: _Prepared, policy: Policy) -> _Room:
+    plan, spec = made.plan, made.spec
     match plan.kind:
         case "bubblewrap":
             args = b"".join(os.fsencode(one) + b"\0" for one in plan.arguments)
             listen = not plan.open_network
             cell, door = await open_cell(bubblewrap.walls(), args, {"listen": listen, "landlock": None})
             if door is None:
-                return _Room(cell)
+                return _Room(spec, cell)
             proxy = Proxy(policy)
             await proxy.open(socket.socket(fileno=door))
-            return _Room(cell, proxy)
+            return _Room(spec, cell, proxy)
         case "landlock":
             scratch = await asyncio.to_thread(_make_scratch, tempfile.gettempdir())
             asked = landlock.request(plan.rights, scratch, landlock.version())
             cell, _ = await open_cell([], b"", {"listen": False, "landlock": asked})
-            return _Room(cell, scratch=scratch)
+            return _Room(spec, cell, scratch=scratch)
         case "none":
             cell, _ = await open_cell([], b"", {"listen": False, "landlock": None})
-            return _Room(cell)
+            return _Room(spec, cell)
 
 
 def _make_scratch(folder: str) -> str:

@@ -12,8 +12,7 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 
-from msgspec import Struct
-
+from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.ids import RunId
 from bridle.core.loop import CancelRequested
@@ -61,15 +60,6 @@ TITLE_TIMEOUT_S = 30.0
 TITLE_GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
 
 
-class Receipt(Struct, frozen=True):
-    """What became of a command."""
-
-    seq: int
-    """The session's newest sequence number once the command was taken."""
-    run_id: RunId | None = None
-    item_id: str | None = None
-
-
 class Actor:
     """Serialises everything that happens to one session."""
 
@@ -82,6 +72,7 @@ class Actor:
         self._running: asyncio.Task[None] | None = None
         self._titling: asyncio.Task[None] | None = None
         self._is_closing = False
+        self._used_s = engine.clock.monotonic_s()
         self.aborted: Aborted | None = None
         """The last run whose end could not be recorded."""
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
@@ -90,6 +81,23 @@ class Actor:
     def is_busy(self) -> bool:
         """Tell whether a run is active here."""
         return self._driver is not None
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether the active run rests until somebody answers."""
+        run = self.journal.session.run
+        return self.is_busy and run is not None and bool(run.pending or run.questions)
+
+    async def until_free(self) -> None:
+        """Wait until no run is active."""
+        while self._running is not None and not self._running.done():
+            await asyncio.wait([self._running])
+
+    @property
+    def idle_s(self) -> float:
+        """Return for how long nothing has happened to the session; 0 while something does."""
+        is_used = self.is_busy or self._titling is not None or not self._engine.is_at_rest(self.journal.id)
+        return 0.0 if is_used else self._engine.clock.monotonic_s() - self._used_s
 
     async def settle(self) -> None:
         """Wait for a run whose end is recorded to be put away; one that still goes on is not waited for."""
@@ -113,9 +121,17 @@ class Actor:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
         if self._is_closing:
             raise self._closed()
+        self._used_s = self._engine.clock.monotonic_s()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         await self._inbox.put((command, taken))
         return await taken
+
+    async def park(self) -> None:
+        """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
+        self._is_closing = True
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
 
     async def aclose(self) -> None:
         """Stop serving; an active run is cancelled and its end recorded, who waits is told."""
@@ -304,6 +320,7 @@ class Actor:
                 titled = await write_title(self._engine.models, model, prompt)
             if titled is not None and self.journal.session.known.title == title_before:
                 await self.journal.record(titled)
+        self._titling = None
 
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
@@ -360,6 +377,7 @@ class Actor:
             await self._record_failure(run_id, _describe(error))
         finally:
             self._driver = None
+            self._used_s = self._engine.clock.monotonic_s()
             self._engine.claims.release(self.journal.id)
         async with self._starting:
             await self._begin_next()

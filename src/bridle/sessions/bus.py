@@ -52,6 +52,15 @@ class Bus:
         self._watchers.setdefault(session, []).append(subscription)
         return subscription
 
+    def watchers(self, session: SessionId) -> int:
+        """Return how many watch a session."""
+        return len(self._watchers.get(session, ()))
+
+    def publish_everywhere(self, item: Delta) -> None:
+        """Hand a fragment to everyone who watches anything."""
+        for session in list(self._watchers):
+            self.publish(session, (item,))
+
     def unsubscribe(self, session: SessionId, subscription: Subscription) -> None:
         """Forget a watcher."""
         watchers = self._watchers[session]

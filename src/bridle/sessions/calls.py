@@ -6,6 +6,8 @@ prepare ─▶ allow ───────────────────�
         ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
 ```
 
+A call that code makes goes the same way (`nested.py`).
+
 Everything here happens inside a step of the driver, but for the coroutines handed to `later`, which
 start once the events that announce them are durable.
 """
@@ -13,6 +15,7 @@ start once the events that announce them are durable.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +24,7 @@ from bridle.core.budget import Budget, Spend
 from bridle.core.context import MESSAGE_FRAME_TOKENS, estimate_message
 from bridle.core.errors import BridleError, ToolError
 from bridle.core.ids import CallId
-from bridle.core.loop import Decided, Input, Prepared, Returned
+from bridle.core.loop import Called, Decided, Input, Prepared, Returned
 from bridle.core.messages import Message, ToolCall, ToolResult
 from bridle.core.ports import Keeper, ToolContext, ToolOutput
 from bridle.core.protocol import (
@@ -45,6 +48,7 @@ from bridle.core.session import RunState
 from bridle.sessions.dispatch import Checked
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.nested import Abandoned, NestedCalls
 from bridle.sessions.setup import Setup
 
 MAX_CHANGES_PER_EVENT = 500
@@ -94,6 +98,7 @@ class Calls:
         count: Callable[[str], Awaitable[list[int]]],
         later: Callable[[Effect], None],
         tell: Callable[[Previewed | Finished | Left], Awaitable[None]],
+        post: Callable[[Called | Abandoned], None],
     ) -> None:
         self._engine = engine
         self._journal = journal
@@ -103,6 +108,7 @@ class Calls:
         self._count = count
         self._later = later
         self._tell = tell
+        self._nested = NestedCalls(run, post)
         self._to_ask: list[Checked] = []
         self._questions: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
         self._printed: dict[CallId, str] = {}
@@ -119,13 +125,18 @@ class Calls:
         checked = self._check(call)
         if checked.action == "deny":
             return self.refuse(call, checked.why, denied=checked.denied)
-        if checked.action == "allow":
+        if checked.action == "allow" and not self._run.options.approve_each:
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         if decided := self._run.decided.get(call.id):
             asked = Prepared(call.id, "ask", parallel=checked.parallel)
             return [asked, Decided(call.id, decided.answer, decided.reason)]
         self._to_ask.append(checked)
         return []
+
+    @property
+    def was_one_denied(self) -> bool:
+        """Tell whether somebody has said no to a call of this turn."""
+        return any(decided.answer == "deny" for decided in self._run.decided.values())
 
     def begin_previews(self) -> None:
         """Line up the previews of this step's questions."""
@@ -152,10 +163,22 @@ class Calls:
         call, checked = asked.checked.call, asked.checked
         if asked.failure:
             return self.refuse(call, asked.failure)
-        if self._check(call).action == "allow":  # a rule was granted while the preview was made
+        if decided := self._run.decided.get(call.id):  # the question of before a crash was answered meanwhile
+            waiting = Prepared(call.id, "ask", parallel=checked.parallel)
+            return [waiting, Decided(call.id, decided.answer, decided.reason)]
+        is_allowed = self._check(call).action == "allow" and not self._run.options.approve_each
+        if is_allowed:  # a rule was granted while the preview was made
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         self._journal.stage(
-            ApprovalRequested(call.id, call.name, call.args, checked.why, asked.preview, checked.suggestions)
+            ApprovalRequested(
+                call.id,
+                call.name,
+                call.args,
+                checked.why,
+                asked.preview,
+                checked.suggestions,
+                self._nested.parent_of(call.id),
+            )
         )
         return [Prepared(call.id, "ask", parallel=checked.parallel)]
 
@@ -173,9 +196,7 @@ class Calls:
 
     def _answer_by_rules(self, rules: Sequence[str]) -> list[Input]:
         """Rules granted for the session also answer the other open questions they cover."""
-        waiting = {request.call_id for request in self._run.pending}
-        reply = self._run.replied
-        calls = [call for call in reply.message.calls if call.id in waiting] if reply is not None else []
+        calls = [ToolCall(request.call_id, request.tool, request.args) for request in self._run.pending]
         covered = [call for call in calls if self._check(call).action == "allow"]
         for call in covered:
             self._journal.stage(ApprovalDecided(call.id, "once", f"rule {', '.join(rules)}"))
@@ -193,6 +214,11 @@ class Calls:
     def _context(self, call: ToolCall) -> ToolContext:
         facts = self._journal.session.known
         keeper = self._setup.keeper
+        is_nested = self._nested.parent_of(call.id) is not None
+
+        def make(name: str, args: dict[str, Any]) -> Awaitable[ToolResult]:
+            return self._nested.call(call.id, name, args, self._perform)
+
         context = ToolContext(
             session=self._journal.id,
             cwd=self._setup.cwd,
@@ -204,6 +230,9 @@ class Calls:
             ask=lambda question: self._put(call.id, question),
             todos=facts.todos,
             sees_images=self._setup.backend.model.images,
+            tools=self._setup.dispatcher.specs,
+            call=None if is_nested else make,
+            snapshot=facts.snapshot,
         )
         return context if keeper is None else replace(context, keep=keeper.keep)
 
@@ -224,8 +253,9 @@ class Calls:
             )
         if level := self.budget.reserve(Spend(tool_calls=1)):
             return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
-        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable))
-        self._later(self._perform(checked))
+        parent = self._nested.parent_of(call.id)
+        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable, parent))
+        self._later(self._perform(checked) if parent is None else self._nested.clear(call.id, checked))
         return []
 
     async def _perform(self, checked: Checked) -> None:
@@ -290,18 +320,37 @@ class Calls:
         self.record_changes(finished.changes, call_id)
         self._printed.pop(call_id, None)
         self._settle(call_id)
-        self._journal.stage(
-            ToolFinished(finished.result, finished.duration_ms, finished.tokens, diff=finished.output.diff)
+        self._end(
+            ToolFinished(
+                finished.result,
+                finished.duration_ms,
+                finished.tokens,
+                diff=finished.output.diff,
+                answer=finished.output.answer,
+            )
         )
         return Returned(finished.result)
+
+    def abandon(self, abandoned: Abandoned) -> list[Input]:
+        """Record that the code which made a call has ended before it."""
+        if self._nested.parent_of(abandoned.call.id) is None:
+            return []  # it was over
+        return self.refuse(abandoned.call, "not finished: the code that called it has ended")
 
     def refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
         """Record that a call does not run, and why."""
         result = failed(call.id, call.name, reason).result
         tokens = estimate_message(Message("tool", (result,)))
         self._settle(call.id)
-        self._journal.stage(ToolFinished(result, 0, tokens, denied))
+        self._end(ToolFinished(result, 0, tokens, denied))
         return [Returned(result)]
+
+    def _end(self, finished: ToolFinished) -> None:
+        parent = self._nested.parent_of(finished.result.call_id)
+        if parent is not None:
+            finished = replace(finished, parent=parent, answer="")
+            self._later(self._nested.end(finished.result))
+        self._journal.stage(finished)
 
     def _settle(self, call_id: CallId) -> None:
         if call_id in self._run.started:

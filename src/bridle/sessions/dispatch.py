@@ -1,8 +1,9 @@
 """From a call to its result: check the arguments, judge the access, run the tool, cap the output."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,9 +12,10 @@ from bridle.core.errors import StoreError, ToolError
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
-from bridle.core.protocol import Question
 from bridle.core.tool import ToolSpec
 from bridle.tools.toolbox import Toolbox, cap_output
+
+T = TypeVar("T")
 
 
 class Checked(Struct, frozen=True):
@@ -111,24 +113,35 @@ class Dispatcher:
             output = ToolOutput(late if deadline.expired() else _broken(call, error), is_error=True)
         text = await self._capped(self._mask(output.text))
         result = ToolResult(call.id, call.name, text, is_error=output.is_error, media=output.media)
-        return Outcome(result, replace(output, diff=self._mask(output.diff)))
+        return Outcome(
+            result, replace(output, diff=self._mask(output.diff), answer=self._mask(output.answer))
+        )
 
     def _tool(self, call: ToolCall) -> Tool:
         return self._toolbox.get(call.name)
 
     def _patient(self, context: ToolContext, deadline: asyncio.Timeout) -> ToolContext:
-        """Let the time that the user needs for an answer not count."""
-        put = context.ask
-        if put is None:
-            return context
+        """Let the time not count that the user needs for an answer, or that another call takes."""
+        waits = 0
 
-        async def ask(question: Question) -> tuple[str, ...]:
+        async def patiently(awaited: Awaitable[T]) -> T:
+            nonlocal waits
+            waits += 1
             deadline.reschedule(None)
-            answers = await put(question)
-            deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
-            return answers
+            try:
+                return await awaited
+            finally:
+                waits -= 1
+                if not waits:
+                    with suppress(RuntimeError):  # the tool has ended and did not wait for it
+                        deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
 
-        return replace(context, ask=ask)
+        ask, call = context.ask, context.call
+        return replace(
+            context,
+            ask=ask and (lambda question: patiently(ask(question))),
+            call=call and (lambda name, args: patiently(call(name, args))),
+        )
 
     async def _capped(self, text: str) -> str:
         """Keep a text to the limit; what does not fit can be read from the blobs."""

@@ -20,6 +20,7 @@ from contextlib import aclosing
 from msgspec import Struct
 
 from bridle.core.budget import Level, Spend
+from bridle.core.codeact import read_reply
 from bridle.core.context import ContextUsage, estimate_message
 from bridle.core.errors import BridleError, ProviderError, SessionBusy
 from bridle.core.loop import (
@@ -67,6 +68,7 @@ from bridle.core.surrogates import mended
 from bridle.sessions.calls import Calls, Effect, Finished, Left, Previewed
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.nested import Abandoned
 from bridle.sessions.setup import Backend, Setup
 
 MAX_WAITING = 1_024
@@ -82,7 +84,18 @@ class _DeadlineReached(Struct, frozen=True):
     pass
 
 
-_Happening = Input | ModelReply | Decide | Reply | Previewed | Finished | Left | _Switched | _DeadlineReached
+_Happening = (
+    Input
+    | ModelReply
+    | Decide
+    | Reply
+    | Previewed
+    | Finished
+    | Left
+    | Abandoned
+    | _Switched
+    | _DeadlineReached
+)
 
 
 class Driver:
@@ -110,6 +123,7 @@ class Driver:
             count=self._count,
             later=self._do_later,
             tell=self._inbox.put,
+            post=self._inbox.put_nowait,
         )
         self._context = ContextUsage(window=self._backend.window.tokens)
 
@@ -170,8 +184,10 @@ class Driver:
         match happening:
             case ModelReply():
                 return [Replied(self._record_reply(happening))]
-            case Previewed() | Decide() | Reply() if self._loop.state != "waiting_for_ops":
+            case Previewed() | Decide() | Reply() | Abandoned() if self._loop.state != "waiting_for_ops":
                 return []
+            case Abandoned():
+                return self._calls.abandon(happening)
             case Previewed():
                 return self._calls.ask(happening)
             case Finished():
@@ -263,7 +279,10 @@ class Driver:
 
     def _record_reply(self, reply: ModelReply) -> Message:
         used = self._journal.session.transcript.call_ids
-        message = with_unique_call_ids(mended(reply.message), used, self._loop.turn)
+        message = mended(reply.message)
+        if self._setup.code:
+            message = read_reply(message, reply.stop_reason)
+        message = with_unique_call_ids(message, used, self._loop.turn)
         cost = cost_of(reply.usage, self._backend.model.price)
         self._journal.stage(
             ModelReplied(
@@ -274,6 +293,7 @@ class Driver:
                 reply.usage,
                 cost,
                 reply.usage.output or estimate_message(message),
+                self._context,
             )
         )
         self._settle(Spend(tokens=reply.usage.context, cost=cost or 0.0))
@@ -327,6 +347,9 @@ class Driver:
         for level in self._budget.new_warnings(now_s):
             self._journal.stage(BudgetWarned(level.kind, level.used, level.limit))
         wants_another_turn = steered or (reply is not None and bool(reply.message.calls))
+        is_over = self._run.answer or (self._run.options.approve_each and self._calls.was_one_denied)
+        if is_over and not steered:
+            return Drained(stop=Refused("completed", ""))
         if wants_another_turn and (spent := self._budget.exhausted(now_s)):
             return Drained(stop=self._exhausted(spent))
         return Drained(more=steered)
@@ -353,9 +376,9 @@ class Driver:
         self._calls.close(f"the run ended ({ending.outcome})")
         if run.replied is not None and not run.turn_ended:
             self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
-        text = final_text([item.message for item in session.messages[run.first_message :]])
+        said = final_text([item.message for item in session.messages[run.first_message :]])
         self._journal.stage(Checkpoint(session.known))
-        self._journal.stage(end_of(run, ending.outcome, text, ending.reason))
+        self._journal.stage(end_of(run, ending.outcome, run.answer or said, ending.reason))
 
     async def _stop_work(self) -> None:
         tasks = self._tasks - {asyncio.current_task()}

@@ -43,4 +43,8 @@ def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
         deny=first.deny + changed.deny,
         limits=changed.limits.over(run.limits),
         params={**first.params, **changed.params},
+        code=first.code if changed.code is None else changed.code,
+        approve_each=first.approve_each or changed.approve_each,
+        agent=changed.agent or first.agent,
+        cwd=changed.cwd or first.cwd,
     )

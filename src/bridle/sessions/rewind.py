@@ -1,4 +1,4 @@
-"""Going back: which turns there are, what a rewind would do, and doing it.
+"""Going back: what a rewind would do, and doing it.
 
 The conversation goes back by one event (`core/transcript.py`), the files by the states recorded with
 every change (`core/revision.py`). What somebody else has changed since is a conflict and stays as it is.
@@ -7,110 +7,20 @@ every change (`core/revision.py`). What somebody else has changed since is a con
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
+from bridle.core.door import RewindPlan
 from bridle.core.errors import SessionConflict, StoreError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs, Keeper, Store
-from bridle.core.protocol import (
-    Event,
-    FilesChanged,
-    MessageAdded,
-    Record,
-    Rewind,
-    Rewound,
-    RunStarted,
-    Todo,
-    TodosChanged,
-    TurnEnded,
-)
+from bridle.core.protocol import Event, Record, Rewind, Rewound, Todo, TodosChanged
 from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
+from bridle.core.session import snapshot_at
 from bridle.core.transcript import live
+from bridle.core.turns import file_changes
 from bridle.sessions.calls import changed_files
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.toolbox import cap_output
 
 MAX_DIFF_BYTES = 64 * 1024  # of one file
-
-
-class Turn(Struct, frozen=True):
-    """One turn of the conversation as it now is; 0 is the time before the first prompt."""
-
-    number: int
-    seq: int
-    """The event after which the turn was over."""
-    prompt: str = ""
-    """What began the run it belongs to."""
-    files: int = 0
-    """How many files it changed."""
-
-
-class RewindPlan(Struct, frozen=True):
-    """What a rewind would do."""
-
-    to_seq: int
-    changes: tuple[FileChange, ...] = ()
-    """From what lies there now to what would."""
-    conflicts: tuple[str, ...] = ()
-    """Paths that somebody else has changed since."""
-    lost: tuple[str, ...] = ()
-    """Paths whose earlier content was too large to keep."""
-
-
-def turns_of(records: Sequence[Record]) -> list[Turn]:
-    """Number the turns that the conversation still has, from 1."""
-    turns = [Turn(0, 1)]
-    prompt, files, starts = "", 0, False
-    for record in live(records).records:
-        match record.event:
-            case RunStarted():
-                starts = True
-            case MessageAdded() as added if starts:
-                prompt, starts = added.message.text, False
-            case FilesChanged() as changed:
-                files += len(changed.changes)
-            case TurnEnded():
-                turns.append(Turn(len(turns), record.seq, prompt, files))
-                files = 0
-            case _:
-                pass
-    return turns
-
-
-def find_turn(records: Sequence[Record], number: int) -> Turn:
-    """Return a turn by its number; raises UsageError."""
-    turns = turns_of(records)
-    if not 0 <= number < len(turns):
-        raise UsageError(
-            f"there are turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
-        )
-    return turns[number]
-
-
-def last_rewind(records: Sequence[Record]) -> int:
-    """Return the event just before the newest rewind, to undo it; raises UsageError."""
-    for record in reversed(records):
-        if isinstance(record.event, Rewound):
-            first = record.seq - 1
-            while first > 1 and _is_part_of_rewind(records[first - 1].event):
-                first -= 1
-            return first
-    raise UsageError("nothing was rewound in this session")
-
-
-def _is_part_of_rewind(event: Event) -> bool:
-    return isinstance(event, FilesChanged) and event.rewind
-
-
-def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = None) -> list[FileChange]:
-    """Return every recorded change with after < seq <= upto, in order."""
-    return [
-        change
-        for record in records
-        if record.seq > after and (upto is None or record.seq <= upto)
-        if isinstance(record.event, FilesChanged)
-        for change in record.event.changes
-    ]
 
 
 async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) -> RewindPlan:
@@ -150,11 +60,11 @@ async def rewind(
         targets = {change.path: change.after for change in plan.changes}
         left = await asyncio.to_thread(keeper.restore, targets)
         changed = changed_files(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
-    return [*changed, Rewound(command.to_seq, command.scope, _todos_at(records, command.to_seq), left)]
+    past = live([record for record in records if record.seq <= command.to_seq]).records
+    return [*changed, Rewound(command.to_seq, command.scope, _todos_at(past), left, snapshot_at(past))]
 
 
-def _todos_at(records: Sequence[Record], seq: int) -> tuple[Todo, ...]:
-    past = live([record for record in records if record.seq <= seq]).records
+def _todos_at(past: Sequence[Record]) -> tuple[Todo, ...]:
     found = (record.event.todos for record in reversed(past) if isinstance(record.event, TodosChanged))
     return next(found, ())
 

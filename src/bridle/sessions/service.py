@@ -3,19 +3,22 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from typing import Literal
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from bridle.core.context import ContextUsage
+from bridle.core.context import estimate_message
+from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
-from bridle.core.messages import Message
+from bridle.core.ports import LocalModels, SessionTool
 from bridle.core.protocol import (
     Aborted,
     Cancel,
     Command,
     Delta,
     Lagged,
+    Notice,
     Record,
     RunEnded,
     RunOptions,
@@ -23,25 +26,15 @@ from bridle.core.protocol import (
 )
 from bridle.core.revision import FileChange, net_changes
 from bridle.core.session import Session, SessionSummary, fold, fork_at
-from bridle.core.tool import ToolSpec
-from bridle.sessions.actor import Actor, Receipt
+from bridle.core.turns import file_changes
+from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_journal
-from bridle.sessions.rewind import RewindPlan, Turn, describe_changes, file_changes, plan_rewind, turns_of
+from bridle.sessions.rewind import describe_changes, plan_rewind
 from bridle.sessions.setup import set_up
 
-__all__ = ["NextContext", "Receipt", "RewindPlan", "SessionService", "Turn"]
-
-
-class NextContext(Struct, frozen=True):
-    """What the next turn of a session would send."""
-
-    model: str
-    system: str
-    tools: tuple[ToolSpec, ...]
-    messages: tuple[Message, ...]
-    usage: ContextUsage
+__all__ = ["SessionService"]
 
 
 class SessionService:
@@ -127,6 +120,16 @@ class SessionService:
         """Return a summary of every session, newest first."""
         return await self._engine.store.list(archived=archived)
 
+    async def is_running(self, session: SessionId) -> bool:
+        """Tell whether somebody drives a run of the session, in whichever process."""
+        actor = self._actors.get(session)
+        if actor is not None and actor.is_busy:
+            return True
+        if not self._engine.claims.claim(session):
+            return True
+        self._engine.claims.release(session)
+        return False
+
     async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
         """Begin a child session with the messages up to sequence number `at` (default: all)."""
         records = await self.records(session)
@@ -167,10 +170,6 @@ class SessionService:
         if run is not None:
             await self.wait(session, run.run_id, after=seq)
 
-    async def turns(self, session: SessionId) -> Sequence[Turn]:
-        """Return the turns one can go back to, turn 0 being the time before the first prompt."""
-        return turns_of(await self.records(session))
-
     async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
         """Say what going back would do to the files, without doing it."""
         await (await self._actor(session)).notice_changes()
@@ -192,17 +191,59 @@ class SessionService:
         blobs = self._engine.blobs
         return "" if blobs is None else await asyncio.to_thread(describe_changes, changes, blobs)
 
-    async def next_context(self, session: SessionId) -> NextContext:
-        """Return what the next turn would send, without sending it."""
-        state = (await self._actor(session)).journal.session
-        options = RunOptions(model=state.run.model) if state.run is not None else RunOptions()
+    async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
+        """Return what the next turn would send, without sending it, or would have sent after record `at`."""
+        if at is None:
+            state = (await self._actor(session)).journal.session
+        else:
+            state = fold([record for record in await self.records(session) if record.seq <= at])
+        options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
         setup = await set_up(self._engine, session, state, options)
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
         backend = setup.backend
         fitted = backend.fit(state.messages, first_of_run)
+        request = setup.request(backend, fitted, backend.model.max_output_tokens)
+        tokens = fitted.tokens
+        if len(request.messages) != len(tokens):  # in code mode neighbours are joined
+            tokens = tuple(map(estimate_message, request.messages))
         return NextContext(
-            backend.model.ref, setup.agent.prompt, setup.dispatcher.specs, fitted.messages, fitted.usage
+            backend.model.ref, request.system, request.tools, request.messages, fitted.usage, tokens
         )
+
+    def live(self) -> Sequence[LiveSession]:
+        """Return the sessions that are in memory, those that run first."""
+        found = [_describe(actor, self._bus.watchers(session)) for session, actor in self._actors.items()]
+        return sorted(found, key=lambda one: (one.state == "idle", one.since))
+
+    def server_pids(self) -> dict[str, int]:
+        """Return the processes of ours that serve models, by what they serve."""
+        models = self._engine.models
+        return models.server_pids() if isinstance(models, LocalModels) else {}
+
+    def notify(self, text: str) -> None:
+        """Tell everyone who watches a session something that changes nothing."""
+        self._bus.publish_everywhere(Notice(text))
+
+    async def drop_idle(self, idle_s: float, most: int) -> None:
+        """Close sessions that nobody has used or watched for a time, and the longest idle of too many."""
+        async with self._opening:
+            idle = sorted(
+                (actor.idle_s, session)
+                for session, actor in self._actors.items()
+                if actor.idle_s and not self._bus.watchers(session)
+            )
+            too_many = len(self._actors) - most
+            for number, (since_s, session) in enumerate(reversed(idle)):
+                if since_s >= idle_s or number < too_many:
+                    await self._close(session)
+
+    async def park(self, timeout_s: float) -> None:
+        """Give active runs a time to end, then leave them as they are recorded: they can be resumed."""
+        running = [actor for actor in self._actors.values() if actor.is_busy and not actor.waits_for_a_person]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await asyncio.gather(*(actor.until_free() for actor in running))
+        await asyncio.gather(*(actor.park() for actor in self._actors.values()))
 
     async def aclose(self) -> None:
         """Cancel active runs, record their ends, and release everything."""
@@ -211,6 +252,9 @@ class SessionService:
         async with asyncio.TaskGroup() as group:
             for actor in actors:
                 group.create_task(actor.aclose())
+        for tool in self._engine.tools:
+            if isinstance(tool, SessionTool):
+                await tool.aclose()
         await self._engine.models.aclose()
         await self._engine.store.aclose()
 
@@ -229,3 +273,19 @@ class SessionService:
 
     async def _close(self, session: SessionId) -> None:
         await self._actors.pop(session).aclose()
+
+
+def _describe(actor: Actor, watchers: int) -> LiveSession:
+    session = actor.journal.session
+    created, run = session.known.created, session.run if actor.is_busy else None
+    state: Literal["running", "waiting", "idle"] = "idle" if run is None else "running"
+    return LiveSession(
+        id=actor.journal.id,
+        title=session.known.title,
+        cwd=created.cwd,
+        agent=created.agent,
+        state="waiting" if actor.waits_for_a_person else state,
+        model=run.model if run is not None else session.known.model,
+        watchers=watchers,
+        since=run.started_at if run is not None else session.updated_at,
+    )

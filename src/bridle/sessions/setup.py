@@ -9,14 +9,17 @@ from msgspec.structs import replace
 
 from bridle.core.agent import Agent
 from bridle.core.budget import Budget, Limits
+from bridle.core.codeact import PYTHON, as_text
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
+from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Clock, Keeper, Provider, TokenCounter, Tool
+from bridle.core.ports import Clock, Keeper, OccasionalTool, Provider, TokenCounter, Tool
 from bridle.core.protocol import RunOptions
 from bridle.core.session import RunState, Session
+from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.tools.toolbox import Toolbox
@@ -58,6 +61,8 @@ class Setup(Struct, frozen=True):
     cwd: str
     keeper: Keeper | None
     """Remembers what the session's files were."""
+    code: bool = False
+    """The model writes Python that calls the tools."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
@@ -74,8 +79,8 @@ class Setup(Struct, frozen=True):
         return ModelRequest(
             model=backend.model.name,
             system=self.agent.prompt,
-            messages=fitted.messages,
-            tools=self.dispatcher.specs,
+            messages=as_text(fitted.messages) if self.code else fitted.messages,
+            tools=() if self.code else self.dispatcher.specs,
             max_output_tokens=max_output_tokens,
             params=self.params,
         )
@@ -89,20 +94,24 @@ async def set_up(
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError or ProviderError."""
     created = session.known.created
-    agent = engine.load_agent(created.agent, created.cwd)
+    cwd = options.cwd or created.cwd
+    agent = engine.load_agent(options.agent or created.agent, cwd)
     limits = options.limits.over(agent.limits)
     params = {**agent.params, **options.params}
     most_output = params.pop("max_tokens", None)  # every wire has its own word for it
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
+    code = agent.code if options.code is None else options.code
     dispatcher = Dispatcher(
-        Toolbox(_tools(engine.tools, agent.tools, model.window_tokens)),
+        Toolbox(_tools(_useful(engine.tools, cwd), agent.tools, model.window_tokens, code=code)),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
         mask=engine.mask,
     )
-    tools = encode(dispatcher.specs).decode() if dispatcher.specs else ""
+    tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""
+    if code:
+        agent = replace(agent, prompt=f"{agent.prompt}\n\n{code_prompt(dispatcher.specs)}")
 
     async def find_backend(ref: str) -> Backend:
         return await _backend(*await engine.models.resolve(ref), (agent.prompt, tools), most_output)
@@ -122,8 +131,9 @@ async def set_up(
         ),
         dispatcher=dispatcher,
         params=params,
-        cwd=created.cwd,
+        cwd=cwd,
         keeper=engine.revisions.keeper(session_id, created.cwd) if engine.revisions is not None else None,
+        code=code,
     )
 
 
@@ -143,17 +153,26 @@ async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
     return [estimate_tokens(text) for text in texts]
 
 
-def _tools(tools: Sequence[Tool], chosen: tuple[str, ...] | None, window_tokens: int) -> list[Tool]:
+def _useful(tools: Sequence[Tool], cwd: str) -> list[Tool]:
+    return [tool for tool in tools if not isinstance(tool, OccasionalTool) or tool.is_useful(cwd)]
+
+
+def _tools(
+    tools: Sequence[Tool], chosen: tuple[str, ...] | None, window_tokens: int, *, code: bool
+) -> list[Tool]:
     """Return the chosen tools, or as many as a small window has room for, the most useful first."""
+    needed = [tool for tool in tools if code and tool.spec.name == PYTHON]
+    if code and not needed:
+        raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
     if chosen is not None:
-        return [tool for tool in tools if tool.spec.name in chosen]
+        return [tool for tool in tools if tool.spec.name in chosen or tool in needed]
     left = window_tokens // TOOL_SHARE
     fitting: list[Tool] = []
     for tool in tools:
         left -= estimate_tokens(encode(tool.spec).decode())
         if left >= 0 or not fitting:
             fitting.append(tool)
-    return fitting
+    return [*fitting, *(tool for tool in needed if tool not in fitting)]
 
 
 def _rules(options: RunOptions) -> tuple[Rule, ...]:

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from bridle.core.context import Counted
 from bridle.core.ids import CallId
-from bridle.core.messages import ToolResult
+from bridle.core.messages import Message, ToolResult
+from bridle.core.protocol import Event, MessageAdded, ModelReplied, RunEnded, RunStarted, ToolFinished
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
@@ -65,6 +66,39 @@ def kontekst_lines(item: Counted, agent: str, result_tokens: Mapping[CallId, int
         _encoded(_Line(message.role, result.output, (), _shaped(result), agent, tokens))
         for result, tokens in zip(results, shares, strict=True)
     )
+
+
+def event_lines(event: Event, agent: str) -> bytes:
+    """Return the lines that an event adds to the file as it happens; most add none."""
+    match event:
+        case MessageAdded() | ModelReplied():
+            return kontekst_lines(Counted(event.message, event.tokens), agent, {})
+        case ToolFinished(parent=None):
+            return kontekst_lines(Counted(Message("tool", (event.result,)), event.tokens), agent, {})
+        case _:
+            return b""
+
+
+class Speaker:
+    """Tells the lines of a session: they are by its agent, or by the one that a run was given."""
+
+    def __init__(self, usual: str, now: str = "") -> None:
+        self._usual = usual
+        self._now = now or usual
+
+    @property
+    def guest(self) -> str:
+        """Who speaks now, if it is not the agent of the session."""
+        return self._now if self._now != self._usual else ""
+
+    def lines(self, event: Event) -> bytes:
+        """Return the lines of the next event."""
+        if isinstance(event, RunStarted):
+            self._now = event.options.agent or self._usual
+        lines = event_lines(event, self._now)
+        if isinstance(event, RunEnded):
+            self._now = self._usual
+        return lines
 
 
 def kontekst_meta(agent: str) -> bytes:

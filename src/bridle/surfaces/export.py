@@ -4,15 +4,19 @@ The JSON has everything, record by record; the other two are for reading. The pa
 forbids itself every request, so that nothing in a conversation can run or call home.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import msgspec
 from msgspec import Struct
 
+from bridle.core.codeact import FENCED
+from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.protocol import Record
 from bridle.core.session import Session, SessionSummary, fold, summarise
+from bridle.surfaces.nested import Cell, NestedCall, cells_of
+from bridle.surfaces.render import code_of
 from bridle.surfaces.terminal import one_line, visible
 from bridle.surfaces.transcript import describe_totals, local_time
 
@@ -45,13 +49,15 @@ def to_json(records: Sequence[Record]) -> str:
 
 def to_markdown(records: Sequence[Record]) -> str:
     """Return a session for reading as Markdown."""
-    session = fold(records)
+    session, cells = fold(records), cells_of(records)
     blocks = [f"# {_plain(_title(session))}", "\n".join(f"- {fact}" for fact in _facts(session))]
     for counted in session.messages:
         message = counted.message
         if message.role != "tool":
             blocks.append(f"## {message.role.capitalize()}")
-        blocks += [_markdown_part(part) for part in message.parts]
+        for part in message.parts:
+            cell = _cell(part, cells)
+            blocks += [*map(_markdown_nested, cell.calls), _markdown_part(part), cell.answer]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -64,9 +70,19 @@ def _markdown_part(part: Part) -> str:
         case Media():
             return f"*[{_plain(part.mime)} {_plain(part.name)}]*"
         case ToolCall():
-            return f"**Call** `{part.name}`\n\n{_fenced(_arguments(part), 'json')}"
+            if FENCED in part.meta:
+                return f"**Call** `{part.name}`, the code above"
+            code = code_of(part.name, part.args)
+            shown = _fenced(code, "python") if code else _fenced(_arguments(part), "json")
+            return f"**Call** `{part.name}`\n\n{shown}"
         case ToolResult():
             return f"**{_verdict(part)}** `{part.name}`\n\n{_fenced(part.output)}"
+
+
+def _markdown_nested(made: NestedCall) -> str:
+    """Quote a call that code has made, so that it stands apart from those of the model."""
+    text = "\n\n".join(_markdown_part(part) for part in made.parts)
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _fenced(text: str, language: str = "") -> str:
@@ -86,17 +102,27 @@ def _plain(text: str) -> str:
 
 def to_html(records: Sequence[Record]) -> str:
     """Return a session as one page, light or dark as the reader's system is."""
-    session = fold(records)
+    session, cells = fold(records), cells_of(records)
     title = _escaped(one_line(_title(session)))
     facts = "".join(f"<li>{_escaped(fact)}</li>" for fact in _facts(session))
-    body = "\n".join(_html_message(counted.message) for counted in session.messages)
+    body = "\n".join(_html_message(counted.message, cells) for counted in session.messages)
     return _PAGE.format(title=title, policy=_POLICY, style=_STYLE, facts=facts, body=body)
 
 
-def _html_message(message: Message) -> str:
-    parts = "\n".join(_html_part(part) for part in message.parts)
+def _html_message(message: Message, cells: Mapping[CallId, Cell]) -> str:
+    parts = "\n".join(_html_cell(part, _cell(part, cells)) for part in message.parts)
     heading = "" if message.role == "tool" else f"<h2>{message.role}</h2>\n"
     return f'<section class="{message.role}">\n{heading}{parts}\n</section>'
+
+
+def _html_cell(part: Part, cell: Cell) -> str:
+    """Return a part; before it the calls that its code has made, after it the answer it gave."""
+    nested = "\n".join(_html_part(one) for made in cell.calls for one in made.parts)
+    shown = [f'<div class="nested">\n{nested}\n</div>'] if nested else []
+    shown.append(_html_part(part))
+    if cell.answer:
+        shown.append(_html_part(Text(cell.answer)))
+    return "\n".join(shown)
 
 
 def _html_part(part: Part) -> str:
@@ -108,7 +134,8 @@ def _html_part(part: Part) -> str:
         case Media():
             return _html_media(part)
         case ToolCall():
-            return _details("call", f"call {part.name}", _arguments(part), is_open=True)
+            text = code_of(part.name, part.args) or _arguments(part)
+            return _details("call", f"call {part.name}", text, is_open=FENCED not in part.meta)
         case ToolResult():
             kind = "result failed" if part.is_error else "result"
             return _details(kind, f"{_verdict(part).lower()} {part.name}", part.output)
@@ -132,6 +159,11 @@ def _escaped(text: str) -> str:
 
 
 # ---------------------------------------------------------------------------- both
+
+
+def _cell(part: Part, cells: Mapping[CallId, Cell]) -> Cell:
+    found = cells.get(part.call_id) if isinstance(part, ToolResult) else None
+    return found or Cell()
 
 
 def _title(session: Session) -> str:
@@ -176,6 +208,7 @@ summary { padding: .3rem .7rem; cursor: pointer; font-size: .9rem }
 details.failed { border-color: var(--failed) }
 pre { margin: 0; padding: .6rem .7rem; background: var(--soft); font: 13px/1.45 ui-monospace, monospace;
   white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow-y: auto }
+.nested { margin-left: 1.5rem }
 img { max-width: 100% }
 """
 

@@ -9,17 +9,24 @@ I change the greeting.                                        stdout: what the m
 » bash make test                                              what a call prints stands below it
   3 passed
   ✓ 1.2 s
+» python for name in names:                                   code, and the calls that it makes
+  1 for name in names:
+  2     print(await read_file(name))
+  » read_file a.txt ✓ 1 ms
+  hello
+  ✓ 12 ms
 session 019a8536-2b7c · 3 turns · 2 tool calls · 812 tokens · price unknown
 ```
 """
 
 from typing import Literal
 
+from bridle.core.codeact import FENCED, PYTHON
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall, ToolResult
-from bridle.core.permission import SHELL_TOOL
 from bridle.core.protocol import (
     ApprovalDecided,
+    ApprovalRequested,
     BudgetWarned,
     Delta,
     FilesChanged,
@@ -42,10 +49,14 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange
+from bridle.surfaces.printed import Printed
 from bridle.surfaces.render import (
+    code_lines,
+    code_of,
     count,
     describe_args,
     describe_changes,
+    end_notes,
     paint_diff,
     question_lines,
     summary_line,
@@ -56,9 +67,11 @@ from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_
 from bridle.surfaces.wire import Result
 
 CHANGE_LINES = 20  # of an edit that needed no approval; one that does is shown whole
+CODE_LINES = 12  # the same of code
 ERROR_LINES = 6
-NO_OUTPUT = "[no output]"
+TRACE_LINES = 12
 ROOM_FOR_END = 16  # of a call's line, for its mark and duration
+LEAST_ROOM = 20
 
 AnswerStyle = Literal["streamed", "final", "none"]
 
@@ -82,14 +95,17 @@ class TextView:
         self._calls: dict[CallId, ToolCall] = {}
         """The calls of this turn that have no result yet."""
         self._running: set[CallId] = set()
-        self._approved: set[CallId] = set()
-        """Calls whose change was seen when they were approved."""
+        self._parents: dict[CallId, CallId] = {}
+        """The calls that code has made, and by which call that code is run."""
+        self._seen: set[CallId] = set()
+        """Calls whose change or code was shown already, for an approval or here."""
         self._changes: dict[CallId, list[FileChange]] = {}
         """What the calls that are about to end have changed on disk."""
         self._todos: tuple[Todo, ...] = ()
         """What the call that is about to end has put on the list."""
         self._printing: CallId | None = None
-        """The call whose line was written before its end, because it prints something."""
+        """The call whose line was written before its end, because it prints something or makes calls."""
+        self._printed = Printed()
         self._transient = ""
         self._unfinished: Screen | None = None
         """The stream whose line has no end yet."""
@@ -101,7 +117,7 @@ class TextView:
                 self._show_event(item)
             case TextDelta():
                 self._streamed.append(item.text)
-                self._say(item.text)
+                self.say(item.text)
             case ReasoningDelta() if self._verbose:
                 self._write(self._err, item.text, "detail")
             case ToolOutputDelta() if self._chatty:
@@ -142,14 +158,19 @@ class TextView:
             case ModelSwitched() as event:
                 self._streamed = []
                 self._status("warning", f"going on with {event.model}: {event.reason}")
+            case ApprovalRequested(parent=str()) as event:
+                self._start_call(event)
             case ToolStarted() as event:
-                self._calls.setdefault(event.call_id, ToolCall(event.call_id, event.tool, event.args))
+                self._start_call(event)
                 self._running.add(event.call_id)
+                if self._hidden_code(self._calls[event.call_id]):
+                    self._enter(event.call_id)
                 self._hint_running()
             case ApprovalDecided(answer="once" | "session" | "always", reason="") as event:
-                self._approved.add(event.call_id)  # with a reason it was a rule that answered
+                self._seen.add(event.call_id)  # with a reason it was a rule that answered
             case ToolFinished() as event:
                 self._finish_call(event)
+                self.say(event.answer)
                 self._hint_running()
             case BudgetWarned() as event:
                 self._status("warning", f"{event.used:g} of {event.limit:g} {event.kind} used")
@@ -175,7 +196,8 @@ class TextView:
 
     # ------------------------------------------------------------------ text
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Write a piece of the answer, if that is wanted as it comes."""
         if self._answer == "streamed":
             self._write(self._out, text)
 
@@ -186,7 +208,7 @@ class TextView:
         if not whole.startswith(streamed):
             self._end_line()
             streamed = ""
-        self._say(whole[len(streamed) :])
+        self.say(whole[len(streamed) :])
         self._end_line()
 
     # ------------------------------------------------------------------ calls
@@ -196,62 +218,133 @@ class TextView:
         if running:
             self._hint(" · ".join(f"{call.name} {describe_args(call.args)}" for call in running))
 
+    def _start_call(self, event: ApprovalRequested | ToolStarted) -> None:
+        self._calls.setdefault(event.call_id, ToolCall(event.call_id, event.tool, event.args))
+        if event.parent is not None:
+            self._parents[event.call_id] = event.parent
+
     def _show_output(self, item: ToolOutputDelta) -> None:
-        """Write what a call prints below its line, which comes again when another call was in between."""
-        if self._printing != item.call_id and (call := self._calls.get(item.call_id)) is not None:
-            self._end_line()
-            self._err.line(self._call_head(call))
-            self._printing = item.call_id
+        """Write what a call prints below its line."""
+        if (call := self._calls.get(item.call_id)) is not None:
+            self._enter(item.call_id)
+            if call.name == PYTHON:
+                self._printed.add(item.call_id, item.text)
         if self._unfinished is not self._err:
             self._end_line()
+        margin = self._margin(item.call_id) + "  "
         first, *others = item.text.split("\n")
-        lines = [_indented(first) if self._unfinished is None else first, *map(_indented, others)]
-        self._write(self._err, "\n".join(lines), "detail")
+        begun = _indented(first, margin) if self._unfinished is None else first
+        text = "\n".join([begun, *(_indented(line, margin) for line in others)])
+        self._write(self._err, text, "detail")
+
+    def _enter(self, call_id: CallId) -> None:
+        """Write a call's line, below that of the code it comes from; again if another call was in between."""
+        if self._printing == call_id or not self._chatty:
+            return
+        self._end_line()
+        if not self._is_open(call_id) and (call := self._calls.get(call_id)) is not None:
+            if (parent := self._parents.get(call_id)) is not None:
+                self._enter(parent)
+            self._err.line(self._call_head(call))
+            self._write_code(call)
+        self._printing = call_id
+
+    def _is_open(self, call_id: CallId) -> bool:
+        """Tell whether what is written last stands below the line of a call."""
+        inner = self._printing
+        while inner is not None and inner != call_id:
+            inner = self._parents.get(inner)
+        return inner is not None
+
+    def _margin(self, call_id: CallId) -> str:
+        depth = 0
+        while (parent := self._parents.get(call_id)) is not None:
+            call_id, depth = parent, depth + 1
+        return "  " * depth
+
+    def _write_code(self, call: ToolCall) -> None:
+        if code := self._hidden_code(call):
+            self._seen.add(call.id)
+            lines = code.split("\n")
+            shown = code_lines(self._err, "\n".join(lines[:CODE_LINES]))
+            self._write_some(shown, max(0, len(lines) - CODE_LINES), self._margin(call.id))
+
+    def _hidden_code(self, call: ToolCall) -> str:
+        """Return the code of a call unless it was shown, stands in the reply or fits into the call's line."""
+        code = code_of(call.name, call.args)
+        fits = "\n" not in code and columns(code) <= self._room(call)
+        return "" if fits or call.id in self._seen or FENCED in call.meta else code
 
     def _finish_call(self, event: ToolFinished) -> None:
         result = event.result
-        call = self._calls.pop(result.call_id, ToolCall(result.call_id, result.name))
+        call = self._calls.get(result.call_id, ToolCall(result.call_id, result.name))
         self._running.discard(result.call_id)
         changes = self._changes.pop(result.call_id, [])
         todos, self._todos = self._todos, ()
-        if not self._chatty:
-            return
+        if self._chatty:
+            self._write_end(call, event)
+            margin = self._margin(call.id)
+            self._note([f"{margin}{line}" for line in todo_lines(self._err, todos)])
+            if event.diff and call.id not in self._seen:
+                self._write_diff(event.diff, margin)
+            elif changes and not event.diff:  # also of a command that failed
+                self._err.line(self._err.paint("detail", f"  {margin}{describe_changes(changes)}"))
+        self._calls.pop(call.id, None)
+        self._printing = self._parents.pop(call.id, None)
+
+    def _write_end(self, call: ToolCall, event: ToolFinished) -> None:
+        """Write how a call ended: behind its line, or below what it has printed."""
         self._end_line()
-        has_printed = self._printing == result.call_id
-        self._printing = None
-        self._err.write(" " if has_printed else self._call_head(call))
-        if result.is_error:
+        is_open = self._is_open(call.id)
+        if not is_open and event.parent is not None:
+            self._parents[call.id] = event.parent
+            self._enter(event.parent)
+        margin = self._margin(call.id)
+        self._err.write(f"{margin} " if is_open else self._call_head(call))
+        if event.result.is_error:
             self._err.line(f" {self._err.paint('failed', '✗')}")
-            lines = _notes(result) if has_printed else result.output.strip("\n").split("\n")
-            self._write_lines("failed", lines, ERROR_LINES)
         else:
             end = self._err.paint("detail", took(event.duration_ms))
             self._err.line(f" {self._err.paint('done', '✓')} {end}")
-            self._write_lines("detail", _notes(result), ERROR_LINES)
-        self._note(todo_lines(self._err, todos))
-        if event.diff and result.call_id not in self._approved:
-            self._write_diff(event.diff)
-        elif changes and not event.diff:  # also of a command that failed
-            self._err.line(self._err.paint("detail", f"  {describe_changes(changes)}"))
+        lines, before = self._said(call, event.result, has_printed=is_open)
+        colour: Colour = "failed" if event.result.is_error else "detail"
+        if before:
+            self._err.line(self._err.paint("detail", f"{margin}  … {count(before, 'line')} before"))
+        most = TRACE_LINES if call.name == PYTHON else ERROR_LINES
+        painted = [self._err.paint(colour, line) for line in lines[:most]]
+        self._write_some(painted, len(lines) - len(painted), margin)
+
+    def _said(self, call: ToolCall, result: ToolResult, *, has_printed: bool) -> tuple[list[str], int]:
+        """Return the lines of a result to show, and how many before them are left out."""
+        if call.name == PYTHON:
+            rest = self._printed.rest_of(result)
+            lines = rest.split("\n") if rest else []
+            return lines[-TRACE_LINES:], max(0, len(lines) - TRACE_LINES)
+        if result.is_error and not has_printed:
+            return result.output.strip("\n").split("\n"), 0
+        return end_notes(result), 0
 
     def _call_head(self, call: ToolCall) -> str:
-        room = max(self._err.width - columns(call.name) - ROOM_FOR_END, 20)
-        return f"» {self._err.paint('name', call.name)} {cut(describe_args(call.args), room)}".rstrip()
+        about = cut(describe_args(call.args), self._room(call))
+        return f"{self._margin(call.id)}» {self._err.paint('name', call.name)} {about}".rstrip()
 
-    def _write_lines(self, colour: Colour, lines: list[str], most: int) -> None:
-        self._write_some([self._err.paint(colour, line) for line in lines[:most]], len(lines))
+    def _room(self, call: ToolCall) -> int:
+        """Return how many cells of a call's line are for what it is about."""
+        taken = columns(call.name) + len(self._margin(call.id)) + ROOM_FOR_END
+        return max(self._err.width - taken, LEAST_ROOM)
 
-    def _write_diff(self, diff: str) -> None:
+    def _write_diff(self, diff: str, margin: str) -> None:
         lines = diff.rstrip("\n").split("\n")
         if diff.count("\n--- ") == 0 and len(lines) > 2 and lines[0].startswith("--- "):
             lines = lines[2:]  # the one path is in the call's line
-        self._write_some(paint_diff(self._err, "\n".join(lines[:CHANGE_LINES])), len(lines))
+        shown = paint_diff(self._err, "\n".join(lines[:CHANGE_LINES]))
+        self._write_some(shown, len(lines) - len(shown), margin)
 
-    def _write_some(self, lines: list[str], whole: int) -> None:
+    def _write_some(self, lines: list[str], more: int, margin: str) -> None:
         for line in lines:
-            self._err.line(f"  {line}".rstrip())
-        if whole > len(lines):
-            self._err.line(self._err.paint("detail", f"  … {count(whole - len(lines), 'more line')}"))
+            self._err.line(f"  {margin}{line}".rstrip())
+        if more:
+            self._err.line(self._err.paint("detail", f"  {margin}… {count(more, 'more line')}"))
 
     # ------------------------------------------------------------------ lines
 
@@ -300,14 +393,5 @@ class TextView:
             self._unfinished = None
 
 
-def _indented(line: str) -> str:
-    return f"  {line}" if line else ""
-
-
-def _notes(result: ToolResult) -> list[str]:
-    """Return what the shell says about a command below its output: how it ended, or that it goes on."""
-    lines = result.output.rstrip("\n").split("\n") if result.name == SHELL_TOOL else []
-    first = len(lines)
-    while first and lines[first - 1].startswith("[") and lines[first - 1].endswith("]"):
-        first -= 1
-    return [line for line in lines[first:] if line != NO_OUTPUT]
+def _indented(line: str, margin: str) -> str:
+    return f"{margin}{line}" if line else ""

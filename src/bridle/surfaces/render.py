@@ -1,23 +1,31 @@
 """Words for what happens: calls, changes, diffs, approvals, questions, prices and sums, each as text."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.json import encode
+from msgspec.structs import replace
 
+from bridle.core.codeact import PYTHON
+from bridle.core.messages import ToolResult
 from bridle.core.permission import SHELL_TOOL
 from bridle.core.protocol import ApprovalRequested, Question, Todo
 from bridle.core.revision import FileChange
+from bridle.surfaces.printed import NO_OUTPUT
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
 from bridle.surfaces.wire import Result
 
-TELLING_ARGS = ("command", "pattern", "url", "query", "question", "path", "file_path", "name")
+if TYPE_CHECKING:
+    from bridle.surfaces.highlight import Piece
+
+TELLING_ARGS = ("command", "code", "pattern", "url", "query", "question", "path", "file_path", "name")
 """Arguments that say best what a call is about, the first present one is shown."""
 
 MOST_FILES = 5  # named on one line
 
 LINE_HEAD_CHARS, LINE_TAIL_CHARS = 1_000, 500
 MOST_LINE_CHARS = LINE_HEAD_CHARS + LINE_TAIL_CHARS
+MOST_BLANK_LINES = 3  # in a row
 
 SHORT_ID_CHARS = 13  # a UUIDv7 up to the end of its clock reading
 
@@ -39,6 +47,8 @@ def short_id(session: str) -> str:
 def describe_args(args: dict[str, Any]) -> str:
     """Say on one line what a call is about."""
     telling = next((name for name in TELLING_ARGS if isinstance(args.get(name), str)), None)
+    if telling == "code":
+        return one_line(first_line(args["code"]))
     if telling is not None:
         where = f" in {args['path']}" if telling == "pattern" and isinstance(args.get("path"), str) else ""
         return one_line(args[telling] + where)
@@ -47,6 +57,26 @@ def describe_args(args: dict[str, Any]) -> str:
     if len(args) == 1 and isinstance(value := next(iter(args.values())), list):
         return count(len(value), "item")
     return one_line(encode(args).decode()) if args else ""
+
+
+def first_line(code: str) -> str:
+    """Return the first line of a piece of code that is not blank."""
+    return next((line for line in code.split("\n") if line.strip()), "")
+
+
+def code_of(tool: str, args: dict[str, Any]) -> str:
+    """Return the code that a call runs; empty for a call of any other tool."""
+    code = args.get("code") if tool == PYTHON else None
+    return code.rstrip() if isinstance(code, str) else ""
+
+
+def end_notes(result: ToolResult) -> list[str]:
+    """Return what the shell says about a command below its output: how it ended, or that it goes on."""
+    lines = result.output.rstrip("\n").split("\n") if result.name == SHELL_TOOL else []
+    first = len(lines)
+    while first and lines[first - 1].startswith("[") and lines[first - 1].endswith("]"):
+        first -= 1
+    return [line for line in lines[first:] if line != NO_OUTPUT]
 
 
 def describe_changes(changes: Sequence[FileChange]) -> str:
@@ -100,24 +130,69 @@ def paint_diff(screen: Screen, text: str) -> list[str]:
 
 def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
     """Show all that an approval is about: the call, its preview or arguments, and why it is asked."""
-    is_shown = request.tool == SHELL_TOOL and request.preview  # the whole command, on lines of its own
+    code = code_of(request.tool, request.args)
+    is_shown = code or (request.tool == SHELL_TOOL and request.preview)  # whole, on lines of its own
     about = "" if is_shown else screen.paint("name", describe_args(request.args))
     title = f"{screen.paint('strong', request.tool)} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
-    lines = paint_diff(screen, _compact(shown))
-    return [title, *lines, screen.paint("detail", f"asked {because(request.why)}")]
+    if code:
+        beside = visible(_compact(request.preview.removeprefix(request.args["code"]).strip("\n")))
+        lines = [*code_lines(screen, code), *filter(None, beside.split("\n"))]
+    else:
+        lines = paint_diff(screen, _compact(shown))
+    source = f"by code of {PYTHON}, " if request.parent is not None else ""
+    return [title, *lines, screen.paint("detail", f"asked {source}{because(request.why)}")]
+
+
+def code_lines(screen: Screen, code: str) -> list[str]:
+    """Show code in colours with its line numbers, without what would push the rest off the screen."""
+    from bridle.surfaces.highlight import paint_pieces, scan_python  # most runs show no code
+
+    scanned = scan_python(code)
+    width = len(str(len(scanned)))
+    lines, blank = [], 0
+    for number, line in enumerate(scanned, 1):
+        blank = 0 if any(not piece.text.isspace() for piece in line) else blank + 1
+        if blank <= MOST_BLANK_LINES:
+            shown = paint_pieces(screen, _shortened(line))
+            lines.append(f"{screen.paint('detail', f'{number:>{width}}')} {shown}".rstrip())
+    return lines
+
+
+def _shortened(line: "list[Piece]") -> "list[Piece]":
+    whole = sum(len(piece.text) for piece in line)
+    if whole <= MOST_LINE_CHARS:
+        return line
+    kept: list[Piece] = []
+    place = 0
+    for piece in line:
+        text = piece.text
+        head, tail = LINE_HEAD_CHARS - place, whole - LINE_TAIL_CHARS - place
+        if head > 0:
+            kept.append(replace(piece, text=text[:head]))
+        if 0 <= head < len(text):
+            kept.append(replace(piece, text=_not_shown(whole), colour="detail"))
+        if tail < len(text):
+            kept.append(replace(piece, text=text[max(0, tail) :]))
+        place += len(text)
+    return kept
 
 
 def _compact(text: str) -> str:
     """Shorten what would push the rest off the screen: rows of empty lines, and lines without end."""
     kept: list[str] = []
+    blank = 0
     for line in text.split("\n"):
         if len(line) > MOST_LINE_CHARS:
-            left_out = f"{len(line) - MOST_LINE_CHARS:,}"
-            line = f"{line[:LINE_HEAD_CHARS]} [{left_out} characters not shown] {line[-LINE_TAIL_CHARS:]}"
-        if line.strip() or len(kept) < 3 or any(before.strip() for before in kept[-3:]):
+            line = f"{line[:LINE_HEAD_CHARS]}{_not_shown(len(line))}{line[-LINE_TAIL_CHARS:]}"
+        blank = 0 if line.strip() else blank + 1
+        if blank <= MOST_BLANK_LINES:
             kept.append(line)
     return "\n".join(kept)
+
+
+def _not_shown(whole: int) -> str:
+    return f" [{whole - MOST_LINE_CHARS:,} characters not shown] "
 
 
 def describe_cost(cost: float | None) -> str:

@@ -13,7 +13,22 @@ from typing import Literal, TextIO
 
 from msgspec import Struct
 
-Colour = Literal["done", "failed", "warning", "name", "detail", "strong", "added", "removed"]
+Colour = Literal[
+    "done",
+    "failed",
+    "warning",
+    "name",
+    "detail",
+    "strong",
+    "added",
+    "removed",
+    "keyword",
+    "string",
+    "number",
+    "comment",
+    "defined",
+    "builtin",
+]
 
 COLOURS: dict[Colour, str] = {
     "done": "32",
@@ -24,6 +39,12 @@ COLOURS: dict[Colour, str] = {
     "strong": "1",
     "added": "32",
     "removed": "31",
+    "keyword": "35",
+    "string": "32",
+    "number": "33",
+    "comment": "2",
+    "defined": "1;34",
+    "builtin": "36",
 }
 
 DEFAULT_WIDTH = 80

@@ -8,24 +8,36 @@ assistant
   I look at the file first.
   » read_file greet.py
     1: print("helo")
+  » python for name in names:
+    1 for name in names:
+    2     print(await read_file(name))
+    » read_file a.txt
+      hello
+    hello
 ```
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from bridle.core.codeact import FENCED
+from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
-from bridle.core.protocol import Totals
-from bridle.core.session import Session
-from bridle.surfaces.render import count, describe_args, describe_cost, todo_lines
+from bridle.core.protocol import Record, Totals
+from bridle.core.session import Session, fold
+from bridle.surfaces.nested import Cell, NestedCall, cells_of
+from bridle.surfaces.render import code_lines, code_of, count, describe_args, describe_cost, todo_lines
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
-RESULT_LINES = 12  # of a tool's output; an export has all of it
+NO_CELL = Cell()
+RESULT_LINES = 12  # of a tool's output, and of code; an export has all of it
+NESTED_LINES = 3  # of the output of a call that code has made and has read itself
 
 
-def transcript_lines(screen: Screen, session: Session) -> Iterator[str]:
+def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]:
     """Yield the lines of a whole session, its facts first."""
+    session, cells = fold(records), cells_of(records)
     facts = session.known
     yield screen.paint("strong", one_line(facts.title) or "(no title)")
     yield screen.paint("detail", f"session {facts.created.session_id}")
@@ -40,7 +52,7 @@ def transcript_lines(screen: Screen, session: Session) -> Iterator[str]:
             yield ""
             yield screen.paint("name", SPEAKERS[message.role])
             speaker = message.role
-        yield from _message_lines(screen, message)
+        yield from _message_lines(screen, message, cells)
     yield from _end_lines(screen, session)
 
 
@@ -66,9 +78,11 @@ def local_time(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
 
 
-def _message_lines(screen: Screen, message: Message) -> Iterator[str]:
+def _message_lines(screen: Screen, message: Message, cells: Mapping[CallId, Cell]) -> Iterator[str]:
     for part in message.parts:
         match part:
+            case Text(text=""):
+                pass
             case Text():
                 yield from _indented(part.text)
             case Reasoning():
@@ -77,18 +91,43 @@ def _message_lines(screen: Screen, message: Message) -> Iterator[str]:
             case Media():
                 yield screen.paint("detail", f"  [{part.mime} {part.name}]")
             case ToolCall():
-                yield f"  » {screen.paint('name', part.name)} {describe_args(part.args)}".rstrip()
+                yield from _call_lines(screen, part)
             case ToolResult():
-                yield from _result_lines(screen, part)
+                cell = cells.get(part.call_id, NO_CELL)
+                for made in cell.calls:
+                    yield from _nested_lines(screen, made)
+                yield from _result_lines(screen, part, RESULT_LINES, "    ")
+                if cell.answer:
+                    yield from _indented(cell.answer)
 
 
-def _result_lines(screen: Screen, result: ToolResult) -> Iterator[str]:
+def _call_lines(screen: Screen, call: ToolCall, margin: str = "  ") -> Iterator[str]:
+    yield f"{margin}» {screen.paint('name', call.name)} {describe_args(call.args)}".rstrip()
+    code = code_of(call.name, call.args)
+    if "\n" in code and FENCED not in call.meta:
+        lines = code.split("\n")
+        for line in code_lines(screen, "\n".join(lines[:RESULT_LINES])):
+            yield f"{margin}  {line}"
+        yield from _more(screen, len(lines) - RESULT_LINES, f"{margin}  ")
+
+
+def _nested_lines(screen: Screen, made: NestedCall) -> Iterator[str]:
+    yield from _call_lines(screen, made.call, "    ")
+    if made.result is not None:
+        yield from _result_lines(screen, made.result, NESTED_LINES, "      ")
+
+
+def _result_lines(screen: Screen, result: ToolResult, most: int, margin: str) -> Iterator[str]:
     colour: Colour = "failed" if result.is_error else "detail"
     lines = result.output.rstrip("\n").split("\n")
-    for line in lines[:RESULT_LINES]:
-        yield screen.paint(colour, f"    {line}")
-    if len(lines) > RESULT_LINES:
-        yield screen.paint("detail", f"    … {count(len(lines) - RESULT_LINES, 'more line')}")
+    for line in lines[:most]:
+        yield screen.paint(colour, f"{margin}{line}")
+    yield from _more(screen, len(lines) - most, margin)
+
+
+def _more(screen: Screen, left_out: int, margin: str) -> Iterator[str]:
+    if left_out > 0:
+        yield screen.paint("detail", f"{margin}… {count(left_out, 'more line')}")
 
 
 def _end_lines(screen: Screen, session: Session) -> Iterator[str]:

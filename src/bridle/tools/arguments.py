@@ -13,6 +13,7 @@ from typing import Any
 from jsonschema_rs import ValidationError, Validator, validator_for
 from msgspec.json import encode
 
+from bridle.core.codeact import FENCED
 from bridle.core.errors import ToolError
 from bridle.core.messages import ToolCall
 from bridle.core.tool import ToolSpec
@@ -47,7 +48,12 @@ def fit_arguments(spec: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def broken_json(call: ToolCall) -> ToolError:
-    """Say where the argument text of a call stops being a JSON object."""
+    """Say where the argument text of a call stops being a JSON object, or that its block of code does."""
+    if call.meta.get(FENCED):
+        return ToolError(
+            f"{call.name}: the reply was cut off within a code block; none of its code was run",
+            hint="write less code at a time",
+        )
     try:
         value = json.loads(call.invalid, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

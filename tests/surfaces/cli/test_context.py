@@ -33,21 +33,25 @@ def test_who_uses_the_window_and_what_is_sent(bridle: Bridle):
     assert sum(int(tokens.replace(",", "")) for _, tokens, _ in bars.values()) == 10_000
     assert bars["reserve"][1:] == ["1,000", "10.0%"]
     assert rest[6:8] == ["", f"sends 4 messages (4 earlier, 0 of this run) and {tools(bridle)} tools"]
-    assert [line.split()[0] for line in rest[8:]] == [
-        "system",
-        "tools",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
+    assert rest[8] == "    #    tokens  part      what"
+    tokens = {row.split()[0]: row.split()[1] for row in rest[9:11]}
+    assert tokens == {bars["system"][1]: "system", bars["tools"][1]: "tools"}
+    rows = [row.split(None, 4) for row in rest[11:]]
+    assert [(number, part, role) for number, _, part, role, _ in rows] == [
+        ("1", "earlier", "user"),
+        ("2", "earlier", "assistant"),
+        ("3", "earlier", "tool"),
+        ("4", "earlier", "assistant"),
     ]
-    assert rest[-2:] == ["  tool       1: one", "  assistant  Done."]
+    assert sum(int(row[1].replace(",", "")) for row in rows) == int(bars["earlier"][1].replace(",", ""))
+    assert [what for *_, what in rows[2:]] == ["1: one", "Done."]
 
 
 def test_the_context_for_programs(bridle: Bridle):
     sent = json.loads(bridle("context", "0", "--json").out)
 
-    assert sent.keys() == {"model", "system", "tools", "messages", "usage"}
+    assert sent.keys() == {"model", "system", "tools", "messages", "usage", "tokens"}
+    assert sum(sent["tokens"]) == sent["usage"]["earlier"]
     assert sent["usage"]["window"] == 10_000
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool", "assistant"]
 
@@ -69,3 +73,36 @@ def test_without_a_session(bridle: Bridle, tmp_path: Path):
     done = bridle("context", cwd=tmp_path)
 
     assert done == Done(1, "", f"error: no session was started in {tmp_path}\nhint: bridle session list\n")
+
+
+def test_how_it_differs_from_what_the_last_turn_sent(bridle: Bridle):
+    done = bridle("context", "--diff")
+
+    _, *rest = steady(done.out).splitlines()
+    changes = {line[:10].strip(): line[10:].split(None, 3) for line in rest[:6]}
+    assert (done.code, done.err) == (0, "")
+    assert [changes[part][3] for part in ("system", "tools", "reserve")] == ["the same"] * 3
+    assert changes["earlier"][0] == "0"  # then it was all of the run
+    assert changes["this run"][2] == "0"
+    assert rest[6:] == ["", "+ assistant Done."]
+
+
+def test_what_was_sent_and_is_not_any_more_is_shown_too(bridle: Bridle):
+    big = bridle.script({"text": "x" * 16_000}, repeat=True, window_tokens=10_000)
+    bridle("run", "--continue", "--model", big, "one")
+    bridle("run", "--continue", "--model", big, "two")
+
+    diff = json.loads(bridle("context", "--diff", "--json").out)
+
+    said = [message["parts"][0].get("text", "")[:3] for message in diff["gone"]]
+    assert said[-2:] == ["one", "xxx"]
+    assert [message["parts"][0]["text"][:3] for message in diff["new"]] == ["xxx"]
+    assert (diff["system_changed"], diff["tools_changed"]) == (False, False)
+
+
+def test_there_is_no_difference_before_the_first_turn(bridle: Bridle, tmp_path: Path):
+    session = bridle("session", "fork", "0").out.strip()
+
+    done = bridle("context", session, "--diff")
+
+    assert done == Done(64, "", "error: no turn has been made in this session yet\nhint: leave out --diff\n")

@@ -60,6 +60,7 @@ def test_all_is_well(bridle: Bridle):
         ["warn", "embedded"],
         ["ok", "sandbox"],
         ["ok", "undo"],
+        ["ok", "kernel"],
         ["ok", "bash"],
         ["ok", "ripgrep"],
         ["ok", "terminal"],
@@ -297,3 +298,35 @@ def test_a_sandbox_that_is_switched_off_and_a_store_that_forgets(bridle: Bridle)
 
     assert (found["sandbox"][0], found["sandbox"][2]) == ("warn", "bridle config set sandbox.mode on")
     assert (found["undo"][0], found["undo"][2]) == ("warn", "bridle config set store.backend sqlite")
+
+
+def test_the_kernel_is_started_where_it_would_run(bridle: Bridle):
+    version = platform.python_version()
+    path = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    bridle("config", "set", "kernel.python", path)
+
+    assert findings(bridle)["kernel"] == ("ok", f"Python {version} in {path}, held by bubblewrap", "")
+
+
+def test_a_kernel_that_nothing_holds(bridle: Bridle):
+    bridle("config", "set", "sandbox.mode", "off")
+
+    state, text, _ = findings(bridle)["kernel"]
+
+    assert (state, text.rpartition(", ")[2]) == ("warn", "not held")
+
+
+@pytest.mark.parametrize(
+    ("python", "why"),
+    [
+        ("no-such-python", "there is no Python interpreter no-such-python"),
+        ("/bin/true", "the Python kernel cannot be"),
+    ],
+)
+def test_an_interpreter_that_is_none(bridle: Bridle, python: str, why: str):
+    bridle("config", "set", "kernel.python", python)
+
+    state, text, hint = findings(bridle)["kernel"]
+
+    assert (state, hint) == ("warn", "set `python` in [kernel] to an interpreter of version 3.9 or newer")
+    assert text.startswith(f"agents cannot run Python: {why}")

@@ -120,7 +120,7 @@ def test_a_session_for_programs(bridle: Bridle, model: str):
 
     shown = json.loads(bridle("session", "show", "0", "--json").out)
 
-    assert shown.keys() == {"session", "totals", "granted", "queue", "last_run", "messages"}
+    assert shown.keys() == {"session", "totals", "granted", "queue", "last_run", "messages", "cells"}
     assert [message["role"] for message in shown["messages"]] == ["user", "assistant", "tool", "assistant"]
     assert shown["last_run"]["outcome"] == "completed"
 

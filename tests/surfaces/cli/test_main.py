@@ -9,7 +9,10 @@ import pytest
 
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
-COMMANDS = "run session context config rules trust sandbox models doctor schema completion".split()
+COMMANDS = """
+run session context config agents skills rules trust sandbox kernel daemon ps attach import models doctor
+schema completion
+""".split()
 
 
 def test_help_names_every_command(bridle: Bridle):

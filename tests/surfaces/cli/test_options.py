@@ -25,6 +25,16 @@ def test_every_flag():
     )
 
 
+def test_code_mode_is_on_off_or_up_to_the_agent():
+    assert [run_options(parse(["run", *flags, "x"])).code for flags in ([], ["--code"], ["--no-code"])] == [
+        None,
+        True,
+        False,
+    ]
+    with pytest.raises(UsageError, match="not allowed with"):
+        parse(["run", "--code", "--no-code", "x"])
+
+
 @pytest.mark.parametrize(
     ("flag", "value", "message"),
     [

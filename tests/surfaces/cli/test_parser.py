@@ -1,7 +1,7 @@
 import pytest
 
 from bridle.core.errors import UsageError
-from bridle.surfaces.cli.parser import parse
+from bridle.surfaces.cli.parser import build_parser, parse
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,11 @@ def test_flags_are_not_guessed(argv: list[str]):
 def test_a_session_and_continue_exclude_each_other():
     with pytest.raises(UsageError, match="not allowed with"):
         parse(["run", "--continue", "--session", "abc", "x"])
+
+
+def test_a_command_alone_is_read_as_among_all_others():
+    """Only the command that is wanted is built: the whole takes longer than many a command."""
+    [every] = [action for action in build_parser()._actions if action.dest == "==SUPPRESS=="]
+    assert every.choices is not None
+    for name, command in every.choices.items():
+        assert build_parser(name)._actions[-1].choices[name].format_help() == command.format_help()

@@ -166,6 +166,11 @@ async def test_a_slow_page_is_given_up(site: Site, opened: ToolContext):
 
     assert await refusal(opened, site.url, timeout=1) == f"{site.url}/: no complete answer within 1 s"
     await site.left.wait()
+    site.left.clear()
+
+    short = WebFetch(timeout_s=0.05)
+    assert await refusal(opened, site.url, short) == f"{site.url}/: no complete answer within 0.05 s"
+    await site.left.wait()
 
 
 async def test_a_silent_server_can_be_cancelled(site: Site, opened: ToolContext):

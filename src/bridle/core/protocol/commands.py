@@ -26,6 +26,13 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     deny: tuple[str, ...] = ()
     limits: Limits = Limits()
     params: dict[str, Any] = {}
+    code: bool | None = None
+    """The model writes Python that calls the tools, instead of calling them one by one."""
+    approve_each: bool = False
+    """Every call is asked about, whatever rules allow, and a turn in which one was denied ends the run."""
+    agent: str | None = None
+    cwd: str | None = None
+    """Where the tools work, by absolute path."""
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):

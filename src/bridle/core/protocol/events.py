@@ -122,6 +122,8 @@ class ModelReplied(EventKind, frozen=True):
     usage: Usage
     cost: float | None = None
     tokens: int = 0
+    context: ContextUsage = ContextUsage()
+    """What the request was made of."""
 
 
 class Retrying(EventKind, frozen=True):
@@ -153,6 +155,8 @@ class ApprovalRequested(EventKind, frozen=True):
     preview: str = ""
     suggestions: tuple[str, ...] = ()
     """The rules that the answers "session" and "always" would add; none when no general rule fits."""
+    parent: CallId | None = None
+    """The call whose code made this one."""
 
 
 class ApprovalDecided(EventKind, frozen=True):
@@ -183,6 +187,8 @@ class ToolStarted(EventKind, frozen=True):
     args: dict[str, Any]
     repeatable: bool = False
     """The tool only reads: if its end was never recorded it may simply run again."""
+    parent: CallId | None = None
+    """The call whose code made this one; the model does not know of it."""
 
 
 class ToolFinished(EventKind, frozen=True):
@@ -195,6 +201,10 @@ class ToolFinished(EventKind, frozen=True):
     """A rule, a mode or a person refused the call; it did not run."""
     diff: str = ""
     """What the call changed, for people to look at; the model does not get it."""
+    parent: CallId | None = None
+    """The call whose code made this one and has its result."""
+    answer: str = ""
+    """What the code of the call gave as the final answer: it ends the run."""
 
 
 class FilesSeen(EventKind, frozen=True):
@@ -219,6 +229,15 @@ class TodosChanged(EventKind, frozen=True):
     todos: tuple[Todo, ...]
 
 
+class KernelSaved(EventKind, frozen=True):
+    """What the kernel of the session holds is kept: it can be brought back."""
+
+    snapshot: str
+    """Digest of the sealed snapshot among the blobs; empty when the kernel holds nothing."""
+    dropped: tuple[str, ...] = ()
+    """Names whose values could not be kept."""
+
+
 class Rewound(EventKind, frozen=True):
     """The conversation is again what it was after `to_seq`, the files too, as far as `scope` says."""
 
@@ -228,6 +247,8 @@ class Rewound(EventKind, frozen=True):
     """The list as it was then."""
     left: tuple[str, ...] = ()
     """What could not be brought back, in words."""
+    snapshot: str = ""
+    """What the kernel held then."""
 
 
 class TurnEnded(EventKind, frozen=True):
@@ -284,6 +305,8 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     queue: tuple[QueuedPrompt, ...] = ()
     totals: Totals = Totals()
     todos: tuple[Todo, ...] = ()
+    snapshot: str = ""
+    """Digest of what the kernel holds."""
     seen: dict[str, str] = {}
     """Digests of the files the model knows, by path; the newest few hundred."""
 
@@ -331,6 +354,7 @@ Event = (
     | FilesSeen
     | FilesChanged
     | TodosChanged
+    | KernelSaved
     | Rewound
     | TurnEnded
     | BudgetWarned

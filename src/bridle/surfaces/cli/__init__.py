@@ -1,9 +1,11 @@
 """The `bridle` command: one module per group of commands, loaded only when one of them runs."""
 
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from bridle.core.errors import BridleError, UsageError
@@ -11,6 +13,8 @@ from bridle.surfaces.cli import parser
 from bridle.surfaces.terminal import Console, Screen, open_console
 
 __all__ = ["main"]
+
+_Command = Callable[[Namespace, Console], int]
 
 EXIT_FAILED = 1
 EXIT_USAGE = 64
@@ -48,10 +52,20 @@ def _run(argv: list[str], console: Console) -> int:
     if args.command is None:
         console.err.write(parser.build_parser().format_help())
         return EXIT_USAGE
-    module, _, function = args.command.partition(":")
-    command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
-    code: int = command(args, console)
+    code: int = _load(args.command)(args, console)
     return code
+
+
+def _load(command: str) -> _Command:
+    """Import what does a command; no module of it is garbage, so none is looked for meanwhile or later."""
+    module, _, function = command.partition(":")
+    gc.disable()  # it takes a tenth of the time until the command begins
+    try:
+        loaded: _Command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
+    finally:
+        gc.freeze()
+        gc.enable()
+    return loaded
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -7,7 +7,7 @@ import shtab
 from bridle.surfaces.cli.parser import build_parser
 from bridle.surfaces.terminal import Console
 
-COMPLETED_AS = {"cwd": shtab.DIRECTORY, "out": shtab.FILE}
+COMPLETED_AS = {"cwd": shtab.DIRECTORY, "out": shtab.FILE, "file": shtab.FILE}
 
 
 def completion(args: argparse.Namespace, console: Console) -> int:

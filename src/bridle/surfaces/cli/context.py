@@ -1,13 +1,26 @@
-"""`bridle context`: who uses the window, what is left out, and what the next turn sends."""
+"""`bridle context`: who uses the window, what is left out, and what the next turn sends.
+
+```
+session 019a8536-2b7c · model openai/gpt-5 · window 400,000 tokens
+system     █·······························     1,203   0.3%
+…
+      #  tokens  part      what
+      1     403  earlier   user       fix the parser
+```
+"""
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 
-from msgspec import json
+from msgspec import Struct, json
 
 from bridle.core.context import ContextUsage
+from bridle.core.door import Door, NextContext
+from bridle.core.errors import UsageError
+from bridle.core.ids import SessionId
 from bridle.core.messages import Message, ToolResult
-from bridle.sessions.service import NextContext
+from bridle.core.protocol import ModelReplied
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.render import count, describe_args, short_id
@@ -15,6 +28,7 @@ from bridle.surfaces.terminal import Colour, Console, Screen, cut, one_line
 
 BAR_CELLS = 40
 LABEL_WIDTH = 10
+ROOM_FOR_NUMBERS = 40
 PARTS: tuple[tuple[str, Colour], ...] = (
     ("system", "name"),
     ("tools", "name"),
@@ -25,34 +39,91 @@ PARTS: tuple[tuple[str, Colour], ...] = (
 )
 
 
+class ContextDiff(Struct, frozen=True):
+    """How what the next turn sends differs from what the last one sent."""
+
+    before: ContextUsage
+    now: ContextUsage
+    gone: tuple[Message, ...]
+    """What the last turn sent and the next does not."""
+    new: tuple[Message, ...]
+    system_changed: bool
+    tools_changed: bool
+
+
 def context(args: argparse.Namespace, console: Console) -> int:
-    """Show the context of a session's next turn."""
-    session, sent = asyncio.run(_next_context(args.session, console))
-    if args.json:
-        console.out.json(json.format(json.encode(sent), indent=2))
-        return 0
+    """Show the context of a session's next turn, or how it differs from the last one's."""
+    session, before, now = asyncio.run(_contexts(args, console))
+    diff = compare(before, now) if before is not None else None
     out = console.out
-    out.line(f"session {short_id(session)} · model {sent.model} · window {count(sent.usage.window, 'token')}")
-    for line in [*_bars(out, sent.usage), "", *_contents(out, sent)]:
+    if args.json:
+        out.json(json.format(json.encode(now if diff is None else diff), indent=2))
+        return 0
+    window = count(now.usage.window, "token")
+    out.line(f"session {short_id(session)} · model {now.model} · window {window}")
+    lines = _picture(out, now) if diff is None else _difference(out, diff)
+    for line in lines:
         out.line(line)
     return 0
 
 
-async def _next_context(wanted: str | None, console: Console) -> tuple[str, NextContext]:
+async def _contexts(
+    args: argparse.Namespace, console: Console
+) -> tuple[SessionId, NextContext | None, NextContext]:
     cwd = working_directory()
-    async with serving(console, cwd) as service:
-        sessions = await service.list(archived=True)
-        found = newest_session(sessions, cwd) if wanted is None else find_session(sessions, wanted)
-        return found.id, await service.next_context(found.id)
+    async with serving(console, cwd) as door:
+        sessions = await door.list(archived=True)
+        found = find_session(sessions, args.session) if args.session else newest_session(sessions, cwd)
+        before = await _last_context(door, found.id) if args.diff else None
+        return found.id, before, await door.next_context(found.id)
+
+
+async def _last_context(door: Door, session: SessionId) -> NextContext:
+    """Return what the last turn sent; raises UsageError when there was none."""
+    replies = [record.seq for record in await door.records(session) if isinstance(record.event, ModelReplied)]
+    if not replies:
+        raise UsageError("no turn has been made in this session yet", hint="leave out --diff")
+    return await door.next_context(session, replies[-1] - 1)
+
+
+def compare(before: NextContext, now: NextContext) -> ContextDiff:
+    """Say what is gone and what is new; messages are only ever left out at the front and added at the end."""
+    kept = _overlap(before.messages, now.messages)
+    return ContextDiff(
+        before.usage,
+        now.usage,
+        before.messages[: len(before.messages) - kept],
+        now.messages[kept:],
+        before.system != now.system,
+        before.tools != now.tools,
+    )
+
+
+def _overlap(before: Sequence[Message], now: Sequence[Message]) -> int:
+    """Return how many of the first messages now were the last ones before."""
+    for length in range(min(len(before), len(now)), 0, -1):
+        if tuple(before[len(before) - length :]) == tuple(now[:length]):
+            return length
+    return 0
+
+
+# ---------------------------------------------------------------------------- as a picture
+
+
+def _picture(screen: Screen, sent: NextContext) -> list[str]:
+    return [*_bars(screen, sent.usage), "", *_contents(screen, sent)]
 
 
 def _bars(screen: Screen, usage: ContextUsage) -> list[str]:
-    free = max(0, usage.window - usage.total - usage.reserve)
-    amounts = (usage.system, usage.tools, usage.earlier, usage.run, usage.reserve, free)
     return [
         _bar(screen, label, colour, amount, usage.window)
-        for (label, colour), amount in zip(PARTS, amounts, strict=True)
+        for (label, colour), amount in zip(PARTS, _amounts(usage), strict=True)
     ]
+
+
+def _amounts(usage: ContextUsage) -> tuple[int, ...]:
+    free = max(0, usage.window - usage.total - usage.reserve)
+    return usage.system, usage.tools, usage.earlier, usage.run, usage.reserve, free
 
 
 def _bar(screen: Screen, label: str, colour: Colour, amount: int, window: int) -> str:
@@ -70,13 +141,52 @@ def _contents(screen: Screen, sent: NextContext) -> list[str]:
     if usage.dropped_messages:
         note = f"{count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
         lines.append(screen.paint("warning", note))
-    lines.append(f"  {'system':<{LABEL_WIDTH}} {_cut(screen, sent.system)}")
+    lines.append(screen.paint("detail", _row("#", "tokens", "part", "what", "")))
+    lines.append(_row("", f"{usage.system:,}", "system", "", _cut(screen, sent.system)))
     if sent.tools:
-        lines.append(
-            f"  {'tools':<{LABEL_WIDTH}} {_cut(screen, ', '.join(tool.name for tool in sent.tools))}"
-        )
-    lines += [f"  {message.role:<{LABEL_WIDTH}} {_cut(screen, _gist(message))}" for message in sent.messages]
+        names = ", ".join(tool.name for tool in sent.tools)
+        lines.append(_row("", f"{usage.tools:,}", "tools", "", _cut(screen, names)))
+    for number, message in enumerate(sent.messages, 1):
+        part = "earlier" if number <= usage.earlier_messages else "this run"
+        tokens = f"{sent.tokens[number - 1]:,}" if number <= len(sent.tokens) else ""
+        lines.append(_row(str(number), tokens, part, message.role, _cut(screen, _gist(message))))
     return lines
+
+
+def _row(number: str, tokens: str, part: str, role: str, what: str) -> str:
+    return f"{number:>5} {tokens:>9}  {part:<8}  {role:<9}  {what}".rstrip()
+
+
+# ---------------------------------------------------------------------------- as a difference
+
+
+def _difference(screen: Screen, diff: ContextDiff) -> list[str]:
+    lines = [_change(label, was, now) for label, was, now in _changes(diff)]
+    notes = [
+        *(["the system text has changed: a vendor's cache of it is lost"] if diff.system_changed else []),
+        *(["the tools have changed: a vendor's cache of them is lost"] if diff.tools_changed else []),
+    ]
+    return [
+        *lines,
+        *(screen.paint("warning", note) for note in notes),
+        "",
+        *(screen.paint("failed", f"- {_named(screen, message)}") for message in diff.gone),
+        *(screen.paint("done", f"+ {_named(screen, message)}") for message in diff.new),
+    ]
+
+
+def _changes(diff: ContextDiff) -> list[tuple[str, int, int]]:
+    labels = [label for label, _ in PARTS]
+    return list(zip(labels, _amounts(diff.before), _amounts(diff.now), strict=True))
+
+
+def _change(label: str, was: int, now: int) -> str:
+    changed = f"{now - was:+,}" if now != was else "the same"
+    return f"{label:<{LABEL_WIDTH}} {was:>9,} -> {now:>9,}  {changed}"
+
+
+def _named(screen: Screen, message: Message) -> str:
+    return f"{message.role:<9} {_cut(screen, _gist(message))}"
 
 
 def _gist(message: Message) -> str:
@@ -86,4 +196,4 @@ def _gist(message: Message) -> str:
 
 
 def _cut(screen: Screen, text: str) -> str:
-    return cut(one_line(text[:1000]), max(20, screen.width - LABEL_WIDTH - 4))
+    return cut(one_line(text[:1000]), max(20, screen.width - ROOM_FOR_NUMBERS))

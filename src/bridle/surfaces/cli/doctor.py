@@ -6,17 +6,18 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import apsw
 from msgspec import Struct, json
 
-from bridle.app import models_dir, open_models, open_sandbox, open_store
+from bridle.app import kernel_settings, models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import BridleError, ToolError
-from bridle.core.ports import SandboxStatus
+from bridle.core.ids import SessionId
+from bridle.core.ports import Sandbox, SandboxStatus
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, Console, visible
@@ -70,23 +71,24 @@ def _look(console: Console) -> Iterator[Finding]:
     except BridleError as error:
         yield Finding("config", "fail", error.message, error.hint)
     else:
-        yield from _configured(settings)
+        yield from _configured(settings, console.environ)
     folders = [BASH_FOLDERS, console.environ.get("PATH", "")]
     yield bash_finding(shutil.which("bash", path=":".join(filter(None, folders))))
     yield ripgrep_finding()
     yield _terminal(console)
 
 
-def _configured(settings: Settings) -> Iterator[Finding]:
+def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
     for warning in settings.warnings:
         yield Finding("config", "warn", warning)
     if not settings.warnings:
         yield Finding("config", "ok", f"read for {settings.cwd}", "")
     yield asyncio.run(_store(settings))
     yield from asyncio.run(_models(settings))
-    status = open_sandbox(settings).status
-    yield sandbox_finding(status, is_off=settings.sandbox.mode == "off")
-    yield undo_finding(status, is_kept=settings.store.backend != "ephemeral")
+    sandbox = open_sandbox(settings)
+    yield sandbox_finding(sandbox.status, is_off=settings.sandbox.mode == "off")
+    yield undo_finding(sandbox.status, is_kept=settings.store.backend != "ephemeral")
+    yield asyncio.run(kernel_finding(settings, environ, sandbox))
 
 
 def _sqlite() -> Finding:
@@ -195,6 +197,29 @@ def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
         text = "as long as a session runs: store.backend is ephemeral"
         return Finding("undo", "warn", text, "bridle config set store.backend sqlite")
     return Finding("undo", "ok", f"for every tool and every command ({basis})")
+
+
+async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox: Sandbox) -> Finding:
+    """Start a kernel and say what it is; without one agents cannot run Python."""
+    from bridle.kernel.interpreter import find_python
+    from bridle.kernel.start import Place, start_kernel
+
+    chosen = kernel_settings(settings, environ)
+    cwd = str(settings.cwd)
+    try:
+        path = await asyncio.to_thread(find_python, chosen, cwd)
+        kernel = await start_kernel(sandbox, chosen, Place(cwd), SessionId("doctor"), specs=())
+    except ToolError as error:
+        return Finding("kernel", "warn", f"agents cannot run Python: {error.message}", error.hint)
+    try:
+        version = kernel.python
+    finally:
+        await kernel.close()
+    if chosen.syd_config:
+        return Finding("kernel", "ok", f"Python {version} in {path}, held by syd")
+    held = sandbox.status.kind if chosen.confined else "none"
+    text = f"Python {version} in {path}, " + ("not held" if held == "none" else f"held by {held}")
+    return Finding("kernel", "warn" if held == "none" else "ok", text)
 
 
 def _split_hint(why: str) -> tuple[str, str]:

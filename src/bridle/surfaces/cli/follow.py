@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from bridle.core.door import Door
 from bridle.core.errors import SessionNotRunning
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
@@ -21,7 +22,6 @@ from bridle.core.protocol import (
     Resume,
     ToolFinished,
 )
-from bridle.sessions.service import Receipt, SessionService
 from bridle.surfaces.cli.approve import Approver
 from bridle.surfaces.cli.interrupts import Interrupts
 from bridle.surfaces.cli.views import View
@@ -41,7 +41,7 @@ class Follower:
 
     def __init__(
         self,
-        service: SessionService,
+        service: Door,
         session: SessionId,
         view: View,
         approver: Approver | None,
@@ -61,6 +61,9 @@ class Follower:
         self._group = asyncio.TaskGroup()
         self._reader_left = False
         self._has_ended = False
+        self._joined: asyncio.Task[Any] | None = None
+        """Who follows a run that somebody else has started."""
+        self._is_leaving = False
 
     async def run(self, command: Prompt | Resume, last_seq: int) -> Result:
         """Hand in a command and show everything up to the end of its run.
@@ -74,8 +77,24 @@ class Follower:
         self._when_taken()
         if last_seq <= 1:
             self._view.show(newest)
+        assert receipt.run_id is not None, "only a busy session queues a prompt"
+        return await self._show_run(receipt.run_id, stream)
+
+    async def join(self, run_id: RunId, after: int) -> Result | None:
+        """Show a run that goes on already, from the record after `after` on; None when the user leaves."""
+        self._joined = asyncio.current_task()
         try:
-            result = await self._follow(receipt, stream)
+            return await self._show_run(run_id, self._service.watch(self._session, after))
+        except asyncio.CancelledError:
+            if not self._is_leaving:
+                raise
+            assert self._joined is not None
+            self._joined.uncancel()
+            return None
+
+    async def _show_run(self, run_id: RunId, stream: AsyncIterator[Record | Delta]) -> Result:
+        try:
+            result = await self._follow(run_id, stream)
         finally:
             if not self._reader_left:
                 self._view.pause()
@@ -84,9 +103,8 @@ class Follower:
         self._view.finish(result)
         return result
 
-    async def _follow(self, receipt: Receipt, stream: AsyncIterator[Record | Delta]) -> Result:
-        assert receipt.run_id is not None, "only a busy session queues a prompt"
-        ledger = Ledger(self._session, receipt.run_id)
+    async def _follow(self, run_id: RunId, stream: AsyncIterator[Record | Delta]) -> Result:
+        ledger = Ledger(self._session, run_id)
         async with self._group as group:
             answering = group.create_task(self._answer_all())
             with Interrupts(self._interrupted, self._quitting):
@@ -159,7 +177,11 @@ class Follower:
     # ------------------------------------------------------------------ ending early
 
     def _interrupted(self) -> None:
-        self._cancel("interrupted by the user")
+        if self._joined is None:
+            self._cancel("interrupted by the user")
+        else:
+            self._is_leaving = True
+            self._joined.cancel()
 
     def _cancel(self, reason: str) -> None:
         if not self._has_ended:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct, json
 
+from bridle.core.ids import CallId
 from bridle.core.messages import Message
-from bridle.core.protocol import Outcome, QueuedPrompt, RunEnded, Totals
-from bridle.core.session import Session, SessionSummary, fold
+from bridle.core.protocol import Outcome, QueuedPrompt, Record, RunEnded, Totals
+from bridle.core.session import SessionSummary, fold
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.nested import Cell, cells_of
 from bridle.surfaces.render import short_id
 from bridle.surfaces.terminal import Console, Screen, columns, cut, cut_start, one_line, pad
 from bridle.surfaces.transcript import local_time, transcript_lines
@@ -40,6 +42,8 @@ class SessionView(Struct, frozen=True):
     queue: tuple[QueuedPrompt, ...]
     last_run: RunEnded | None
     messages: list[Message]
+    cells: dict[CallId, Cell]
+    """What code has done, by the call that ran it."""
 
 
 def list_sessions(args: argparse.Namespace, console: Console) -> int:
@@ -57,11 +61,11 @@ def list_sessions(args: argparse.Namespace, console: Console) -> int:
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Show one session."""
-    summary, session = asyncio.run(_read(console, args.session))
+    summary, records = asyncio.run(_read(console, args.session))
     if args.json:
-        console.out.json(json.format(json.encode(_view(summary, session)), indent=2))
+        console.out.json(json.format(json.encode(_view(summary, records)), indent=2))
         return 0
-    for line in transcript_lines(console.out, session):
+    for line in transcript_lines(console.out, records):
         console.out.line(line)
     return 0
 
@@ -71,16 +75,25 @@ async def _list(console: Console, *, archived: bool) -> list[SessionSummary]:
         return await store.list(archived=archived)
 
 
-async def _read(console: Console, wanted: str) -> tuple[SessionSummary, Session]:
+async def _read(console: Console, wanted: str) -> tuple[SessionSummary, list[Record]]:
     async with reading(console) as store:
         summary = find_session(await store.list(archived=True), wanted)
-        return summary, fold(await store.read(summary.id))
+        return summary, await store.read(summary.id)
 
 
-def _view(summary: SessionSummary, session: Session) -> SessionView:
+def _view(summary: SessionSummary, records: list[Record]) -> SessionView:
+    session = fold(records)
     facts = session.known
     messages = [item.message for item in session.messages]
-    return SessionView(summary, facts.totals, facts.granted, facts.queue, session.last, messages)
+    return SessionView(
+        summary,
+        facts.totals,
+        facts.granted,
+        facts.queue,
+        session.last,
+        messages,
+        cells_of(records),
+    )
 
 
 def _rows(sessions: Sequence[SessionSummary]) -> list[tuple[str, ...]]:

@@ -53,7 +53,7 @@ class ModelView(Struct, frozen=True):
 
 def list_models(args: argparse.Namespace, console: Console) -> int:
     """List models: those that can be asked now, or every known one that a filter fits."""
-    known = open_models(_load(console)).listed()
+    known = [facts for facts in open_models(_load(console)).listed() if facts.kind != "direct"]
     wanted = args.filter.lower() if args.filter else ""
     if args.all or wanted:
         found = [facts for facts in known if wanted in facts.model.ref.lower()]

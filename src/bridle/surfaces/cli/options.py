@@ -20,6 +20,7 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     """Read what one run does differently; raises UsageError naming the flag."""
     return RunOptions(
         model=args.model,
+        code=args.code,
         mode=args.mode,
         allow=rule_texts("allow", args.allow),
         ask=rule_texts("ask", args.ask),

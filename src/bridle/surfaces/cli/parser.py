@@ -5,10 +5,15 @@ module is imported only when the command runs, so that `--help` stays quick.
 """
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from bridle import __version__
 from bridle.core.errors import UsageError
+from bridle.surfaces.cli.agent_words import add_agents, add_skills
+from bridle.surfaces.cli.daemon_words import add_daemon
+from bridle.surfaces.cli.import_words import add_import
+from bridle.surfaces.cli.kernel_words import add_kernel
 from bridle.surfaces.cli.rule_words import add_rules, add_sandbox, add_trust
 from bridle.surfaces.cli.session_words import add_session
 from bridle.surfaces.cli.words import (
@@ -28,6 +33,7 @@ examples:
   bridle run --accept-edits "add a test for the parser"
   bridle run --continue "now the documentation too"
   bridle run --continue                        go on with a run that was cut off
+  bridle run --code "which module has the most functions"
   bridle run -p --output json --allow 'edit_file(src/**)' --max-cost 0.50 "fix the lint errors"
 
 exit codes:
@@ -49,7 +55,7 @@ examples:
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Read a command line; raises UsageError, or SystemExit after printing a help text."""
-    parser = build_parser()
+    parser = build_parser(argv[0] if argv else "")
     args, rest = parser.parse_known_args(argv)
     if rest and getattr(args, "prompt", None) is not None:
         args.prompt += _late_words(rest)
@@ -67,8 +73,8 @@ def _late_words(rest: list[str]) -> list[str]:
     return words + rest[len(words) + 1 :]
 
 
-def build_parser() -> Parser:
-    """Build the whole command line."""
+def build_parser(wanted: str = "") -> Parser:
+    """Build the command line: of one command, as all together take longer than many a command, or whole."""
     parser = Parser(
         prog="bridle",
         description="Run LLM agents on your machine: they ask before they act, and everything is recorded.",
@@ -79,18 +85,34 @@ def build_parser() -> Parser:
     )
     parser.set_defaults(command=None, prog="bridle")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    _add_run(commands)
-    add_session(commands)
-    _add_context(commands)
-    _add_config(commands)
-    add_rules(commands)
-    add_trust(commands)
-    add_sandbox(commands)
-    _add_models(commands)
-    _add_doctor(commands)
-    _add_schema(commands)
-    _add_completion(commands)
+    adders = _adders()
+    for add in [adders[wanted]] if wanted in adders else dict.fromkeys(adders.values()):
+        add(commands)
     return parser
+
+
+def _adders() -> dict[str, Callable[[Commands], None]]:
+    """Return what adds each command, in the order of the help text."""
+    return {
+        "run": _add_run,
+        "session": add_session,
+        "context": _add_context,
+        "config": _add_config,
+        "agents": add_agents,
+        "skills": add_skills,
+        "rules": add_rules,
+        "trust": add_trust,
+        "sandbox": add_sandbox,
+        "kernel": add_kernel,
+        "daemon": add_daemon,
+        "ps": add_daemon,
+        "attach": add_daemon,
+        "import": add_import,
+        "models": _add_models,
+        "doctor": _add_doctor,
+        "schema": _add_schema,
+        "completion": _add_completion,
+    }
 
 
 # ---------------------------------------------------------------------------- run
@@ -126,6 +148,20 @@ def _add_conversation(group: Any) -> None:
         help="go on in the newest session of this directory; without a prompt, finish a run that was cut off",
     )
     group.add_argument("--cwd", metavar="DIR", help="work in this directory")
+    style = group.add_mutually_exclusive_group()
+    style.add_argument(
+        "--code",
+        action="store_const",
+        const=True,
+        help="let the model write Python that calls the tools, instead of calling them one by one",
+    )
+    style.add_argument(
+        "--no-code",
+        dest="code",
+        action="store_const",
+        const=False,
+        help="the opposite, for an agent that works this way",
+    )
 
 
 def _add_output(group: Any) -> None:
@@ -171,6 +207,7 @@ def _add_context(commands: Commands) -> None:
         commands, "context", "context:context", "show what the next turn of a session would send"
     )
     with_session(context, nargs="?", default=None, help="(default: the newest session of this directory)")
+    context.add_argument("--diff", action="store_true", help="how it differs from what the last turn sent")
     with_json(context)
 
 

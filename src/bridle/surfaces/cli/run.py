@@ -14,17 +14,16 @@ import shlex
 
 from msgspec import Struct
 
+from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, RunOptions
 from bridle.core.session import SessionSummary
-from bridle.sessions.service import SessionService
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import NOBODY, Follower
 from bridle.surfaces.cli.options import options_in, run_options
 from bridle.surfaces.cli.prompt import read_prompt
-from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.cli.views import JsonView, View
 from bridle.surfaces.live import TextView
@@ -61,6 +60,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     cwd = working_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, prompt, console)) if goes_on else None
     where = session.cwd if session else cwd
+    if prompt.startswith("/"):
+        from bridle.surfaces.skill_prompt import expand_in  # few prompts need it
+
+        prompt = expand_in(prompt, where, console.environ)
     job = Job(prompt, options_in(options, where, console.environ), args.agent, where, session)
     headless = args.final_only or args.output != "text"
     approver = None if headless else open_approver(console.environ)
@@ -75,6 +78,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 async def _find(args: argparse.Namespace, cwd: str, prompt: str, console: Console) -> SessionSummary:
     """Find the session to go on in, and refuse flags that contradict what it is."""
+    from bridle.surfaces.cli.reading import reading  # a new session needs none
+
     async with reading(console, cwd) as store:
         sessions = await store.list(archived=True)
     found = newest_session(sessions, cwd) if args.go_on else find_session(sessions, args.session)
@@ -114,7 +119,7 @@ async def _perform(job: Job, view: View, approver: Approver | None, console: Con
         return await follower.run(job.command, job.session.last_seq)
 
 
-async def _begin(service: SessionService, job: Job, view: View, approver: Approver | None) -> Result:
+async def _begin(service: Door, job: Job, view: View, approver: Approver | None) -> Result:
     session = await service.create(cwd=job.cwd, agent=job.agent or "")
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
@@ -124,7 +129,7 @@ async def _begin(service: SessionService, job: Job, view: View, approver: Approv
         raise
 
 
-async def _cut_calls(service: SessionService, session: SessionSummary, *, resumes: bool) -> list[str]:
+async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -> list[str]:
     """Say which calls the last run was cut off in, if it was."""
     if not session.unfinished:
         return []

@@ -1,33 +1,71 @@
-"""Opening the whole engine, for the commands that change or run something."""
+"""Reaching the sessions, for the commands that change or run something: in the daemon, or in this process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bridle.app import open_service
-from bridle.config.settings import load_settings
+from bridle.config.settings import Settings, load_settings
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
 from bridle.core.session import SessionSummary
-from bridle.sessions.service import SessionService
 from bridle.surfaces.cli.find import find_session, working_directory
-from bridle.surfaces.cli.models import weights_notice
 from bridle.surfaces.terminal import Console
 
-Work = Callable[[SessionService, SessionSummary], Awaitable[None]]
+Work = Callable[[Door, SessionSummary], Awaitable[None]]
+
+ENGINE_KEYS = ("kernel", "models", "providers", "retry", "sandbox", "store", "tools")
+"""What the engine is made of: a project that sets one of these needs an engine of its own."""
 
 
 @asynccontextmanager
-async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[SessionService]:
-    """Open the engine for a directory, and close it afterwards; what a project may not set is said."""
+async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Door]:
+    """Reach the sessions for a directory, and let go afterwards; what a project may not set is said."""
     cwd = cwd or working_directory()
     settings = load_settings(console.environ, Path(cwd))
     for warning in settings.warnings:
         console.warn(warning)
-    service = open_service(settings, console.environ, weights_notice(console))
+    door = await _daemon(settings, console) or _engine(settings, console)
     try:
-        yield service
+        yield door
     finally:
-        await service.aclose()
+        await door.aclose()
+
+
+def _engine(settings: Settings, console: Console) -> Door:
+    from bridle.app import open_service
+    from bridle.surfaces.cli.models import weights_notice
+
+    return open_service(settings, console.environ, weights_notice(console))
+
+
+async def _daemon(settings: Settings, console: Console) -> Door | None:
+    """Return the daemon's sessions, where it is wanted, runs, and is as this directory needs it."""
+    if settings.daemon == "never" or settings.store.backend == "ephemeral" or _needs_own_engine(settings):
+        return None
+    from bridle.surfaces.daemon.place import Place
+
+    place = Place(settings.home)
+    if settings.daemon == "running" and not place.is_held():
+        return None
+    from bridle.surfaces.daemon.starting import reach, start
+
+    try:
+        return await reach(place) or (
+            await start(place, console.environ) if settings.daemon == "auto" else None
+        )
+    except BridleError as error:  # it does not want us, or does not start
+        console.warn(f"{error.message}; going on without it")
+        console.hint(error.hint)
+        return None
+
+
+def _needs_own_engine(settings: Settings) -> bool:
+    return any(
+        path[0] in ENGINE_KEYS and source.layer in ("project", "flag")
+        for path, sources in settings.sources.items()
+        for source in sources
+    )
 
 
 def with_session(wanted: str, console: Console, work: Work) -> int:

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct, json
 
+from bridle.core.door import Door, RewindPlan
 from bridle.core.errors import SessionConflict, UsageError
 from bridle.core.protocol import ModelReplied, Record, Rewind, Rewound, RunStarted
 from bridle.core.revision import FileChange
 from bridle.core.session import SessionSummary
 from bridle.core.transcript import live
-from bridle.sessions.rewind import find_turn, last_rewind, turns_of
-from bridle.sessions.service import RewindPlan, SessionService, Turn
+from bridle.core.turns import Turn, find_turn, last_rewind, turns_of
 from bridle.surfaces.cli.confirm import confirmed
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import count, describe_args, paint_diff, short_id
@@ -50,9 +50,9 @@ class RewindResult(Struct, frozen=True):
 def turns(args: argparse.Namespace, console: Console) -> int:
     """List the turns one can go back to."""
 
-    async def show(service: SessionService, session: SessionSummary) -> None:
+    async def show(service: Door, session: SessionSummary) -> None:
         if args.json:
-            console.out.json(json.format(json.encode(await service.turns(session.id)), indent=2))
+            console.out.json(json.format(json.encode(turns_of(await service.records(session.id))), indent=2))
             return
         for line in turn_lines(console.out, await service.records(session.id)):
             console.out.line(line)
@@ -63,7 +63,7 @@ def turns(args: argparse.Namespace, console: Console) -> int:
 def diff(args: argparse.Namespace, console: Console) -> int:
     """Show what a session, or one turn of it, changed on disk."""
 
-    async def show(service: SessionService, session: SessionSummary) -> None:
+    async def show(service: Door, session: SessionSummary) -> None:
         after, upto = 0, None
         if args.turn is not None:
             records = await service.records(session.id)
@@ -88,7 +88,7 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("say where to go back to", hint="--to TURN (see bridle session turns ID), or --undo")
     failed = False
 
-    async def go_back(service: SessionService, session: SessionSummary) -> None:
+    async def go_back(service: Door, session: SessionSummary) -> None:
         nonlocal failed
         records = await service.records(session.id)
         to_seq = last_rewind(records) if args.undo else find_turn(records, args.to).seq
@@ -120,9 +120,7 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
 # ---------------------------------------------------------------------------- going back
 
 
-async def _show_plan(
-    console: Console, service: SessionService, plan: RewindPlan, args: argparse.Namespace
-) -> None:
+async def _show_plan(console: Console, service: Door, plan: RewindPlan, args: argparse.Namespace) -> None:
     lines = (await service.describe(plan.changes)).split("\n")
     _write_diff(console.out, "\n".join(lines[:MAX_DIFF_LINES]))
     console.out.flush()

@@ -11,8 +11,20 @@ Commands = Any  # argparse keeps the type of add_subparsers() private
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage the way every other error is reported."""
 
+    _width = 78
+
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
+        super().__init__(allow_abbrev=False, **options)
+
+    def format_help(self) -> str:
+        """Return the help text, as wide as the terminal."""
+        import shutil  # needed for a help text only
+
+        self._width = shutil.get_terminal_size().columns - 2
+        return super().format_help()
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return _Formatter(self.prog, max_help_position=30, width=self._width)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing a usage block."""
@@ -31,9 +43,6 @@ class Parser(argparse.ArgumentParser):
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Lists commands without the line that says COMMAND again."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
 
     def _format_action(self, action: argparse.Action) -> str:
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  argparse has no public name for it

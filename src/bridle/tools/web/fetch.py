@@ -46,10 +46,17 @@ class WebFetch:
 
     parallel = True
 
-    def __init__(self, network: Network = DIRECT, *, max_body_bytes: int = MAX_BODY_BYTES) -> None:
-        """Say how the web is reached, and limit how much of a page is read."""
+    def __init__(
+        self,
+        network: Network = DIRECT,
+        *,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """Say how the web is reached, and limit how much of a page is read, and for how long."""
         self._network = network
         self._max_body_bytes = max_body_bytes
+        self._timeout_s = timeout_s
 
     @property
     def spec(self) -> ToolSpec:
@@ -72,7 +79,8 @@ class WebFetch:
         url = parse_url(text_arg(args, "url"))
         form = _format(args)
         limit = min(max(1, integer_arg(args, "limit") or self._max_body_bytes), self._max_body_bytes)
-        timeout_s = min(max(1, integer_arg(args, "timeout") or TIMEOUT_S), MAX_TIMEOUT_S)
+        asked_s = integer_arg(args, "timeout")
+        timeout_s = min(max(1, asked_s), MAX_TIMEOUT_S) if asked_s else self._timeout_s
         request = Request(url, "web_fetch", context, self._network, _ACCEPT, compressed=True)
         try:
             async with asyncio.timeout(timeout_s):
@@ -83,7 +91,7 @@ class WebFetch:
                     page = await _read(answer, self._max_body_bytes)
                 text = await _rendered(page, form, self._max_body_bytes)
         except TimeoutError as error:
-            raise ToolError(f"{url}: no complete answer within {timeout_s} s") from error
+            raise ToolError(f"{url}: no complete answer within {timeout_s:g} s") from error
         head = f"URL: {page.url}\nStatus: {status}\n" + (f"Title: {page.title}\n" if page.title else "")
         return ToolOutput(f"{head}\n{_cut(text, limit, page, self._max_body_bytes)}")
 

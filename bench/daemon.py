@@ -1,0 +1,261 @@
+"""What the daemon costs and saves: a thin client, many runs at once, its memory, and a long stream.
+
+`client`: CPU of `bridle run -p` through a warm daemon, from its start until the daemon's request is at the
+model, against `python -c "import asyncio"`; beside it the same command with an engine of its own.
+`runs`: 200 runs of 5 turns at once, each with a connection of its own, against the same engine without a
+wire; what the daemon and the clients use is added.
+`events`: 100,000 small records of one session, seen by a watcher who comes late, in the same way.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from children import child_env, child_figures
+from coldstart import cpu_until_request_s
+from measure import PYTHON, child_cpu_s, report
+
+if TYPE_CHECKING:
+    from bridle.core.door import Door
+    from bridle.core.ids import SessionId
+
+ROUNDS = 9
+RUNS = 200
+TURNS = 5
+EVENTS = 100_000
+TIMEOUT_S = 60.0
+_CPUCLOCK_SCHED = 2  # of the kernel's posix-timers.h: the time that all threads of a process ran
+
+LOOK = {"calls": [{"name": "list_files", "args": {}}]}
+SCRIPT = {"replies": [*([LOOK] * (TURNS - 1)), {"text": "All files have been looked at."}]}
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare CPU time; the bars are 1.6, 0.5, 1.5, 60 MB and 3.5."""
+    return report([*thin_client(), *many_runs(), *long_stream()])
+
+
+@contextmanager
+def daemon(home: Path) -> Iterator[int]:
+    """Run a daemon of a home; yield its process."""
+    env = child_env(BRIDLE_HOME=str(home))
+    subprocess.run(
+        [PYTHON, "-m", "bridle", "daemon", "start"], env=env, check=True, stdout=subprocess.DEVNULL
+    )
+    try:
+        yield int((home / "run" / "daemon.lock").read_text())
+    finally:
+        subprocess.run(
+            [PYTHON, "-m", "bridle", "daemon", "stop"], env=env, check=True, stdout=subprocess.DEVNULL
+        )
+
+
+def cpu_s(pid: int) -> float:
+    """Return the CPU seconds of a process so far."""
+    return time.clock_gettime(~pid << 3 | _CPUCLOCK_SCHED)
+
+
+# ---------------------------------------------------------------------------- a thin client
+
+
+def thin_client() -> list[tuple[str, float, float]]:
+    """Measure the CPU of a command until its request is sent, with a daemon and without one."""
+    floors, alone, served = [], [], []
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(TIMEOUT_S)
+        home, work = Path(folder) / "home", Path(folder) / "work"
+        home.mkdir()
+        work.mkdir()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        (home / "config.toml").write_text(f'model = "local/bench"\n[providers.local]\nbase_url = "{url}"\n')
+        alone = [cpu_until_request_s(server, home, work) for _ in range(ROUNDS // 2)]
+        with daemon(home):
+            cpu_until_request_s(server, home, work)  # warms it
+            for _ in range(ROUNDS):
+                floors.append(child_cpu_s([PYTHON, "-c", "import asyncio"]))
+                served.append(cpu_until_request_s(server, home, work))
+    floor, thin, thick = min(floors), min(served), min(alone)
+    print(
+        f"CPU: import asyncio {floor * 1000:.0f} ms, bridle run until its request {thin * 1000:.0f} ms "
+        f"through the daemon, {thick * 1000:.0f} ms without it"
+    )
+    return [
+        ("bridle run through the daemon / python -c 'import asyncio' (CPU)", thin / floor, 1.6),
+        ("bridle run through the daemon / without it (CPU)", thin / thick, 0.5),
+    ]
+
+
+# ---------------------------------------------------------------------------- many runs at once
+
+
+def many_runs() -> list[tuple[str, float, float]]:
+    """Measure many runs at once, in the daemon and in one process, and the daemon's memory before them."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder) / "work"
+        work.mkdir()
+        (work / "file.txt").write_text("text\n")
+        script = Path(folder) / "script.json"
+        script.write_text(json.dumps(SCRIPT))
+        [alone] = child_figures(__file__, "runs-alone", _home(folder, "alone"), str(work), str(script))
+        home = _home(folder, "served")
+        with daemon(Path(home)) as pid:
+            idle_mb = _resident_mb(pid)
+            child_figures(__file__, "runs", home, str(work), str(script))  # loads what the first run loads
+            before = cpu_s(pid)
+            [clients] = child_figures(__file__, "runs", home, str(work), str(script))
+            served = cpu_s(pid) - before
+            after_mb = _resident_mb(pid)
+    print(
+        f"CPU: {RUNS} runs of {TURNS} turns in one process {alone:.2f} s, "
+        f"in the daemon {served:.2f} s and {clients:.2f} s for the clients\n"
+        f"memory of the daemon: idle {idle_mb:.0f} MB, after {2 * RUNS} runs {after_mb:.0f} MB"
+    )
+    return [
+        (f"{RUNS} runs at once, daemon and clients / in one process (CPU)", (served + clients) / alone, 1.5),
+        ("MB of an idle daemon", idle_mb, 60.0),
+    ]
+
+
+def _home(folder: str, name: str) -> str:
+    home = Path(folder) / name
+    home.mkdir()
+    return str(home)
+
+
+def _resident_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2
+
+
+async def run_alone(home: str, work: str, script: str) -> float:
+    """Return the CPU seconds of the runs in this process, without its start."""
+    from bridle.app import open_service
+    from bridle.config.settings import load_settings
+
+    environ = {"BRIDLE_HOME": home, "HOME": home, "PATH": os.environ["PATH"]}
+    service = open_service(load_settings(environ, Path("/")), environ)  # as the daemon does
+    await asyncio.gather(*(run_once(service, work, script) for _ in range(RUNS)))
+    began = time.process_time()
+    await asyncio.gather(*(run_once(service, work, script) for _ in range(RUNS)))
+    used_s = time.process_time() - began
+    await service.aclose()
+    return used_s
+
+
+async def run_served(home: str, work: str, script: str) -> float:
+    """Return the CPU seconds of this process for the same runs in the daemon."""
+    from bridle.surfaces.daemon.place import Place
+    from bridle.surfaces.daemon.starting import reach
+
+    async def run_by_itself() -> None:
+        client = await reach(Place(Path(home)))
+        assert client is not None
+        await run_once(client, work, script)
+        await client.aclose()
+
+    began = time.process_time()
+    await asyncio.gather(*(run_by_itself() for _ in range(RUNS)))
+    return time.process_time() - began
+
+
+async def run_once(door: "Door", work: str, script: str) -> None:
+    """Begin a session and run it to its end, watching all of it."""
+    from bridle.core.messages import user_message
+    from bridle.core.protocol import Prompt, RunOptions
+
+    session = await door.create(cwd=work)
+    prompt = Prompt(user_message("Look."), RunOptions(model=f"scripted/{script}"))
+    receipt = await door.submit(session, prompt)
+    assert receipt.run_id is not None
+    ended = await door.wait(session, receipt.run_id)
+    assert (ended.outcome, ended.turns) == ("completed", TURNS), ended
+
+
+# ---------------------------------------------------------------------------- a long stream
+
+
+def long_stream() -> list[tuple[str, float, float]]:
+    """Measure a watcher who sees a long session, in the daemon and in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = _home(folder, "home")
+        [alone] = child_figures(__file__, "events-alone", home)
+        with daemon(Path(home)) as pid:
+            child_figures(__file__, "events", home)
+            before = cpu_s(pid)
+            client, wall = child_figures(__file__, "events", home)
+            served = cpu_s(pid) - before
+    print(
+        f"{EVENTS} events over one watch: {EVENTS / wall:,.0f} a second; CPU in one process {alone:.2f} s, "
+        f"in the daemon {served:.2f} s and {client:.2f} s for the client"
+    )
+    return [(f"{EVENTS} events over one watch / in one process (CPU)", (served + client) / alone, 3.5)]
+
+
+async def watch_alone(home: str) -> float:
+    """Write a long session, and return the CPU seconds of a watcher in this process."""
+    from bridle.app import open_service
+    from bridle.config.settings import load_settings
+    from bridle.core.protocol import SessionTitled
+
+    environ = {"BRIDLE_HOME": home, "HOME": home, "PATH": os.environ["PATH"]}
+    service = open_service(load_settings(environ, Path(home)), environ)
+    session = await service.create(cwd=home)
+    store = service._engine.store  # noqa: SLF001  no command writes that many events
+    for first in range(1, EVENTS, 1000):
+        titles = [SessionTitled(f"title {number}") for number in range(first, min(first + 1000, EVENTS))]
+        await store.append(session, first, titles)
+    began = time.process_time()
+    await watch_all(service, session)
+    used_s = time.process_time() - began
+    await service.aclose()
+    return used_s
+
+
+async def watch_served(home: str) -> tuple[float, float]:
+    """Return the CPU and the wall seconds of a watcher of the same session in the daemon."""
+    from bridle.surfaces.daemon.place import Place
+    from bridle.surfaces.daemon.starting import reach
+
+    client = await reach(Place(Path(home)))
+    assert client is not None
+    [summary] = await client.list()
+    began, began_wall = time.process_time(), time.monotonic()
+    await watch_all(client, summary.id)
+    used_s, wall_s = time.process_time() - began, time.monotonic() - began_wall
+    await client.aclose()
+    return used_s, wall_s
+
+
+async def watch_all(door: "Door", session: "SessionId") -> None:
+    """Watch until the last event has come."""
+    seen = 0
+    stream = door.watch(session)
+    async for _ in stream:
+        seen += 1
+        if seen == EVENTS:
+            break
+    await stream.aclose()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        main()
+    else:
+        kind, *words = sys.argv[1:]
+        works = {
+            "runs": run_served,
+            "runs-alone": run_alone,
+            "events": watch_served,
+            "events-alone": watch_alone,
+        }
+        figures = asyncio.run(works[kind](*words))
+        print(*(figures if isinstance(figures, tuple) else (figures,)))

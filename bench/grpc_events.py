@@ -1,0 +1,204 @@
+"""100,000 small events over one gRPC stream, against a server that only writes the same messages.
+
+```
+bare      a handler that writes token events in a loop
+bridle    a model's fragments through the loop, the driver, the bus and the Run stream
+```
+
+Both serve the same client, which is another process. The fragments come no faster than the stream takes
+them: what would be measured otherwise is how quickly they are dropped for a reader that is too slow.
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from children import child_env, child_figures
+from measure import PYTHON, report
+
+EVENTS = 100_000
+ROUNDS = 3
+AHEAD = 1_000  # fragments that the model may be ahead of the stream
+
+
+class Paced:
+    """A door whose watchers can be waited for, and a provider that does."""
+
+    def __init__(self) -> None:
+        self.door: Any = None
+        self._made = self._seen = 0
+        self._caught_up = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.door, name)
+
+    async def watch(self, session: Any, after: int = 0) -> AsyncGenerator[Any, None]:
+        """Count what a watcher takes."""
+        async for item in self.door.watch(session, after):
+            yield item
+            self._seen += 1
+            if self._made - self._seen < AHEAD:
+                self._caught_up.set()
+
+    async def stream(self, request: Any) -> AsyncGenerator[Any, None]:
+        """Yield the fragments of one long answer."""
+        from bridle.core.messages import Message, Text, Usage
+        from bridle.core.model import ModelReply
+        from bridle.core.protocol import TextDelta
+
+        for number in range(EVENTS):
+            yield TextDelta(f" w{number % 1000:03}")
+            self._made += 1
+            if self._made - self._seen >= 2 * AHEAD:
+                self._caught_up.clear()
+                await self._caught_up.wait()
+        yield ModelReply(Message("assistant", (Text("Done."),)), "end_turn", Usage(input=1, output=1))
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+    async def status(self) -> Any:
+        """Stand for the daemon, which nobody asks."""
+        raise NotImplementedError
+
+    def request_shutdown(self) -> None:
+        """Stand for the daemon."""
+
+
+async def serve_bridle(home: Path) -> tuple[int, Any]:
+    """Serve the engine on its default store; return the port and what keeps it alive."""
+    from turns import OneModel
+
+    from bridle.core.agent import Agent
+    from bridle.sessions.engine import Engine
+    from bridle.sessions.service import SessionService
+    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.stores.claims import FileClaims
+    from bridle.stores.sqlite import SqliteStore
+    from bridle.surfaces.grpc import serve_grpc
+
+    paced = Paced()
+    paced.door = SessionService(
+        Engine(
+            store=SqliteStore(home / "bridle.db", SystemClock()),
+            claims=FileClaims(home / "claims"),
+            models=OneModel(paced),
+            load_agent=lambda name, cwd: Agent(name, "You are a bench.", "bench/bench"),
+            tools=(),
+            clock=SystemClock(),
+            chance=SystemChance(),
+        )
+    )
+    server = await serve_grpc(paced, paced, address="127.0.0.1:0", cwd=str(home))
+    return server.port, server
+
+
+async def serve_bare(home: Path) -> tuple[int, Any]:
+    """Serve a handler that writes the same messages and does nothing else."""
+    import grpc
+
+    from bridle.surfaces.grpc.generated import kontekst_pb2 as pb
+    from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import add_AgentServiceServicer_to_server
+
+    class Bare:
+        async def Run(self, requests: Any, context: Any) -> None:  # noqa: N802  its name on the wire
+            await context.read()
+            for number in range(EVENTS):
+                await context.write(pb.RunEvent(token=pb.TokenDeltaEvent(text=f" w{number % 1000:03}")))
+            await context.write(pb.RunEvent(completed=pb.RunCompletedEvent(content="Done.")))
+            await context.read()
+
+    server = grpc.aio.server()
+    add_AgentServiceServicer_to_server(Bare(), server)  # type: ignore[arg-type]
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    return port, server
+
+
+async def serve(kind: str) -> None:
+    """Print the port, serve until the input ends, print the CPU seconds since."""
+    with tempfile.TemporaryDirectory() as home:
+        port, server = await (serve_bare if kind == "bare" else serve_bridle)(Path(home))
+        began = time.process_time()
+        print(port, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+        print(time.process_time() - began, flush=True)
+        del server
+
+
+async def read_all(port: str) -> None:
+    """Read one run; print the seconds from its first token to its last."""
+    import grpc
+
+    from bridle.surfaces.grpc.generated import kontekst_pb2 as pb
+    from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import AgentServiceStub
+
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        call = AgentServiceStub(channel).Run()
+        await call.write(pb.RunCommand(start=pb.StartRunCommand(prompt="Tell me a long story.")))
+        tokens, began = 0, time.monotonic()
+        async for event in call:
+            kind = event.WhichOneof("event")
+            tokens += kind == "token"
+            if kind in ("completed", "failed"):
+                break
+        took_s = time.monotonic() - began
+        await call.done_writing()
+    assert tokens == EVENTS, f"{tokens} of {EVENTS} tokens, then {event}"
+    print(took_s)
+
+
+@contextmanager
+def server_of(kind: str) -> Iterator[tuple[str, "list[float]"]]:
+    """Run a server; yield its port, and a list that its CPU seconds are put into at the end."""
+    spent: list[float] = []
+    with subprocess.Popen(
+        [PYTHON, __file__, kind],
+        env=child_env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdin is not None
+        try:
+            yield server.stdout.readline().strip(), spent
+            server.stdin.close()
+            spent.append(float(server.stdout.readline()))
+        finally:
+            server.kill()
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare the server's CPU time; at least 60 % of what the bare one moves is a bar of 1 / 0.6."""
+    cpu: dict[str, list[float]] = {"bare": [], "bridle": []}
+    wall: dict[str, list[float]] = {"bare": [], "bridle": []}
+    for _ in range(ROUNDS):
+        for kind in cpu:
+            with server_of(kind) as (port, spent):
+                wall[kind] += child_figures(__file__, "client", port)
+            cpu[kind] += spent
+    for kind in cpu:
+        rate, each = EVENTS / min(wall[kind]), min(cpu[kind]) / EVENTS * 1e6
+        print(f"{kind}: {rate:,.0f} events/s, {each:.1f} µs of the server's CPU each")
+    return report(
+        [
+            (
+                "100,000 gRPC events / bare grpcio (server CPU)",
+                min(cpu["bridle"]) / min(cpu["bare"]),
+                1 / 0.6,
+            ),
+            ("100,000 gRPC events / bare grpcio (time)", min(wall["bridle"]) / min(wall["bare"]), 1 / 0.6),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    chosen, *rest = sys.argv[1:]
+    asyncio.run(read_all(*rest) if chosen == "client" else serve(chosen))

@@ -1,0 +1,166 @@
+"""Skills: found in these folders, the one that wins first; one that is broken is told, and the others load.
+
+```
+<project>/.bridle/skills     NAME.md, or NAME/SKILL.md with files beside it
+<folder>/.agents/skills      NAME/SKILL.md, from the working directory up to where the project starts
+<folder>/.claude/skills      the same
+BRIDLE_HOME/skills           NAME.md or NAME/SKILL.md
+~/.agents/skills             NAME/SKILL.md
+~/.claude/skills             the same
+```
+
+A link in a project may not lead out of it. The links of a user are the user's own business.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from bridle.config.places import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
+from bridle.config.schema import is_unicode
+from bridle.config.settings import Settings
+from bridle.config.skill_file import SkillFile, SkillProblem, parse_skill
+from bridle.config.textfile import read_head
+from bridle.core.errors import ConfigError
+from bridle.core.permission import READING_TOOL, Rule
+from bridle.core.skill import Level, Skill
+
+MAX_SKILLS = 200
+MAX_SKILL_BYTES = 128 * 1024  # some 30,000 tokens
+MAX_ENTRIES = 1000  # of one folder
+SHARED_FOLDERS = (".agents", ".claude")
+"""Where skills lie that are not for Bridle alone."""
+
+_MARKDOWN = ".md"
+
+
+class LoadedSkills(Struct, frozen=True):
+    """The skills of a working directory by name, and what is wrong with those that are not among them."""
+
+    skills: tuple[Skill, ...] = ()
+    problems: tuple[SkillProblem, ...] = ()
+
+
+class _Root(Struct, frozen=True):
+    """A folder of skills."""
+
+    folder: Path
+    level: Level
+    within: Path | None = None
+    """The folder that its links must stay in."""
+    takes_files: bool = False
+    """A skill may also be a file of its own."""
+
+
+def load_skills(settings: Settings) -> LoadedSkills:
+    """Find and read every skill; blocking, raises nothing."""
+    found: dict[str, Skill] = {}
+    problems: list[SkillProblem] = []
+    for root in _roots(settings):
+        here: dict[str, Skill] = {}
+        for skill in _read_root(root, problems):
+            if skill.name in here:
+                known = here[skill.name].file
+                problems.append(SkillProblem(skill.file, f"{skill.name} is already the name of {known}"))
+            here.setdefault(skill.name, skill)
+        found = {**here, **found}
+    names = sorted(found)
+    if len(names) > MAX_SKILLS:
+        problems.append(
+            SkillProblem(found[names[MAX_SKILLS]].file, f"there are more than {MAX_SKILLS} skills")
+        )
+    return LoadedSkills(tuple(found[name] for name in names[:MAX_SKILLS]), tuple(problems))
+
+
+def opening_rules(skills: Sequence[Skill], settings: Settings) -> tuple[Rule, ...]:
+    """Return the rules by which tools can read what comes with a skill that lies outside of the directory.
+
+    The folder of a skill is opened, for reading, as it really is; never one that the user's folder or the
+    working directory lies in, nor one whose name a rule would take for a pattern.
+    """
+    rules = []
+    for skill in skills:
+        folder = Path(os.path.realpath(skill.folder))
+        kept = [place for place in (settings.user_folder, settings.cwd) if place is not None]
+        is_wide = any(place.is_relative_to(folder) for place in kept)
+        is_literal = not set("*?\\") & set(str(folder)) and is_unicode(str(folder))
+        if skill.has_folder and not folder.is_relative_to(settings.cwd) and is_literal and not is_wide:
+            rules.append(Rule("allow", READING_TOOL, f"{folder}/**"))
+    return tuple(rules)
+
+
+def _roots(settings: Settings) -> Iterator[_Root]:
+    """Yield the folders of skills, the one that wins first."""
+    home, user = settings.written / SKILLS_FOLDER, settings.user_folder
+    shared = [user / name / SKILLS_FOLDER for name in SHARED_FOLDERS] if user else []
+    if project := settings.project:
+        yield _Root(project / PROJECT_FOLDER / SKILLS_FOLDER, "project", project, takes_files=True)
+    for name in SHARED_FOLDERS:
+        for folder in (settings.cwd, *settings.cwd.parents):
+            if not folder.is_relative_to(settings.root):
+                break
+            if (root := folder / name / SKILLS_FOLDER) not in shared:
+                yield _Root(root, "project", settings.root)
+    yield _Root(home, "user", takes_files=True)
+    for root in shared:
+        yield _Root(root, "user")
+
+
+def _read_root(root: _Root, problems: list[SkillProblem]) -> Iterator[Skill]:
+    for file in _files(root, problems):
+        try:
+            head = read_head(Path(file.path), MAX_SKILL_BYTES, within=root.within)
+        except ConfigError as error:
+            problems.append(SkillProblem(file.path, error.message.removeprefix(f"{file.path}: "), error.hint))
+            continue
+        if head is None:
+            continue
+        if head.size_bytes > MAX_SKILL_BYTES:
+            problems.append(SkillProblem(file.path, f"it is larger than {MAX_SKILL_BYTES // 1024} KiB"))
+            continue
+        try:
+            text = head.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = head.data.count(b"\n", 0, error.start) + 1
+            problems.append(SkillProblem(f"{file.path}:{line}", "it is not UTF-8 text"))
+            continue
+        parsed = parse_skill(text, file)
+        problems.extend(parsed.problems)
+        if parsed.skill is not None:
+            yield parsed.skill
+
+
+def _files(root: _Root, problems: list[SkillProblem]) -> list[SkillFile]:
+    """List what may be a skill, by name; hidden files and folders without their file are none."""
+    real = Path(os.path.realpath(root.folder))
+    if root.within is not None and not real.is_relative_to(os.path.realpath(root.within)):
+        if os.path.lexists(real):
+            problems.append(SkillProblem(str(root.folder), f"it leads out of the project to {real}"))
+        return []
+    try:
+        with os.scandir(real) as entries:
+            names = sorted(entry.name for entry in islice(entries, MAX_ENTRIES + 1))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(SkillProblem(str(root.folder), f"it cannot be read: {error.strerror}"))
+        return []
+    if len(names) > MAX_ENTRIES:
+        problems.append(SkillProblem(str(root.folder), f"it has more than {MAX_ENTRIES:,} entries"))
+    if not is_unicode(str(root.folder)):
+        problems.append(SkillProblem(ascii(str(root.folder)), "its path is not UTF-8 text"))
+        return []
+    shown = [name for name in names[:MAX_ENTRIES] if not name.startswith(".") and is_unicode(name)]
+    return [file for name in shown if (file := _file(root, name)) is not None]
+
+
+def _file(root: _Root, name: str) -> SkillFile | None:
+    inner = root.folder / name / SKILL_FILE
+    if os.path.lexists(inner):
+        return SkillFile(str(inner), name, root.level, has_folder=True)
+    if root.takes_files and name.endswith(_MARKDOWN) and not os.path.isdir(root.folder / name):
+        return SkillFile(str(root.folder / name), name.removesuffix(_MARKDOWN), root.level, has_folder=False)
+    return None

@@ -1,0 +1,78 @@
+"""The turns of a session, and what it changed on disk: folds over its records."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from bridle.core.errors import UsageError
+from bridle.core.protocol import Event, FilesChanged, MessageAdded, Record, Rewound, RunStarted, TurnEnded
+from bridle.core.revision import FileChange
+from bridle.core.transcript import live
+
+
+class Turn(Struct, frozen=True):
+    """One turn of the conversation as it now is; 0 is the time before the first prompt."""
+
+    number: int
+    seq: int
+    """The event after which the turn was over."""
+    prompt: str = ""
+    """What began the run it belongs to."""
+    files: int = 0
+    """How many files it changed."""
+
+
+def turns_of(records: Sequence[Record]) -> list[Turn]:
+    """Number the turns that the conversation still has, from 1."""
+    turns = [Turn(0, 1)]
+    prompt, files, starts = "", 0, False
+    for record in live(records).records:
+        match record.event:
+            case RunStarted():
+                starts = True
+            case MessageAdded() as added if starts:
+                prompt, starts = added.message.text, False
+            case FilesChanged() as changed:
+                files += len(changed.changes)
+            case TurnEnded():
+                turns.append(Turn(len(turns), record.seq, prompt, files))
+                files = 0
+            case _:
+                pass
+    return turns
+
+
+def find_turn(records: Sequence[Record], number: int) -> Turn:
+    """Return a turn by its number; raises UsageError."""
+    turns = turns_of(records)
+    if not 0 <= number < len(turns):
+        raise UsageError(
+            f"there are turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
+        )
+    return turns[number]
+
+
+def last_rewind(records: Sequence[Record]) -> int:
+    """Return the event just before the newest rewind, to undo it; raises UsageError."""
+    for record in reversed(records):
+        if isinstance(record.event, Rewound):
+            first = record.seq - 1
+            while first > 1 and _is_part_of_rewind(records[first - 1].event):
+                first -= 1
+            return first
+    raise UsageError("nothing was rewound in this session")
+
+
+def _is_part_of_rewind(event: Event) -> bool:
+    return isinstance(event, FilesChanged) and event.rewind
+
+
+def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = None) -> list[FileChange]:
+    """Return every recorded change with after < seq <= upto, in order."""
+    return [
+        change
+        for record in records
+        if record.seq > after and (upto is None or record.seq <= upto)
+        if isinstance(record.event, FilesChanged)
+        for change in record.event.changes
+    ]

@@ -1,0 +1,152 @@
+"""A cell that runs: what it has said, the tools it has called, and the time it has left."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.kernel.alarm import Alarm
+from bridle.kernel.calls import Calls, CallTool
+from bridle.kernel.channel import Channel
+from bridle.kernel.frames import ExecResult, Message, ToolCall
+from bridle.kernel.settings import KernelSettings
+
+EndedBy = Literal["", "timeout", "died", "cancelled"]
+
+MAX_MESSAGES = 1000
+
+
+class CellResult(Struct, frozen=True):
+    """What became of a cell."""
+
+    output: str
+    error: str = ""
+    """The traceback that ended it."""
+    answer: str = ""
+    """The last message for the user that was called final."""
+    ended: EndedBy = ""
+    """What ended it, when it was not its own end; the kernel may live on."""
+    why: str = ""
+    calls: int = 0
+
+
+class Cell:
+    """One execution, from `begin` to `end`."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        settings: KernelSettings,
+        alarm: Alarm,
+        *,
+        call: CallTool | None,
+        say: Callable[[str, str], None],
+        stop: Callable[["Cell", EndedBy, str], None],
+    ) -> None:
+        """Take what serves it; `stop` is called when it must not go on."""
+        self.id = os.urandom(8).hex()
+        self._channel = channel
+        self._settings = settings
+        self._alarm = alarm
+        self._call = call
+        self._calls: Calls | None = None
+        self._say = say
+        self._stop = stop
+        self._loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[ExecResult | None] = self._loop.create_future()
+        """Its result; None when there will be none."""
+        self.answer = ""
+        self._messages = 0
+        self.ended: EndedBy = ""
+        """What ended it, when it was not its own end."""
+        self.why = ""
+        self._limit_s = self._left_s = 0.0
+        self._since_s: float | None = None
+
+    def begin(self, limit_s: float) -> None:
+        """Let its time run, which stands still while tools do."""
+        self._limit_s = self._left_s = limit_s
+        self._let_time_run()
+
+    def hear(self, message: Message) -> None:
+        """Take what it has to say; only so much is passed on."""
+        self._messages += 1
+        if message.kind == "final":
+            self.answer = message.text
+        if self._messages <= MAX_MESSAGES:
+            self._say(message.text, message.kind)
+
+    def take(self, frame: ToolCall) -> None:
+        """Let it call a tool."""
+        if self._calls is None:
+            self._calls = Calls(
+                self._call,
+                self._channel,
+                max_running=self._settings.max_calls,
+                max_waiting=self._settings.max_waiting_calls,
+                changed=self._notice_calls,
+            )
+        self._calls.take(frame)
+
+    def settle(self, result: ExecResult | None) -> None:
+        """Take its result; a second one is ignored."""
+        if not self.done.done():
+            self.done.set_result(result)
+
+    def renew(self) -> None:
+        """Wait for its result again, after whoever waited for it was cancelled."""
+        self.done = self._loop.create_future()
+
+    def time_out(self) -> None:
+        """Stop it, as its time is up."""
+        self._stop(self, "timeout", f"more than {self._limit_s:g} s")
+
+    @property
+    def has_called(self) -> bool:
+        """Whether it has called any tool."""
+        return self._calls is not None
+
+    def cancel_calls(self) -> None:
+        """Ask its tools to end, and let no others begin."""
+        if self._calls is not None:
+            self._calls.cancel()
+
+    async def end_calls(self) -> None:
+        """End its tools and wait for them."""
+        if self._calls is not None:
+            await self._calls.end()
+
+    def check_calls(self) -> None:
+        """Raise what a call raised that no tool may raise."""
+        if self._calls is not None and self._calls.error is not None:
+            raise self._calls.error
+
+    def end(self, result: ExecResult | None, printed: str, why_dead: str) -> CellResult:
+        """Say what became of it; count no more time."""
+        self._hold_time()
+        count = self._calls.count if self._calls is not None else 0
+        if result is None:
+            return CellResult(printed, "", self.answer, self.ended or "died", why_dead, count)
+        answer = self.answer or result.response
+        return CellResult(printed, result.error or "", answer, self.ended, self.why, count)
+
+    def _notice_calls(self) -> None:
+        assert self._calls is not None
+        if self._calls.error is not None:
+            self._stop(self, "cancelled", "a tool broke")
+        if self._calls.at_work:
+            self._hold_time()
+        elif not self.ended and not self.done.done():
+            self._let_time_run()
+
+    def _let_time_run(self) -> None:
+        self._since_s = self._loop.time()
+        self._alarm.set(self._since_s + self._left_s)
+
+    def _hold_time(self) -> None:
+        self._alarm.hush()
+        if self._since_s is not None:
+            self._left_s -= self._loop.time() - self._since_s
+            self._since_s = None

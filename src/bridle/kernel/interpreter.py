@@ -1,0 +1,104 @@
+"""Which Python a kernel runs on.
+
+| order | interpreter |
+|---|---|
+| 1 | the one that is set |
+| 2 | what uv finds, where there is uv |
+| 3 | `python3` on the PATH that cells get |
+| 4 | the one that Bridle itself runs on |
+
+Asking a program for its answer runs it outside of the sandbox: never one in a folder that cells may change.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from bridle.core.errors import ToolError
+from bridle.kernel.settings import KernelSettings
+
+HINT = "set `python` in [kernel] to an interpreter of version 3.9 or newer"
+_ANSWER_S = 5.0
+_WHERE = ("-I", "-S", "-c", "import sys; print(sys.executable)")
+
+_answers: dict[tuple[str, ...], str] = {}
+"""What programs have answered; a process asks each question once."""
+
+
+def find_python(settings: KernelSettings, cwd: str) -> str:
+    """Return the interpreter for kernels that work in a folder; blocking; raises ToolError."""
+    search = settings.environ.get("PATH", os.defpath)
+    roots = [os.path.realpath(root) for root in (cwd, *settings.writable)]
+    if "/" in settings.python:
+        path = os.path.join(cwd, os.path.expanduser(settings.python))
+        return _checked(path if os.access(path, os.X_OK) else None, settings.python)
+    if settings.python:
+        found = _checked(shutil.which(settings.python, path=search), settings.python)
+        return _behind_script(found, settings.environ, roots)
+    uv = shutil.which("uv", path=search)
+    if uv is not None and not _is_inside(uv, roots):
+        asked = (uv, "python", "find", "--no-project", settings.uv_python)
+        answer = _answer(asked, {**settings.environ, "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never"})
+        if os.path.isabs(answer) and os.access(answer, os.X_OK) and not _is_inside(answer, roots):
+            return answer
+    plain = shutil.which("python3", path=search)
+    if plain is not None:
+        return _behind_script(plain, settings.environ, roots)
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _checked(path: str | None, name: str) -> str:
+    if path is None or os.path.isdir(path):
+        raise ToolError(f"there is no Python interpreter {name}", hint=HINT)
+    return path
+
+
+def _behind_script(path: str, environ: Mapping[str, str], roots: Sequence[str]) -> str:
+    """Return the interpreter that a script starts, such as those of pyenv, which take ten times as long."""
+    if _is_inside(path, roots) or not _is_script(path):
+        return path
+    answer = _answer((path, *_WHERE), environ)
+    return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else path
+
+
+def _is_script(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def _is_inside(path: str, roots: Sequence[str]) -> bool:
+    places = {os.path.abspath(path), os.path.realpath(path)}
+    return any(
+        place == root or place.startswith(root.rstrip("/") + "/") for place in places for root in roots
+    )
+
+
+def _answer(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Return the last line that a program prints; empty when it fails or takes too long."""
+    question = (*argv, environ.get("PATH", ""))
+    if question not in _answers:
+        _answers[question] = _ask(argv, environ)
+    return _answers[question]
+
+
+def _ask(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    try:
+        done = subprocess.run(
+            argv,
+            cwd="/",
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_ANSWER_S,
+            process_group=0,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace").strip().rpartition("\n")[2] if done.returncode == 0 else ""

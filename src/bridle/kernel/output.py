@@ -1,0 +1,131 @@
+"""What the cells of a kernel print: shown while it comes, and kept within bounds.
+
+```
+printed  [ head, kept ][ ... left out ... ][ tail, kept ]
+shown    [ as many bytes from the start, at most 20 times a second ]
+```
+"""
+
+import asyncio
+import codecs
+from collections.abc import Callable
+
+from bridle.kernel.alarm import Alarm
+
+INTERVAL_S = 0.05
+
+_LATER_BYTES = bytes(range(0x80, 0xC0))  # of a character that was cut in two
+_MORE = "\n[there is more; it is not shown live]\n"
+
+
+class Output:
+    """Takes bytes at any time; what comes between two cells belongs to the second one."""
+
+    def __init__(self, max_bytes: int) -> None:
+        """Keep so many bytes for each cell: half of them from the start and half from the end."""
+        self._half = max(1, max_bytes // 2)
+        self._loop = asyncio.get_running_loop()
+        self._alarm = Alarm(self._show)
+        self._is_due = False
+        """The alarm is set."""
+        self._emit: Callable[[str], None] | None = None
+        self._earliest = 0.0
+        self._head, self._tail, self._pending = bytearray(), bytearray(), bytearray()
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._left_out = 0
+        self._live_left = 2 * self._half
+
+    def feed(self, data: bytes) -> None:
+        """Take what was printed."""
+        if not data:
+            return
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+        if len(data) > room:
+            self._add_to_tail(data[room:] if room > 0 else data)
+        if self._live_left:
+            self._pending += data[: self._live_left]
+            self._live_left -= min(self._live_left, len(data))
+        if self._emit is not None and self._pending and not self._is_due:
+            self._show_in_time()
+
+    def begin(self, emit: Callable[[str], None]) -> None:
+        """Show from now on what comes, and what has come since the last cell."""
+        self._emit = emit
+        if self._pending:
+            self._show_in_time()
+
+    def show(self) -> None:
+        """Show at once what is still to be shown."""
+        self._hush()
+        if self._pending:
+            self._show()
+
+    def end(self) -> str:
+        """Show the rest and return all that was printed, or its head and tail."""
+        if not self._head:
+            self._emit = None
+            return ""
+        text = self._text()
+        self._hush()
+        if self._emit is not None:
+            rest = self._decoder.decode(bytes(self._pending), final=True)
+            rest += "" if self._live_left else _MORE
+            if rest:
+                self._emit(rest)
+        self._emit = None
+        self._clear()
+        return text
+
+    def close(self) -> None:
+        """Show nothing more."""
+        self._emit = None
+        self._alarm.close()
+
+    def _clear(self) -> None:
+        for kept in (self._head, self._tail, self._pending):
+            kept.clear()
+        self._decoder.reset()
+        self._left_out = 0
+        self._live_left = 2 * self._half
+
+    def _add_to_tail(self, data: bytes) -> None:
+        self._tail += data
+        if len(self._tail) > 2 * self._half:  # not for each piece: to move the bytes costs
+            self._cut_tail()
+
+    def _cut_tail(self) -> None:
+        surplus = max(0, len(self._tail) - self._half)
+        del self._tail[:surplus]
+        self._left_out += surplus
+
+    def _text(self) -> str:
+        if not self._tail:
+            return self._head.decode(errors="replace")
+        self._cut_tail()
+        if not self._left_out:
+            return (self._head + self._tail).decode(errors="replace")
+        head, _ = codecs.utf_8_decode(self._head, "replace", False)
+        tail = self._tail.lstrip(_LATER_BYTES).decode(errors="replace")
+        return f"{head}\n[{self._left_out} bytes are left out here]\n{tail}"
+
+    def _show_in_time(self) -> None:
+        """Show what there is at once, unless something was shown a moment ago."""
+        if self._loop.time() >= self._earliest:
+            self._show()
+        else:
+            self._is_due = True
+            self._alarm.set(self._earliest)
+
+    def _hush(self) -> None:
+        self._is_due = False
+        self._alarm.hush()
+
+    def _show(self) -> None:
+        self._is_due = False
+        self._earliest = self._loop.time() + INTERVAL_S
+        text = self._decoder.decode(bytes(self._pending))
+        self._pending.clear()
+        if text and self._emit is not None:
+            self._emit(text)

@@ -1,0 +1,269 @@
+"""The kernels of this process: each belongs to one owner, some wait for their owner, some for any.
+
+```
+            take(id) ── it was put back ──▶ that one, with its state
+               │
+               ├─────── a spare of its place ──▶ that one ──▶ another spare is started
+               └─────── neither ──▶ room is made if need be, then one is started
+
+  put(id) ──▶ it waits `idle_s` ──▶ it is closed
+```
+
+Room is made by closing spares first, as they hold nothing of anyone, then those that wait longest. One
+that waits in the right place is handed on instead, if nothing of its owner is left after a reset.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from bridle.core.errors import ToolError
+from bridle.kernel.host import Kernel
+from bridle.kernel.settings import Place
+
+MAX_KERNELS = 8
+IDLE_S = 600.0
+
+
+class StartKernel(Protocol):
+    """Starts a kernel in a place; a warm one is going to wait, and may take longer; raises ToolError."""
+
+    def __call__(self, place: Place, *, warm: bool) -> Awaitable[Kernel]: ...
+
+
+class _Taken(Struct, eq=False):
+    """An owner who uses a kernel, or waits for one to start."""
+
+    kernel: Kernel | None = None
+    is_void: bool = False
+    """The kernel is unwanted before it was there."""
+
+
+class _Idle(Struct, frozen=True, eq=False):
+    """A kernel that waits for its owner."""
+
+    place: Place
+    kernel: Kernel
+    timer: asyncio.TimerHandle
+
+
+class _Shelf(Struct, eq=False):
+    """The spares of a place."""
+
+    timer: asyncio.TimerHandle
+    ready: list[Kernel] = field(default_factory=list)
+    starting: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+class Pool:
+    """Hands out kernels on one event loop; ended by `aclose`."""
+
+    def __init__(
+        self,
+        start: StartKernel,
+        *,
+        spares: int = 0,
+        max_kernels: int = MAX_KERNELS,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """Take what starts kernels, how many spares each place has, and how long things wait to be used."""
+        self._start = start
+        self._spares = spares
+        self._max_kernels = max_kernels
+        self._idle_s = idle_s
+        self._taken: dict[str, _Taken] = {}
+        self._idle: dict[str, _Idle] = {}
+        """Those that wait longest come first."""
+        self._shelves: dict[Place, _Shelf] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
+
+    async def take(self, owner: str, place: Place) -> tuple[Kernel, bool]:
+        """Return the owner's kernel until it is put back, and whether it is the one that was put back.
+
+        Raises ToolError when the owner has it already, when all kernels are taken, when none can be started.
+        """
+        if self._is_closed:
+            raise ToolError("no kernel can be used any more: Bridle is closing")
+        if owner in self._taken:
+            raise ToolError("the kernel is in use: one cell runs at a time", hint="wait for its end")
+        taken = self._taken[owner] = _Taken()
+        try:
+            kernel, is_same = await self._find(owner, place)
+            if taken.is_void:
+                await self._close(kernel)
+                raise ToolError("the kernel was ended while it started")
+        except BaseException:
+            del self._taken[owner]
+            raise
+        taken.kernel = kernel
+        self._refill(place)
+        return kernel, is_same
+
+    async def put(self, owner: str, place: Place, kernel: Kernel) -> None:
+        """Keep a kernel with its state for its owner; one that the owner had besides is closed."""
+        taken = self._taken.get(owner)
+        unwanted = []
+        if taken is not None and taken.kernel is not None:
+            del self._taken[owner]
+            if taken.kernel is not kernel:
+                unwanted.append(taken.kernel)
+        if owner in self._idle and self._idle[owner].kernel is not kernel:
+            unwanted.append(self._forget(owner))
+        if self._is_closed or not kernel.is_alive:
+            unwanted.append(kernel)
+        else:
+            self._keep(owner, place, kernel)
+            while self._living() > self._max_kernels and self._idle:
+                unwanted.append(self._forget(next(iter(self._idle))))
+        await self._close(*unwanted)
+
+    async def destroy(self, owner: str) -> None:
+        """Close the kernel of an owner, also one that is in use or just starts."""
+        unwanted = [self._forget(owner)] if owner in self._idle else []
+        if taken := self._taken.get(owner):
+            taken.is_void = True
+            if taken.kernel is not None:
+                del self._taken[owner]
+                unwanted.append(taken.kernel)
+        await self._close(*unwanted)
+
+    async def aclose(self) -> None:
+        """Close all kernels, those in use as well."""
+        self._is_closed = True
+        for place in list(self._shelves):
+            self._clear(place)
+        for owner in [*self._taken, *self._idle]:
+            self._spawn(self.destroy(owner))
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    # ------------------------------------------------------------------ finding one
+
+    async def _find(self, owner: str, place: Place) -> tuple[Kernel, bool]:
+        if owner in self._idle:
+            is_right = self._idle[owner].place == place
+            kernel = self._forget(owner)
+            if is_right and kernel.is_alive:
+                return kernel, True
+            await self._close(kernel)
+        shelf = self._shelves.get(place)
+        while shelf is not None and shelf.ready:
+            kernel = shelf.ready.pop(0)
+            if kernel.is_alive:
+                return kernel, False
+            await self._close(kernel)
+        handed_on = await self._make_room(place)
+        return handed_on or await self._start(place, warm=False), False
+
+    async def _make_room(self, place: Place) -> Kernel | None:
+        """Close what is needed least while there are too many; returns one that can be handed on, if any."""
+        while self._living() > self._max_kernels:
+            if shelf := next((one for one in self._shelves.values() if one.ready), None):
+                await self._close(shelf.ready.pop(0))
+            elif shelf := next((one for one in self._shelves.values() if one.starting), None):
+                task = shelf.starting.pop()
+                task.cancel()
+                await asyncio.wait([task])
+            elif self._idle:
+                oldest = next(iter(self._idle))
+                is_right = self._idle[oldest].place == place
+                kernel = self._forget(oldest)
+                if is_right and await self._reset(kernel):
+                    return kernel
+                await self._close(kernel)
+            else:
+                raise ToolError(
+                    f"all {self._max_kernels} kernels are in use",
+                    hint="try again when another cell has ended",
+                )
+        return None
+
+    async def _reset(self, kernel: Kernel) -> bool:
+        """Make a kernel anyone's; False when something of its owner is left, or it has died."""
+        try:
+            return await kernel.reset()
+        except ToolError:
+            return False
+        except asyncio.CancelledError:
+            await self._close(kernel)
+            raise
+
+    def _living(self) -> int:
+        spares = sum(len(shelf.ready) + len(shelf.starting) for shelf in self._shelves.values())
+        return len(self._taken) + len(self._idle) + spares
+
+    # ------------------------------------------------------------------ keeping one
+
+    def _keep(self, owner: str, place: Place, kernel: Kernel) -> None:
+        if owner in self._idle:  # the same one: it waits anew
+            self._forget(owner)
+        timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire, owner)
+        self._idle[owner] = _Idle(place, kernel, timer)
+        if place in self._shelves:
+            self._touch(place)
+
+    def _forget(self, owner: str) -> Kernel:
+        idle = self._idle.pop(owner)
+        idle.timer.cancel()
+        return idle.kernel
+
+    def _expire(self, owner: str) -> None:
+        self._spawn(self._forget(owner).close())
+
+    # ------------------------------------------------------------------ spares
+
+    def _refill(self, place: Place) -> None:
+        """Start the spares that a place lacks, as far as there is room for them."""
+        if not self._spares or self._is_closed:
+            return
+        shelf = self._touch(place)
+        wanted = self._spares - len(shelf.ready) - len(shelf.starting)
+        for _ in range(min(wanted, self._max_kernels - self._living())):
+            task = self._spawn(self._start_spare(place, shelf))
+            shelf.starting.add(task)
+            task.add_done_callback(shelf.starting.discard)
+
+    async def _start_spare(self, place: Place, shelf: _Shelf) -> None:
+        try:
+            kernel = await self._start(place, warm=True)
+        except ToolError:  # whoever needs one next is told why
+            return
+        task = asyncio.current_task()
+        if task in shelf.starting:
+            shelf.starting.discard(task)
+            shelf.ready.append(kernel)
+        else:
+            await kernel.close()
+
+    def _touch(self, place: Place) -> _Shelf:
+        """Return the shelf of a place, which stays for a while longer."""
+        timer = asyncio.get_running_loop().call_later(self._idle_s, self._clear, place)
+        shelf = self._shelves.setdefault(place, _Shelf(timer))
+        if shelf.timer is not timer:
+            shelf.timer.cancel()
+            shelf.timer = timer
+        return shelf
+
+    def _clear(self, place: Place) -> None:
+        shelf = self._shelves.pop(place)
+        shelf.timer.cancel()
+        while shelf.starting:
+            shelf.starting.pop().cancel()
+        for kernel in shelf.ready:
+            self._spawn(kernel.close())
+
+    # ------------------------------------------------------------------ ends
+
+    async def _close(self, *kernels: Kernel) -> None:
+        """Close kernels, to the end even if whoever asked for it is cancelled."""
+        for task in [self._spawn(kernel.close()) for kernel in kernels]:
+            await asyncio.shield(task)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

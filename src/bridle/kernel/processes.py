@@ -1,0 +1,29 @@
+"""What the system tells of processes."""
+
+import os
+import signal
+
+
+def in_words(status: int) -> str:
+    """Say how a process ended, by its exit status, which is 128 + n after signal n."""
+    try:
+        name = signal.Signals(status - 128).name
+    except ValueError:
+        return f"exit status {status}"
+    return f"killed by signal {status - 128} ({name})"
+
+
+def count_below(pid: int) -> int:
+    """Count the threads of a process and of all that descend from it."""
+    count = 0
+    found = [pid]
+    for one in found:
+        try:
+            threads = os.listdir(f"/proc/{one}/task")
+            count += len(threads)
+            for thread in threads:
+                with open(f"/proc/{one}/task/{thread}/children", "rb", buffering=0) as file:
+                    found += map(int, (file.read() or b"").split())
+        except OSError:
+            continue  # it ended while we looked
+    return count

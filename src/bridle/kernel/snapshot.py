@@ -1,0 +1,154 @@
+"""Snapshots: what a kernel held, sealed so that only what Bridle itself has kept is ever brought back.
+
+```
+sealed   mark | HMAC-SHA256 of (mark, owner, payload) | payload = zlib(data)
+data     codec ":" JSON {"vars": …, "files": {path: text}, "binary": {path: base64}, …}
+```
+
+A rich snapshot holds pickled values, and to read those is to run code: hence the seal.
+"""
+
+import hmac
+import os
+import secrets
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
+
+import msgspec
+
+from bridle.core.errors import ToolError
+from bridle.kernel.frames import Codec
+
+MAX_SEALED_BYTES = 64 * 1024 * 1024
+MAX_FILES = 10_000
+_MAX_PATH_CHARS = 1024
+_MARK = b"bridle-kernel-1\n"
+_MAC_BYTES = 32
+_KEY_BYTES = 32
+_QUICK = 1  # a tenth larger than by the usual level, in a fifth of the time
+_CODECS: tuple[str, ...] = get_args(Codec)
+
+
+class TakenSnapshot(msgspec.Struct, frozen=True):
+    """What a kernel held; `dropped` has the names of what could not be kept, each with the reason."""
+
+    data: bytes
+    dropped: tuple[tuple[str, str], ...] = ()
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """The part of a snapshot's data that is looked at here."""
+
+    files: dict[str, Any] = {}
+    binary: dict[str, Any] = {}
+
+
+_decoder = msgspec.json.Decoder(_Held)
+
+
+def seal(data: bytes, key: bytes, owner: str) -> bytes:
+    """Return data that `open_sealed` opens with the same key for the same owner; the same each time.
+
+    Blocking: a second for each 100 MB.
+    """
+    payload = zlib.compress(data, _QUICK)
+    return _MARK + _mac(key, owner, payload) + payload
+
+
+def open_sealed(sealed: bytes, key: bytes, owner: str, *, max_bytes: int = MAX_SEALED_BYTES) -> bytes:
+    """Return what was sealed; blocking; raises ToolError for what was changed, or sealed by another."""
+    start = len(_MARK) + _MAC_BYTES
+    mark, mac, payload = sealed[: len(_MARK)], sealed[len(_MARK) : start], sealed[start:]
+    if mark != _MARK or not hmac.compare_digest(mac, _mac(key, owner, payload)):
+        raise ToolError(
+            "the snapshot was not made by Bridle on this machine for this session; nothing is restored"
+        )
+    data = zlib.decompressobj().decompress(payload, max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ToolError(f"the snapshot is larger than {max_bytes} bytes; nothing is restored")
+    return data
+
+
+def load_key(path: Path) -> bytes:
+    """Return the key of this machine, made at the first use; blocking; raises ToolError."""
+    try:
+        if not path.exists():
+            _make_key(path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            key = file.read(_KEY_BYTES + 1)
+            is_private = not os.fstat(file.fileno()).st_mode & 0o077
+    except OSError as error:
+        raise ToolError(f"the key of snapshots cannot be read: {path}: {error.strerror}") from error
+    if len(key) != _KEY_BYTES or not is_private:
+        what = "others can read it" if len(key) == _KEY_BYTES else f"it has not {_KEY_BYTES} bytes"
+        raise ToolError(
+            f"the key of snapshots is not safe: {path}: {what}",
+            hint="remove it; a new one is made, and kernels that were kept by the old one start empty",
+        )
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Write a key, whole or not at all; one that another process has made meanwhile stays."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(_KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(made, path)
+        except FileExistsError:
+            return
+    finally:
+        os.unlink(made)
+
+
+def pack(codec: Codec, data: str) -> bytes:
+    """Return a guest's data together with the way it was written."""
+    return f"{codec}:{data}".encode()
+
+
+def unpack(packed: bytes) -> tuple[Codec, str]:
+    """Return how data was written, and the data; raises ToolError when a guest must not be given it."""
+    codec, colon, data = packed.partition(b":")
+    name = codec.decode(errors="replace")
+    if not colon or name not in _CODECS:
+        raise ToolError("the snapshot is none of a kernel; nothing is restored")
+    try:
+        held = _decoder.decode(data)
+        text = data.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolError(f"the snapshot is damaged: {error}; nothing is restored") from error
+    paths = [*held.files, *held.binary]
+    if len(paths) > MAX_FILES:
+        raise ToolError(f"the snapshot has {len(paths)} files, more than {MAX_FILES}; nothing is restored")
+    for path in paths:
+        if not _is_inside(path):
+            raise ToolError(
+                f"the snapshot has a file outside of its folder: {path[:100]!r}; nothing is restored"
+            )
+    return "rich" if name == "rich" else "json", text
+
+
+def _is_inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return (
+        bool(parts)
+        and len(path) <= _MAX_PATH_CHARS
+        and "\0" not in path
+        and not path.startswith("/")
+        and ".." not in parts
+    )
+
+
+def _mac(key: bytes, owner: str, payload: bytes) -> bytes:
+    name = owner.encode(errors="surrogatepass")
+    head = _MARK + len(name).to_bytes(8, "big") + name
+    made = hmac.new(key, head, "sha256")
+    made.update(payload)
+    return made.digest()

@@ -1,0 +1,195 @@
+"""Starts kernels: with which interpreter, behind which walls, and how the guest gets in.
+
+```
+python -S -B -c BOOT      fd 0 frames in   fd 1 frames out   fd 2 printed text   fd 3 the guest's code
+```
+
+The guest's code comes by descriptor, as no file of ours needs to be readable in the sandbox; compiled, if
+the interpreter is of our own version, which saves a good part of the start.
+"""
+
+import asyncio
+import importlib.util
+import marshal
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from pkgutil import get_data
+
+from msgspec.structs import replace
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import ProcessSpec, Sandbox, SandboxKind
+from bridle.core.tool import ToolSpec
+from bridle.kernel.channel import Ends
+from bridle.kernel.host import Kernel
+from bridle.kernel.interpreter import HINT, find_python
+from bridle.kernel.settings import KernelSettings, Owner, Place
+
+__all__ = ["KernelSettings", "Place", "start_kernel"]
+
+TOOL = "python"
+BOOT = """\
+import sys
+if sys.version_info < (3, 9): sys.exit("Python %d.%d is too old, a kernel needs 3.9" % sys.version_info[:2])
+import marshal, _frozen_importlib_external as own
+with open(3, "rb") as file: magic, code, source = marshal.load(file)
+code = marshal.loads(code) if magic == own.MAGIC_NUMBER else compile(source, "<guest>", "exec")
+exec(code, {"__name__": "__main__"})
+"""
+_MARSHAL = 2  # which every version reads
+_PASSED = frozenset({"PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONPATH", "PYTHONUSERBASE", "PYTHONWARNINGS"})
+"""Variables of the interpreter that a user may have set for good reason; others could break the guest."""
+_TMP = "/tmp"  # where bubblewrap gives each cell an empty folder of its own
+_SCRATCH = re.compile(r"bridle-kernel-(\d+)-\w+")
+
+
+async def start_kernel(
+    sandbox: Sandbox,
+    settings: KernelSettings,
+    place: Place,
+    room: SessionId,
+    *,
+    specs: Sequence[ToolSpec],
+    warm: bool = False,
+) -> Kernel:
+    """Start a kernel that can call these tools; raises ToolError.
+
+    `room` is a session of the sandbox for this kernel alone; it ends when the kernel is closed. A warm
+    kernel has loaded more before it is ready, for one that waits to be used.
+    """
+    python = await asyncio.to_thread(find_python, settings, place.cwd)
+    status = await asyncio.to_thread(lambda: sandbox.status)
+    walls: SandboxKind = status.kind if settings.confined and not settings.syd_config else "none"
+    made = await asyncio.to_thread(_make_scratch) if _needs_scratch(walls, settings, place) else ""
+
+    async def let_go() -> None:
+        await sandbox.end_session(room)
+        if made:
+            await asyncio.to_thread(shutil.rmtree, made, ignore_errors=True)
+
+    spec = _spec(python, walls, settings, place, made)
+    try:
+        kernel = await _launch(sandbox, spec, room, settings, let_go)
+    except ToolError as error:
+        await let_go()
+        raise _failure(python, error.message) from error
+    except BaseException:
+        await let_go()
+        raise
+    try:
+        await kernel.set_tools(specs, warm=warm)
+    except ToolError as error:
+        await kernel.close()
+        raise _failure(python, kernel.last_words() or kernel.why_dead) from error
+    except BaseException:
+        await kernel.close()
+        raise
+    return kernel
+
+
+def _failure(python: str, why: str) -> ToolError:
+    return ToolError(f"the Python kernel cannot be started with {python}: {why}", hint=HINT)
+
+
+async def _launch(
+    sandbox: Sandbox,
+    spec: ProcessSpec,
+    room: SessionId,
+    settings: KernelSettings,
+    let_go: Callable[[], Awaitable[None]],
+) -> Kernel:
+    """Start the process with pipes of our own."""
+    owner = Owner()
+    ends = Ends()
+    code = _open_code()
+    try:
+        process = await sandbox.start(
+            replace(
+                spec,
+                input=ends.input,
+                output=ends.output,
+                errors=ends.errors,
+                extra=code,
+                keep=None if settings.syd_config else owner.keep_path,
+            ),
+            room,
+        )
+    except BaseException:
+        ends.close()
+        raise
+    finally:
+        os.close(code)
+    ends.close_theirs()
+    return Kernel(process, ends, settings, owner=owner, let_go=let_go)
+
+
+def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Place, made: str) -> ProcessSpec:
+    argv: tuple[str, ...] = (python, "-S", "-B", "-c", BOOT)
+    if settings.syd_config:
+        argv = (settings.syd, "-c", settings.syd_config, "--", *argv)
+    env = kernel_environment(settings.environ)
+    if walls != "landlock":  # there the guest makes one in the folder that the sandbox gives it
+        env["SCRATCH_DIR"] = made or f"{_TMP}/kernel-{secrets.token_hex(8)}"
+    return ProcessSpec(
+        argv=argv,
+        cwd=place.cwd,
+        env=env,
+        output=-1,
+        writable=(place.cwd, *settings.writable),
+        rules=place.rules,
+        mode=place.mode,
+        tool=TOOL,
+        confined=walls != "none",
+        open_network=settings.open_network,
+        memory_bytes=settings.memory_bytes,
+        max_processes=settings.max_processes,
+        max_file_bytes=settings.max_file_bytes,
+    )
+
+
+def kernel_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a kernel: those given, without what could change how its guest starts."""
+    return {
+        name: value for name, value in environ.items() if not name.startswith("PYTHON") or name in _PASSED
+    }
+
+
+def _needs_scratch(walls: SandboxKind, settings: KernelSettings, place: Place) -> bool:
+    """Tell whether the walls do not give a kernel a place for temporary files that is its alone."""
+    if walls == "bubblewrap":
+        return any(os.path.realpath(root) in ("/", _TMP) for root in (place.cwd, *settings.writable))
+    return walls == "none"
+
+
+def _make_scratch() -> str:
+    """Make a folder for a kernel, and remove those of processes that died without doing so."""
+    folder = tempfile.gettempdir()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            maker = _SCRATCH.fullmatch(entry.name)
+            if maker and not os.path.exists(f"/proc/{maker[1]}"):
+                shutil.rmtree(entry.path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"bridle-kernel-{os.getpid()}-", dir=folder)
+
+
+def _open_code() -> int:
+    """Return a descriptor from which a kernel reads its guest."""
+    descriptor = os.memfd_create("guest", os.MFD_CLOEXEC)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(_code())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+@cache
+def _code() -> bytes:
+    source = get_data(__package__, "guest.py")
+    assert source is not None
+    code = compile(source, "<guest>", "exec", dont_inherit=True)
+    return marshal.dumps((importlib.util.MAGIC_NUMBER, marshal.dumps(code), source), _MARSHAL)

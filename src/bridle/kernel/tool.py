@@ -1,0 +1,360 @@
+"""The tool that runs Python: one kernel for each session, brought back as it was kept whenever it is gone.
+
+```
+take a kernel ─▶ does it hold what the session says? ─ no ─▶ restore the snapshot
+      ▼
+  run the cell ─▶ tools it calls go the way of the model's own calls
+      ▼
+ snapshot ─▶ seal ─▶ blob ─▶ KernelSaved, recorded with the result
+```
+
+What a session's kernel should hold is the digest in its events: after a rewind, a crash or a fork the
+digest is another one than that of the living kernel, and the kernel follows it.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+from msgspec.msgpack import decode, encode
+
+from bridle.core.codeact import PYTHON
+from bridle.core.errors import StoreError, ToolError
+from bridle.core.ids import SessionId
+from bridle.core.messages import Media
+from bridle.core.ports import Blobs, Sandbox, ToolContext, ToolOutput
+from bridle.core.protocol import KernelSaved
+from bridle.core.tool import Access, ToolSpec
+from bridle.kernel.definitions import find, real_args
+from bridle.kernel.held import holds_files
+from bridle.kernel.host import Kernel
+from bridle.kernel.pool import Pool
+from bridle.kernel.prompt import description
+from bridle.kernel.snapshot import load_key, open_sealed, seal
+from bridle.kernel.start import KernelSettings, Place, start_kernel
+from bridle.kernel.words import Live, ending, joined, masked, names
+
+MAX_CODE_BYTES = 1024 * 1024
+MAX_MEDIA = 8
+_OWNER = "kernel"
+_MAX_TAKEN = 20  # more than there are spares
+
+_PARAMETERS = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}},
+    "required": ["code"],
+    "additionalProperties": False,
+}
+
+
+class _Kept(Struct, frozen=True):
+    """What a blob holds of a kernel."""
+
+    data: bytes
+    dropped: tuple[str, ...] = ()
+    """Names whose values could not be kept."""
+
+
+class _Living(Struct):
+    """The kernel of a session that lives in this process."""
+
+    place: Place
+    kernel: Kernel
+    snapshot: str = ""
+    """What it holds, as the session's events name it."""
+    tools: tuple[ToolSpec, ...] | None = None
+    """What it can call; None when that is not known."""
+    is_running: bool = False
+
+
+class Python:
+    """Runs cells, one after the other, in the session's kernel."""
+
+    parallel = False
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        pool: Pool,
+        settings: KernelSettings,
+        *,
+        blobs: Blobs | None,
+        load_key: Callable[[], bytes],
+        is_walled: Callable[[Kernel], Awaitable[bool]],
+        mask: Callable[[], Live] | None,
+    ) -> None:
+        """Take the pool of kernels, where snapshots are kept, the key that seals them, and who minds walls.
+
+        `is_walled` tells whether all that is to be hidden and fixed now is so for a kernel; `mask` begins a
+        text that is shown while it comes.
+        """
+        self._sandbox = sandbox
+        self._pool = pool
+        self._settings = settings
+        self._blobs = blobs
+        self._load_key = load_key
+        self._is_walled = is_walled
+        self._mask = mask
+        self._living: dict[SessionId, _Living] = {}
+        self._owners: WeakKeyDictionary[Kernel, SessionId] = WeakKeyDictionary()
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec(PYTHON, description(), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Say that code runs; what it may touch is the sandbox's business, what it calls is judged apart."""
+        _code(args)
+        return Access(PYTHON, "execute", doubt=self._unconfined())
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show the code and what would hold it."""
+        return f"{_code(args)}\n({self._guard(context)})"
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Run a cell to its end; an error in it, its time limit or the death of the kernel is an error."""
+        code = _code(args)
+        kernel, living, notes = await self._enter(context)
+        media: list[Media] = []
+        emit, flush = masked(context.emit, self._mask)
+        living.is_running = True
+        try:
+            result = await kernel.run(
+                code,
+                timeout_s=self._settings.cell_timeout_s,
+                call=_caller(context, media),
+                emit=emit,
+                say=lambda text, kind: context.emit(f"{text}\n") if kind != "final" else None,
+            )
+            saved = await self._save(kernel, living, context) if kernel.is_alive else ()
+        finally:
+            flush()
+            living.is_running = False
+            await self._leave(kernel, living, context.session)
+        notes += ending(result, is_alive=kernel.is_alive)
+        text = joined([result.output, result.error], notes)
+        is_error = bool(result.error or result.ended)
+        return ToolOutput(text, is_error, tuple(media), saved, answer="" if is_error else result.answer)
+
+    def is_busy(self, session: SessionId) -> bool:
+        """Tell whether a cell runs, or has left something that does, or a file that it may still write to."""
+        living = self._living.get(session)
+        if living is None or not living.kernel.is_alive:
+            return False
+        folders = (living.place.cwd, *self._settings.writable)
+        return living.is_running or living.kernel.has_company or holds_files(living.kernel.pid, folders)
+
+    async def end_session(self, session: SessionId) -> None:
+        """End the kernel of a session; what was kept of it brings it back."""
+        self._living.pop(session, None)
+        await self._pool.destroy(session)
+
+    async def aclose(self) -> None:
+        """End all kernels."""
+        self._living.clear()
+        await self._pool.aclose()
+
+    # ------------------------------------------------------------------ the kernel of a session
+
+    async def _enter(self, context: ToolContext) -> tuple[Kernel, _Living, list[str]]:
+        """Take the session's kernel and make it hold what the session says; returns notes for the model.
+
+        One that has died without anybody noticing is replaced.
+        """
+        session, place = context.session, _place(context)
+        living = self._living.get(session)
+        if living is not None and living.place != place:  # what is hidden has changed
+            await self.end_session(session)
+            living = None
+        kernel, is_same = await self._take(session, place)
+        if living is None or not is_same:
+            living = _Living(place, kernel)
+        try:
+            notes = await self._fill(kernel, living, context)
+        except ToolError:
+            await self._leave(kernel, living, session)
+            if kernel.is_alive or not is_same:
+                raise
+            return await self._enter(context)
+        except BaseException:
+            await self._leave(kernel, living, session)
+            raise
+        self._living[session] = living
+        return kernel, living, notes
+
+    async def _fill(self, kernel: Kernel, living: _Living, context: ToolContext) -> list[str]:
+        kernel.keep = context.keep
+        if living.tools != context.tools:
+            await kernel.set_tools(_callable(context))
+            living.tools = context.tools
+        if living.snapshot == context.snapshot:
+            return []
+        return await self._bring_back(kernel, living, context.snapshot)
+
+    async def _take(self, session: SessionId, place: Place) -> tuple[Kernel, bool]:
+        """Take the session's kernel, or one for it, whose walls hold by now; the others are ended.
+
+        One of another session is not taken over: hostile code may have changed what a reset does.
+        """
+        for _ in range(_MAX_TAKEN):
+            kernel, is_same = await self._pool.take(session, place)
+            is_fit = False
+            try:
+                if self._owners.setdefault(kernel, session) == session:
+                    is_fit = not kernel.is_alive or await self._is_walled(kernel)
+            finally:
+                if not is_fit:
+                    await self._pool.destroy(session)
+            if is_fit:
+                return kernel, is_same
+        raise ToolError("no kernel can be used: what must be hidden from it changes all the time")
+
+    async def _bring_back(self, kernel: Kernel, living: _Living, snapshot: str) -> list[str]:
+        if living.snapshot:
+            await kernel.reset()
+            living.snapshot = ""
+        if not snapshot:
+            return []
+        try:
+            kept = await asyncio.to_thread(self._load, snapshot)
+            await kernel.restore(kept.data)
+        except (StoreError, ToolError) as error:
+            return [f"a new kernel, and empty: what the last one held cannot be restored: {error}"]
+        living.snapshot = snapshot
+        lost = f"; not kept: {names(kept.dropped)}" if kept.dropped else ""
+        return [f"a new kernel, with the variables of the last one{lost}"]
+
+    def _keep(self, blobs: Blobs, kept: _Kept) -> str:
+        return blobs.put(seal(encode(kept), self._load_key(), _OWNER))
+
+    def _load(self, snapshot: str) -> _Kept:
+        if self._blobs is None:
+            raise StoreError("nothing is kept here")
+        return decode(open_sealed(self._blobs.get(snapshot), self._load_key(), _OWNER), type=_Kept)
+
+    async def _save(self, kernel: Kernel, living: _Living, context: ToolContext) -> tuple[KernelSaved, ...]:
+        """Keep what the kernel holds now, if that is something else than before."""
+        if self._blobs is None:
+            return ()
+        try:
+            taken = await kernel.snapshot()
+            dropped = tuple(name for name, _ in taken.dropped)
+            digest = await asyncio.to_thread(self._keep, self._blobs, _Kept(taken.data, dropped))
+        except (StoreError, ToolError) as error:
+            context.emit(f"[the variables are not kept: {error}]\n")
+            return ()
+        if digest == living.snapshot:
+            return ()
+        living.snapshot = digest
+        return (KernelSaved(digest, dropped),)
+
+    async def _leave(self, kernel: Kernel, living: _Living, session: SessionId) -> None:
+        if kernel.is_alive:
+            await self._pool.put(session, living.place, kernel)
+        else:
+            self._living.pop(session, None)
+            await self._pool.destroy(session)
+
+    # ------------------------------------------------------------------ what holds it
+
+    def _unconfined(self) -> str:
+        status = self._sandbox.status
+        if self._settings.syd_config:
+            return "syd holds this code, and what it changes cannot be undone"
+        if status.kind != "none" or not self._settings.confined:
+            return ""
+        return f"no sandbox holds this code: {status.why or 'there is none on this machine'}"
+
+    def _guard(self, context: ToolContext) -> str:
+        if self._settings.syd_config:
+            return f"sandbox: syd, {self._settings.syd_config}"
+        if not self._settings.confined:
+            return "no sandbox: it is switched off in the settings"
+        status = self._sandbox.status
+        if status.kind == "none":
+            return f"no sandbox: {status.why or 'there is none on this machine'}"
+        domains = [
+            rule.pattern.removeprefix("domain:")
+            for rule in context.rules
+            if rule.action == "allow" and rule.tool == PYTHON and rule.pattern.startswith("domain:")
+        ]
+        network = f"network to {', '.join(domains)}" if domains else "no network"
+        return f"sandbox: {status.kind}, {network}"
+
+
+def _place(context: ToolContext) -> Place:
+    """Say where a kernel may live; rules that its walls do not depend on are left out."""
+    rules = [rule for rule in context.rules if rule.action == "deny" or rule.pattern.startswith("domain:")]
+    return Place(os.path.realpath(context.cwd), tuple(rules), context.mode)
+
+
+def _callable(context: ToolContext) -> list[ToolSpec]:
+    """Return the tools that code can call: all but the one that runs it."""
+    return [spec for spec in context.tools if spec.name != PYTHON]
+
+
+def _caller(context: ToolContext, media: list[Media]) -> Callable[..., Any] | None:
+    make = context.call
+    if make is None:
+        return None
+
+    async def call(name: str, args: dict[str, Any]) -> tuple[bool, str]:
+        spec = find(_callable(context), name)
+        result = await make(spec.name, real_args(spec, args))
+        media.extend(result.media[: MAX_MEDIA - len(media)])
+        return not result.is_error, result.output
+
+    return call
+
+
+def _code(args: dict[str, Any]) -> str:
+    code = args.get("code")
+    if not isinstance(code, str) or not code.strip():
+        raise ToolError("there is no code to run")
+    try:
+        size = len(code.encode())
+    except UnicodeEncodeError as error:
+        raise ToolError(
+            f"the code is not valid Unicode: character {error.start + 1} is half of a pair"
+        ) from error
+    if size > MAX_CODE_BYTES:
+        raise ToolError(f"the code is longer than {MAX_CODE_BYTES} bytes", hint="put data into a file")
+    return code
+
+
+def python_tool(
+    sandbox: Sandbox,
+    settings: KernelSettings,
+    *,
+    blobs: Blobs | None,
+    key_file: Path,
+    spares: int = 0,
+    max_kernels: int = 8,
+    idle_s: float = 600.0,
+    mask: Callable[[], Live] | None = None,
+) -> Python:
+    """Make the tool with a pool of its own; the key that seals snapshots is made when it is first needed."""
+    count = itertools.count(1)
+    rooms: WeakKeyDictionary[Kernel, SessionId] = WeakKeyDictionary()
+
+    async def start(place: Place, *, warm: bool) -> Kernel:
+        room = SessionId(f"kernel-{next(count)}")
+        kernel = await start_kernel(sandbox, settings, place, room, specs=(), warm=warm)
+        rooms[kernel] = room
+        return kernel
+
+    return Python(
+        sandbox,
+        Pool(start, spares=spares, max_kernels=max_kernels, idle_s=idle_s),
+        settings,
+        blobs=blobs,
+        load_key=lambda: load_key(key_file),
+        is_walled=lambda kernel: sandbox.holds(rooms[kernel]),
+        mask=mask,
+    )

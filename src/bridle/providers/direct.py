@@ -1,0 +1,42 @@
+"""No model at all: a prompt is the code of a call, so that people can use a tool as a model does."""
+
+from collections.abc import AsyncGenerator
+
+from bridle.core.errors import ConfigError
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Text, ToolCall
+from bridle.core.model import Model, ModelReply, ModelRequest, Price
+from bridle.core.protocol import Delta
+
+DIRECT_TOOLS = {"python": "code"}
+"""The tools that can be used so, each with the argument that takes the prompt."""
+
+_WINDOW_TOKENS = 10_000_000  # nobody reads it
+
+
+class DirectProvider:
+    """Answers a prompt with one call of a tool, and the call's result with nothing."""
+
+    def __init__(self, tool: str) -> None:
+        self._tool = tool
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield one reply."""
+        last = request.messages[-1]
+        if last.role == "user":
+            call = ToolCall(CallId(""), self._tool, {DIRECT_TOOLS[self._tool]: last.text})
+            yield ModelReply(Message("assistant", (call,)), "tool_use")
+        else:
+            yield ModelReply(Message("assistant", (Text(""),)), "end_turn")
+
+    async def aclose(self) -> None:
+        """Release nothing."""
+
+
+def direct_model(provider: str, tool: str) -> Model:
+    """Describe the absence of a model; raises ConfigError for a tool that cannot be used so."""
+    if tool not in DIRECT_TOOLS:
+        raise ConfigError(
+            f'model "{provider}/{tool}": {tool} cannot be used directly', hint=f"{provider}/python can"
+        )
+    return Model(provider, tool, _WINDOW_TOKENS, 1, price=Price(0.0, 0.0))

@@ -1,0 +1,94 @@
+"""The calls that the code of a running call makes.
+
+```
+code ─▶ call ─▶ Called ─▶ the driver judges, asks, records ToolStarted ─▶ clear ─▶ the tool runs
+code ◀─ result ◀──────────────────────── ToolFinished is recorded ◀─ end ◀─────────────┘
+```
+
+The tool runs inside the coroutine that the code waits for: whoever stops waiting stops the tool.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.ids import CallId
+from bridle.core.loop import Called
+from bridle.core.messages import ToolCall, ToolResult
+from bridle.core.session import RunState
+from bridle.sessions.dispatch import Checked
+
+
+class Abandoned(Struct, frozen=True):
+    """The code that made a call does not wait for it any more."""
+
+    call: ToolCall
+
+
+class _Waiting(Struct):
+    """Code that waits for a call."""
+
+    parent: CallId
+    cleared: asyncio.Future[Checked | None]
+    """May it run? None when it was refused."""
+    result: asyncio.Future[ToolResult]
+
+
+class NestedCalls:
+    """Brings the calls of code to the driver and their results back."""
+
+    def __init__(self, run: RunState, post: Callable[[Called | Abandoned], None]) -> None:
+        self._run = run
+        self._post = post
+        self._waiting: dict[CallId, _Waiting] = {}
+        self._made = 0
+
+    def parent_of(self, call_id: CallId) -> CallId | None:
+        """Return the call whose code made this one; None for a call of the model."""
+        waiting = self._waiting.get(call_id)
+        return waiting.parent if waiting is not None else None
+
+    async def call(
+        self, parent: CallId, name: str, args: dict[str, Any], perform: Callable[[Checked], Awaitable[None]]
+    ) -> ToolResult:
+        """Make a call and wait for its recorded result; `perform` runs it once it may."""
+        loop = asyncio.get_running_loop()
+        call = ToolCall(self._new_id(parent), name, args)
+        waiting = self._waiting[call.id] = _Waiting(parent, loop.create_future(), loop.create_future())
+        self._post(Called(call, parent))
+        try:
+            checked = await waiting.cleared
+            if checked is not None:
+                await perform(checked)
+            return await waiting.result
+        except asyncio.CancelledError:
+            self._post(Abandoned(call))
+            raise
+
+    async def clear(self, call_id: CallId, checked: Checked) -> None:
+        """Let a call run, now that its start is recorded."""
+        waiting = self._waiting.get(call_id)
+        if waiting is not None and not waiting.cleared.done():
+            waiting.cleared.set_result(checked)
+
+    def end(self, result: ToolResult) -> Coroutine[None, None, None]:
+        """Take a call off the list; returns what gives the code its result once it is recorded."""
+        return _hand_back(self._waiting.pop(result.call_id), result)
+
+    def _new_id(self, parent: CallId) -> CallId:
+        reply = self._run.replied
+        taken = {call.id for call in reply.message.calls} if reply is not None else set()
+        while True:
+            self._made += 1
+            fresh = CallId(f"{parent}.{self._made}")
+            if fresh not in taken:
+                return fresh
+
+
+async def _hand_back(waiting: _Waiting, result: ToolResult) -> None:
+    if not waiting.result.done():
+        waiting.result.set_result(result)
+    if not waiting.cleared.done():
+        waiting.cleared.set_result(None)

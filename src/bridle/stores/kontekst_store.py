@@ -1,0 +1,250 @@
+"""A journal beside Kontekst's session files: what is in them is taken in, what happens is written to them.
+
+The journal is what counts. A line is written once its event is durable, and a file that cannot be written
+stops no run. When a session is first used in a process, what lies behind its mark is compared: lines that
+the journal does not know are taken in, events whose lines are missing get them. So nothing is lost or
+doubled when a process ends between the two, at whichever point, nor when Kontekst has used the session
+meanwhile.
+
+A rewind takes nothing out of a file: it only grows.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from bridle.core.errors import BridleError, SessionConflict
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.ports import Claims, Store
+from bridle.core.protocol import Event, Record, RunEnded, RunStarted, SessionCreated
+from bridle.core.session import SessionSummary
+from bridle.stores.kontekst import Speaker
+from bridle.stores.kontekst_files import KeptMark, KontekstFiles, Mark, compare
+from bridle.stores.kontekst_import import DEFAULT_AGENT, read_conversation, read_file, sessions_in
+from bridle.stores.lines import Flaw, LineStore, from_os_error
+
+PAGE_RECORDS = 256
+
+_log = logging.getLogger(__name__)
+
+
+class Journal(Store, LineStore, Protocol):
+    """What every store of ours is."""
+
+
+class KontekstStore:
+    """A store that shares its sessions with Kontekst."""
+
+    def __init__(self, journal: Journal, files: KontekstFiles, claims: Claims, *, cwd: str) -> None:
+        """`cwd` is where sessions work that Kontekst began: it does not say."""
+        self._journal = journal
+        self._files = files
+        self._claims = claims
+        self._cwd = cwd
+        self._speakers: dict[SessionId, Speaker] = {}
+        """Of each session whose file and journal hold the same."""
+        self._sizes: dict[SessionId, int] = {}
+        """How long the files are, as long as nobody else writes to them."""
+        self._opening = asyncio.Lock()  # invariant: a file is compared and taken in once
+
+    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+        """Add events, then their lines; raises what the journal raises."""
+        await self._open(session)
+        if expected_seq == 0 and events and session not in self._speakers and is_session_id(session):
+            self._try_keep(session, KeptMark(Mark()))  # from now on a file without lines lacks them
+        records = await self._journal.append(session, expected_seq, events)
+        if records:
+            self._write(session, records)
+        return records
+
+    async def read(
+        self,
+        session: SessionId,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Record]:
+        """Return the records asked for, of a session that Kontekst began as well."""
+        await self._open(session)
+        return await self._journal.read(session, after=after, before=before, limit=limit, newest=newest)
+
+    async def ids(self) -> list[SessionId]:
+        """Return the id of every session in the journal."""
+        return await self._journal.ids()
+
+    def lines(self, session: SessionId) -> AsyncIterator[bytes]:
+        """Yield the lines of a session in the journal."""
+        return self._journal.lines(session)
+
+    async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
+        """Return what is wrong with the journal."""
+        return await self._journal.flaws(session, repair=repair)
+
+    async def delete(self, session: SessionId) -> None:
+        """Remove a session for good, with its files; raises SessionNotFound."""
+        await self._open(session)
+        await self._journal.delete(session)
+        self._speakers.pop(session, None)
+        self._sizes.pop(session, None)
+        try:
+            self._files.delete(session)
+        except OSError as error:
+            raise from_os_error(self._files.sessions / session, error) from error
+
+    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
+        """Return a summary of every session; those that only Kontekst knows are taken in first."""
+        known = set(await self._journal.ids())
+        for session in await asyncio.to_thread(sessions_in, self._files.sessions):
+            if session in known:
+                continue
+            try:
+                await self._open(session)
+            except BridleError as error:
+                _log.warning("Kontekst's session %s is left out: %s", session, error)
+        return await self._journal.list(archived=archived)
+
+    async def aclose(self) -> None:
+        """Close the journal."""
+        await self._journal.aclose()
+
+    # ------------------------------------------------------------------ the first use of a session
+
+    async def _open(self, session: SessionId) -> None:
+        if session in self._speakers or not is_session_id(session):
+            return
+        async with self._opening:
+            if session in self._speakers:
+                return
+            first = await self._journal.read(session, limit=1)
+            if not first:
+                await self._take_in(session)
+                return
+            if not self._claims.claim(session):
+                return  # somebody runs it, and its file lags behind by a moment
+            created = first[0].event
+            agent = created.agent if isinstance(created, SessionCreated) else DEFAULT_AGENT
+            try:
+                self._speakers[session] = await self._settle(session, agent)
+            except OSError as error:
+                self._warn(session, error)
+            finally:
+                self._claims.release(session)
+
+    async def _take_in(self, session: SessionId) -> None:
+        """Begin a session with all that its file holds, if there is one."""
+        found = await asyncio.to_thread(read_file, self._files.sessions, session)
+        if found is None:
+            return
+        events = found.events(session, self._cwd)
+        # The mark comes first: without the events that follow it, it means nothing.
+        self._try_keep(session, KeptMark(Mark(found.size_bytes, len(events))))
+        try:
+            await self._journal.append(session, 0, events)
+        except SessionConflict:
+            return  # another process was quicker
+        self._speakers[session], self._sizes[session] = Speaker(found.agent), found.size_bytes
+        _log.info("took in Kontekst's session %s with %d messages", session, len(events) - 1)
+        self._tell_skipped(session, found.conversation.skipped)
+
+    async def _settle(self, session: SessionId, agent: str) -> Speaker:
+        """Let file and journal hold the same again, and return who speaks there; raises OSError."""
+        last = (await self._journal.read(session, limit=1, newest=True))[0].seq
+        size = self._files.size(session)
+        mark = self._mark_at(session, last, size)
+        lines = await asyncio.to_thread(self._files.lines_after, session, mark.size_bytes)
+        speaker = Speaker(agent, mark.guest)
+        found = compare(lines, await self._lines_after(session, mark.seq, speaker))
+        if found.missing or (lines and lines[-1]):  # the last line lacks its end
+            self._files.begin(session, agent)
+            _, size = self._files.append(session, b"".join(line + b"\n" for line in found.missing))
+        said = await asyncio.to_thread(read_conversation, b"\n".join(found.theirs))
+        after = Mark(size, last + len(said.messages), speaker.guest)
+        if said.messages and await self._is_unfinished(session):
+            _log.info("session %s: what Kontekst added waits for the end of a run", session)
+            return speaker
+        if said.messages:
+            self._files.keep_mark(session, KeptMark(mark, after))
+            try:
+                await self._journal.append(session, last, said.added)
+            except SessionConflict:  # somebody has just renamed it, say: the next process comes to it
+                self._files.keep_mark(session, KeptMark(mark))
+                return speaker
+            _log.info("session %s: took in %d messages that Kontekst added", session, len(said.messages))
+        self._tell_skipped(session, said.skipped)
+        self._files.keep_mark(session, KeptMark(after))
+        self._sizes[session] = size
+        return speaker
+
+    def _mark_at(self, session: SessionId, last_seq: int, size: int) -> Mark:
+        kept = self._files.mark(session)
+        if size == 0:
+            return Mark()  # never written, or deleted: all of it is written
+        if kept is None:
+            return Mark(size, last_seq)
+        mark = kept.at(last_seq)
+        return mark if mark.size_bytes <= size else replace(mark, size_bytes=size)  # somebody shortened it
+
+    async def _lines_after(self, session: SessionId, seq: int, speaker: Speaker) -> Sequence[bytes]:
+        found = []
+        while records := await self._journal.read(session, after=seq, limit=PAGE_RECORDS):
+            seq = records[-1].seq
+            found += [line for record in records for line in speaker.lines(record.event).split(b"\n")[:-1]]
+        return found
+
+    async def _is_unfinished(self, session: SessionId) -> bool:
+        """Tell whether a run was cut off: it goes on from where it is."""
+        before = None
+        while page := await self._journal.read(session, before=before, limit=PAGE_RECORDS, newest=True):
+            for record in reversed(page):
+                if isinstance(record.event, RunStarted | RunEnded):
+                    return isinstance(record.event, RunStarted)
+            before = page[0].seq
+        return False
+
+    # ------------------------------------------------------------------ as it happens
+
+    def _write(self, session: SessionId, records: Sequence[Record]) -> None:
+        """Add the lines of new records; a file that cannot be written is compared again at the next use."""
+        events = [record.event for record in records]
+        try:
+            if isinstance(events[0], SessionCreated):
+                self._speakers[session] = Speaker(events[0].agent)
+                self._files.begin(session, events[0].agent)
+                self._sizes.setdefault(session, self._files.size(session))
+            speaker = self._speakers.get(session)
+            if speaker is None:
+                return
+            self._add_lines(session, b"".join(map(speaker.lines, events)))
+            if any(isinstance(event, RunStarted) for event in events):
+                self._files.activate(session)
+            if session in self._sizes and any(isinstance(event, RunEnded) for event in events):
+                mark = Mark(self._sizes[session], records[-1].seq, speaker.guest)
+                self._files.keep_mark(session, KeptMark(mark))
+        except OSError as error:
+            self._speakers.pop(session, None)
+            self._warn(session, error)
+
+    def _add_lines(self, session: SessionId, data: bytes) -> None:
+        if not data:
+            return
+        before, after = self._files.append(session, data)
+        if self._sizes.pop(session, None) == before:  # else the mark stays: what lies behind it is mixed
+            self._sizes[session] = after
+
+    def _try_keep(self, session: SessionId, kept: KeptMark) -> None:
+        try:
+            self._files.keep_mark(session, kept)
+        except OSError as error:
+            self._warn(session, error)
+
+    def _warn(self, session: SessionId, error: OSError) -> None:
+        _log.warning("session %s: Kontekst's files cannot be kept up to date: %s", session, error)
+
+    def _tell_skipped(self, session: SessionId, skipped: dict[str, int]) -> None:
+        for reason, times in skipped.items():
+            _log.warning("session %s: left out %d of Kontekst's lines: %s", session, times, reason)

@@ -1,0 +1,271 @@
+"""`bridle agents`: who there is, what holds for one and why, what is wrong; new ones, and changes."""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, json
+
+from bridle.app import open_blobs, open_sandbox, open_tools
+from bridle.config.agent_list import (
+    AgentProblem,
+    AgentSource,
+    agent_problems,
+    agent_source,
+    built_in_files,
+    own_folder,
+    show_agent,
+)
+from bridle.config.agents import list_agents, load_agent, read_agent
+from bridle.config.document import literal
+from bridle.config.keys import AGENT_NAME_PATTERN
+from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
+from bridle.config.rule_list import PlacedRule, placed_rules
+from bridle.config.settings import Settings, load_settings
+from bridle.config.textfile import read_text, write_text
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, columns, one_line, visible
+
+HEADINGS = ("AGENT", "NAME", "FROM", "MODE", "MODEL", "TOOLS")
+
+CONFIG_TEMPLATE = """\
+name = {name}
+# model = "anthropic/claude-sonnet-4-5"   # that of the settings if not set
+# mode = "plan"                           # or ask, accept-edits, yolo, code
+# tools = ["read_file", "grep", "bash"]   # all of them if not set
+
+# [limits]
+# max_turns = 50
+# max_cost = 1.0
+
+# [rules]
+# allow = ["bash(git status:*)"]
+# deny = ["edit_file(docs/**)"]
+
+# [sampling]
+# temperature = 0.2
+"""
+PROMPT_TEMPLATE = """\
+You are {name}. Say here what this agent is for, how it should work, and what its answer should look like.
+"""
+
+
+class AgentRow(Struct, frozen=True):
+    """What `agents list --json` prints of one agent."""
+
+    agent: str
+    name: str
+    source: AgentSource
+    mode: str
+    model: str
+    tools: tuple[str, ...] | None
+    """None means all of them."""
+    problem: str = ""
+    """Why it cannot be used; empty if it can."""
+
+
+class AgentView(Struct, frozen=True):
+    """What `agents show --json` prints."""
+
+    agent: str
+    source: AgentSource
+    settings: list[dict[str, str]]
+    """Each with key, value and source."""
+    rules: list[PlacedRule]
+    prompt_file: str
+    prompt: str
+
+
+def list_all(args: argparse.Namespace, console: Console) -> int:
+    """List the agents of this directory."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    rows = [_row(name, settings) for name in list_agents(settings)]
+    if args.json:
+        console.out.json(json.format(json.encode(rows), indent=2))
+        return 0
+    write_table(console.out, HEADINGS, [_cells(row) for row in rows])
+    return 0
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Show what holds for an agent here, where that was said, and its prompt."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    parts = read_agent(args.name, settings)
+    view = AgentView(
+        args.name,
+        agent_source(args.name, settings),
+        [row._asdict() for row in show_agent(args.name, settings)],
+        placed_rules(settings, args.name),
+        str(parts.prompt_file),
+        parts.prompt.strip(),
+    )
+    for warning in parts.warnings:
+        console.warn(warning)
+    if args.json:
+        console.out.json(json.format(json.encode(view), indent=2))
+    else:
+        _write_view(console, view)
+    return 0
+
+
+def check(args: argparse.Namespace, console: Console) -> int:
+    """Report what is wrong with the agents of this directory; fails when something is."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    found = _check(settings, console, args.name)
+    if args.json:
+        console.out.json(json.format(json.encode(found), indent=2))
+        return 1 if found else 0
+    for problem in found:
+        _write_problem(console, problem)
+    if not found:
+        checked = "agent " + args.name if args.name else count(len(list_agents(settings)), "agent")
+        console.out.line(console.out.paint("done", f"{visible(checked)}: all in order"))
+    return 1 if found else 0
+
+
+def new(args: argparse.Namespace, console: Console) -> int:
+    """Make the files of a new agent, from a template or from another agent."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    if args.name in list_agents(settings):
+        raise ConfigError(f"there is an agent {args.name} already", hint=f"bridle agents edit {args.name}")
+    base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
+    folder = base / AGENTS_FOLDER / args.name
+    for file, text in _first_texts(args.name, args.source, settings).items():
+        write_text(folder / file, text)
+        console.out.line(visible(str(folder / file)))
+    return 0
+
+
+def edit(args: argparse.Namespace, console: Console) -> int:
+    """Open the files of an agent in an editor; one that is built in becomes one of yours."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    name: str = args.name
+    folder = own_folder(name, settings)
+    made: dict[str, str] = {}
+    if folder is None:
+        if name not in list_agents(settings):
+            read_agent(name, settings)  # says that there is none
+        folder = settings.written / AGENTS_FOLDER / name
+        made = _texts_of(built_in_files(name), name)
+        for file, text in made.items():
+            write_text(folder / file, text)
+    files = [folder / CONFIG_FILE, folder / PROMPT_FILE]
+    try:
+        _open_editor(files, console)
+    finally:
+        if made and all(_read_or_none(folder / file) == text for file, text in made.items()):
+            _remove(folder, made)
+            console.err.line("nothing was changed")
+    problems = _check(load_settings(console.environ, Path(working_directory())), console, name)
+    for problem in problems:
+        _write_problem(console, problem)
+    return 1 if problems else 0
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def _first_texts(name: str, source: str | None, settings: Settings) -> dict[str, str]:
+    _check_name(name)
+    if source is None:
+        return _texts_of({PROMPT_FILE: PROMPT_TEMPLATE.format(name=name)}, name)
+    read_agent(source, settings)
+    folder = own_folder(source, settings)
+    if folder is None:
+        return _texts_of(built_in_files(source), name)
+    found = {file: read_text(folder / file) for file in (CONFIG_FILE, PROMPT_FILE)}
+    return _texts_of({file: text for file, text in found.items() if text is not None}, name)
+
+
+def _texts_of(texts: dict[str, str], name: str) -> dict[str, str]:
+    """Add a file that is missing, so that there is something to edit."""
+    return {CONFIG_FILE: CONFIG_TEMPLATE.format(name=literal(name))} | texts
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(AGENT_NAME_PATTERN, name):
+        raise UsageError(
+            f'"{name}" is not a name for an agent', hint="letters, digits, -, _ and dots inside, 64 at most"
+        )
+
+
+def _open_editor(files: list[Path], console: Console) -> None:
+    chosen = console.environ.get("VISUAL") or console.environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(chosen)
+        done = subprocess.run([*words, *map(str, files)], check=False)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the editor {chosen} cannot be started: {error}", hint="set EDITOR") from error
+    if done.returncode:
+        raise ConfigError(f"the editor {chosen} ended with {done.returncode}")
+
+
+def _read_or_none(file: Path) -> str | None:
+    try:
+        return read_text(file)
+    except ConfigError:
+        return None
+
+
+def _remove(folder: Path, made: dict[str, str]) -> None:
+    with suppress(OSError):
+        for file in made:
+            os.unlink(folder / file)
+        os.rmdir(folder)
+
+
+# ---------------------------------------------------------------------------- what is shown
+
+
+def _row(name: str, settings: Settings) -> AgentRow:
+    source = agent_source(name, settings)
+    try:
+        agent = load_agent(name, settings).agent
+    except ConfigError as error:
+        return AgentRow(name, "", source, "", "", (), str(error))
+    mode = "code" if agent.code else agent.mode
+    return AgentRow(name, agent.display_name, source, mode, agent.model, agent.tools)
+
+
+def _cells(row: AgentRow) -> tuple[str, ...]:
+    if row.problem:
+        return row.agent, "-", row.source, "broken", "-", row.problem
+    tools = "all" if row.tools is None else " ".join(row.tools) or "none"
+    return row.agent, row.name or "-", row.source, row.mode, row.model, tools
+
+
+def _write_view(console: Console, view: AgentView) -> None:
+    out = console.out
+    keys = max(columns(row["key"]) for row in view.settings)
+    out.line(f"{out.paint('strong', view.agent)}  {out.paint('detail', view.source)}")
+    for row in view.settings:
+        source = "" if row["source"] == "default" else out.paint("detail", f"  # {row['source']}")
+        out.line(f"{out.paint('name', row['key'].ljust(keys))} = {one_line(row['value'])}{source}")
+    for rule in view.rules:
+        note = "" if rule.in_effect else ", without effect"
+        place = out.paint("detail", f"  # {rule.place}{note}")
+        out.line(f"{out.paint('name', f'rules.{rule.action}'.ljust(keys))} = {one_line(rule.rule)}{place}")
+    out.line()
+    out.line(out.paint("detail", f"# {view.prompt_file}"))
+    out.data(view.prompt + "\n")
+
+
+def _check(settings: Settings, console: Console, name: str | None) -> list[AgentProblem]:
+    tools = open_tools(settings, console.environ, open_blobs(settings), open_sandbox(settings))
+    return agent_problems(settings, [tool.spec.name for tool in tools], name)
+
+
+def _write_problem(console: Console, problem: AgentProblem) -> None:
+    out = console.out
+    out.line(
+        f"{out.paint('failed', 'broken')}  {out.paint('name', problem.agent)}  {visible(problem.message)}"
+    )
+    if problem.hint:
+        out.line(f"{'':8}hint: {visible(problem.hint)}")

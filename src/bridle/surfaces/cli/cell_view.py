@@ -1,0 +1,124 @@
+"""A cell as a person sees it who runs it: what it prints is data, and nothing else is."""
+
+from msgspec.structs import replace
+
+from bridle.core.codeact import PYTHON
+from bridle.core.ids import CallId
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetWarned,
+    Delta,
+    FilesChanged,
+    Lagged,
+    Notice,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    TodosChanged,
+    ToolFinished,
+    ToolOutputDelta,
+    ToolStarted,
+)
+from bridle.surfaces.live import TextView
+from bridle.surfaces.printed import MORE, NOT_FINISHED, Printed
+from bridle.surfaces.render import count, short_id
+from bridle.surfaces.terminal import Console
+from bridle.surfaces.wire import EXIT_CODES, Result
+
+FAILED = 1
+
+
+class CellView:
+    """Writes what the cell prints on stdout as it comes, and what it does with tools on stderr."""
+
+    def __init__(self, console: Console, *, chatty: bool) -> None:
+        self._console = console
+        self._notes = TextView(console, answer="streamed", chatty=chatty, verbose=False)
+        self._chatty = chatty
+        self._cell: CallId | None = None
+        self._printed = Printed()
+        self.last_seq = 0
+        """The newest record that was shown."""
+        self.exit_code = 0
+        """How the last cell ended, as a process would."""
+
+    def show(self, item: Record | Delta) -> None:
+        """Write the next item of the stream."""
+        match item:
+            case Record():
+                self.last_seq = item.seq
+                self._show_event(item)
+            case ToolOutputDelta() if item.call_id == self._cell:
+                self._printed.add(item.call_id, item.text)
+                self._print(item.text.removesuffix(MORE))
+                if item.text.endswith(MORE):
+                    self._notes.pause()
+                    self._console.warn("the cell has printed more than is shown of one")
+                    self._console.hint("let it write into a file")
+            case Lagged():
+                self._console.warn(f"{count(item.dropped, 'fragment')} of the output not shown")
+            case ToolOutputDelta() | Notice():
+                self._notes.show(item)
+            case _:
+                pass
+
+    def pause(self) -> None:
+        """Leave the screen clean for somebody else to write on."""
+        self._notes.pause()
+
+    def finish(self, result: Result) -> None:
+        """Take note of how the run ended."""
+        self._notes.pause()
+        self.exit_code = result.exit_code or self.exit_code
+
+    def sum_up(self, result: Result) -> None:
+        """Say where all of it is recorded."""
+        if self._chatty:
+            calls = count(max(0, result.tool_calls - 1), "tool call")  # without that of the cell itself
+            text = f"session {short_id(result.session_id)} · {calls}"
+            self._console.err.line(self._console.err.paint("detail", text))
+
+    def _show_event(self, record: Record) -> None:
+        match record.event:
+            case ToolStarted(parent=None) as event if event.tool == PYTHON:
+                self._cell, self.exit_code = event.call_id, 0
+            case ToolFinished(parent=None) as event:
+                self._finish_cell(event)
+            case ToolStarted() | ToolFinished() | ApprovalRequested() as event:
+                self._notes.show(replace(record, event=replace(event, parent=None)))
+            case FilesChanged() as event if event.call_id in (None, self._cell):
+                self._notes.show(replace(record, event=replace(event, call_id=None)))
+            case (
+                FilesChanged()
+                | ApprovalDecided()
+                | QuestionAsked()
+                | QuestionAnswered()
+                | TodosChanged()
+                | BudgetWarned()
+            ):
+                self._notes.show(record)
+            case _:
+                pass
+
+    def _finish_cell(self, event: ToolFinished) -> None:
+        console, result = self._console, event.result
+        if event.answer:
+            self._print(f"{event.answer}\n")
+        rest = self._printed.rest_of(result)
+        if result.is_error:
+            self.exit_code = EXIT_CODES["denied"] if event.denied else FAILED
+        if rest.startswith(NOT_FINISHED):  # the end of the run says why
+            return
+        if rest and (result.is_error or self._chatty):
+            self._notes.pause()
+            console.err.line(console.err.paint("failed" if result.is_error else "detail", rest))
+            console.err.flush()
+
+    def _print(self, text: str) -> None:
+        """Write data: unchanged into a pipe, and on a screen apart from what is said beside it."""
+        if self._console.out.is_terminal:
+            self._notes.say(text)
+        else:
+            self._console.out.data(text)
+        self._console.out.flush()

@@ -1,0 +1,252 @@
+"""`bridle daemon`: start, stop and look at the process that owns sessions in the background."""
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TextIO
+
+from msgspec import json
+
+from bridle.config.settings import Settings, load_settings
+from bridle.core.errors import BridleError
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.starting import reach, start, stop
+from bridle.surfaces.remote.asks import DaemonStatus
+from bridle.surfaces.render import count, short_id
+from bridle.surfaces.terminal import Console, cut, one_line
+
+LOG_BYTES = 5 * 1024 * 1024
+LOG_FILES = 3
+FOLLOW_S = 0.2
+
+
+def run_daemon(args: argparse.Namespace, console: Console) -> int:
+    """Be the daemon, in the foreground."""
+    from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
+    from bridle.surfaces.daemon.process import Daemon
+
+    environ = beside_kontekst(args.config, console.environ) if args.config else console.environ
+    settings = load_settings(environ, Path("/"))
+    _log_to(Place(settings.home), background=args.background)
+    settings = take_over(settings)
+
+    async def serve() -> None:
+        await Daemon(settings, environ).run()
+
+    asyncio.run(serve())
+    return 0
+
+
+def start_daemon(args: argparse.Namespace, console: Console) -> int:
+    """Start the daemon in the background."""
+    place = Place(_settings(console).home)
+
+    async def begin() -> tuple[int, bool]:
+        daemon = await reach(place)
+        is_new = daemon is None
+        daemon = daemon or await start(place, console.environ)
+        await daemon.aclose()
+        return daemon.daemon.pid, is_new
+
+    pid, is_new = asyncio.run(begin())
+    console.out.line(f"the daemon runs{'' if is_new else ' already'} (process {pid})")
+    return 0
+
+
+def stop_daemon(args: argparse.Namespace, console: Console) -> int:
+    """Stop the daemon."""
+    pid = asyncio.run(stop(Place(_settings(console).home)))
+    console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
+    return 0
+
+
+def restart_daemon(args: argparse.Namespace, console: Console) -> int:
+    """Stop the daemon, and start it again as it is installed now."""
+    stop_daemon(args, console)
+    return start_daemon(args, console)
+
+
+def show_status(args: argparse.Namespace, console: Console) -> int:
+    """Show how the daemon is; 1 when none runs."""
+    status = asyncio.run(_status(Place(_settings(console).home)))
+    if args.json:
+        console.out.json(json.encode(status))
+    elif status is None:
+        console.out.line("no daemon runs")
+    else:
+        for line in _status_lines(status):
+            console.out.line(line)
+    return 0 if status is not None else 1
+
+
+def list_live(args: argparse.Namespace, console: Console) -> int:
+    """List the sessions that the daemon has in memory."""
+    status = asyncio.run(_status(Place(_settings(console).home)))
+    sessions = status.sessions if status is not None else ()
+    if args.json:
+        console.out.json(json.encode(sessions))
+    elif status is None:
+        console.err.line("no daemon runs")
+        console.hint("bridle daemon start")
+    elif not sessions:
+        console.err.line("the daemon has no session in memory")
+    for session in () if args.json else sessions:
+        state = console.out.paint(
+            "warning" if session.state == "waiting" else "detail", f"{session.state:<8}"
+        )
+        title = cut(one_line(session.title), max(20, console.out.width - 60))
+        watchers = count(session.watchers, "watcher")
+        console.out.line(f"{short_id(session.id)}  {state} {session.model:<28} {watchers:<11} {title}")
+    return 0
+
+
+def show_log(args: argparse.Namespace, console: Console) -> int:
+    """Show the end of the daemon's log, and what comes with --follow."""
+    log = Place(_settings(console).home).log
+    if not log.exists():
+        raise BridleError(f"there is no log yet: {log}", hint="bridle daemon start")
+    for text in _end_of(log, max(0, args.lines), follow=args.follow):
+        console.out.data(text)
+        console.out.flush()
+    return 0
+
+
+def install(args: argparse.Namespace, console: Console) -> int:
+    """Print what makes the system start the daemon by itself."""
+    kind = args.kind or ("launchd" if sys.platform == "darwin" else "systemd")
+    home = _settings(console).home
+    console.out.write(_launchd(home) if kind == "launchd" else _systemd(home))
+    if console.out.is_terminal:
+        name = "systemctl --user enable --now bridle" if kind == "systemd" else "launchctl load FILE"
+        where = (
+            "~/.config/systemd/user/bridle.service"
+            if kind == "systemd"
+            else "~/Library/LaunchAgents/bridle.plist"
+        )
+        console.hint(f"put this into {where}, then: {name}")
+    return 0
+
+
+# ---------------------------------------------------------------------------- details
+
+
+def _settings(console: Console) -> Settings:
+    """Return the user's own settings: the daemon belongs to no project."""
+    return load_settings(console.environ, Path("/"))
+
+
+async def _status(place: Place) -> DaemonStatus | None:
+    daemon = await reach(place)
+    if daemon is None:
+        return None
+    try:
+        return await daemon.status()
+    finally:
+        await daemon.aclose()
+
+
+def _status_lines(status: DaemonStatus) -> list[str]:
+    running = sum(session.state == "running" for session in status.sessions)
+    waiting = sum(session.state == "waiting" for session in status.sessions)
+    return [
+        f"the daemon runs{', and is about to end' if status.is_stopping else ''}",
+        f"  version   {status.version}",
+        f"  process   {status.pid}, {status.memory_bytes / 1024**2:.0f} MB",
+        f"  up        {_duration(time.time() - status.started_at / 1000)}",
+        f"  home      {status.home}",
+        f"  socket    {status.socket}",
+        *(f"  listens   {where}" for where in status.listening),
+        f"  sessions  {running} running, {waiting} waiting, {len(status.sessions) - running - waiting} idle",
+        f"  clients   {status.clients}",
+    ]
+
+
+def _duration(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    hours, minutes = whole // 3600, whole // 60 % 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
+def _log_to(place: Place, *, background: bool) -> None:
+    place.make_folders()
+    handler: logging.Handler
+    if background:
+        handler = RotatingFileHandler(place.log, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
+    else:
+        handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+
+
+def _systemd(home: Path) -> str:
+    return f"""[Unit]
+Description=Bridle, a runtime for LLM agents
+
+[Service]
+ExecStart={_quoted(sys.executable)} -m bridle daemon run
+Environment={_quoted(f"BRIDLE_HOME={home}")}
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def _quoted(word: str) -> str:
+    """Write a word as systemd reads it: it knows quotes, backslashes, and names after a percent sign."""
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{plain}"' if plain != word or " " in word else word
+
+
+def _end_of(log: Path, lines: int, *, follow: bool) -> Iterator[str]:
+    """Yield the last lines of a log, and if wanted what is added to it and to the one after it."""
+    file = open(log, encoding="utf-8", errors="replace")  # noqa: SIM115  closed below
+    try:
+        yield from deque(file, maxlen=lines)
+        while follow:
+            if text := file.read():
+                yield text
+            elif _is_rotated(log, file):
+                file.close()
+                file = open(log, encoding="utf-8", errors="replace")  # noqa: SIM115  closed below
+            else:
+                time.sleep(FOLLOW_S)
+    finally:
+        file.close()
+
+
+def _is_rotated(log: Path, file: TextIO) -> bool:
+    with suppress(FileNotFoundError):  # the new one comes a moment after the old one has gone
+        return os.stat(log).st_ino != os.fstat(file.fileno()).st_ino
+    return False
+
+
+def _launchd(home: Path) -> str:
+    from xml.sax.saxutils import escape
+
+    words = "".join(
+        f"    <string>{escape(word)}</string>\n" for word in (sys.executable, "-m", "bridle", "daemon", "run")
+    )
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+  <key>Label</key><string>bridle</string>
+  <key>ProgramArguments</key><array>
+{words}  </array>
+  <key>EnvironmentVariables</key><dict>
+    <key>BRIDLE_HOME</key><string>{escape(str(home))}</string>
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+</dict></plist>
+"""

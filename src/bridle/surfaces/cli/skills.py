@@ -1,0 +1,132 @@
+"""`bridle skills`: which there are here, what a model reads of one, what is wrong with them; new ones."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import json
+
+from bridle.config.places import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
+from bridle.config.settings import Settings, load_settings
+from bridle.config.skill_file import SkillProblem
+from bridle.config.skills import load_skills
+from bridle.config.textfile import write_text
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, near_names, render
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.table import short_path, write_table
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, visible
+
+HEADINGS = ("SKILL", "FOR", "WHERE", "DESCRIPTION")
+
+TEMPLATE = """\
+---
+name: {name}
+description: What this is good for, and when to use it; the model finds it by this line.
+argument-hint: "[what]"
+---
+
+Say here, step by step, what is to be done with $ARGUMENTS.
+
+Files beside this one belong to the skill: name them, and the model reads them when it needs them.
+"""
+
+
+def list_skills(args: argparse.Namespace, console: Console) -> int:
+    """List the skills of this directory."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    loaded = load_skills(settings)
+    if args.json:
+        console.out.json(json.format(json.encode(loaded.skills), indent=2))
+    elif loaded.skills:
+        rows = [_row(skill, settings) for skill in loaded.skills]
+        write_table(console.out, HEADINGS, rows)
+    else:
+        console.err.line("no skills yet")
+        console.hint("bridle skills new NAME")
+    left_out = [problem for problem in loaded.problems if problem.is_left_out]
+    if left_out:
+        console.warn(f"{count(len(left_out), 'skill')} cannot be used")
+        console.hint("bridle skills check")
+    return 0
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Print what a model reads of a skill, with these arguments."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    skill = _find(args.name.removeprefix("/"), load_skills(settings).skills)
+    if args.json:
+        console.out.json(json.format(json.encode(skill), indent=2))
+    else:
+        text = render(skill, " ".join(args.arguments), str(settings.cwd))
+        console.out.data(text.removesuffix("\n\n---\n\n") + "\n")
+    return 0
+
+
+def check(args: argparse.Namespace, console: Console) -> int:
+    """Report what is wrong with the skills of this directory; fails when something is."""
+    loaded = load_skills(load_settings(console.environ, Path(working_directory())))
+    if args.json:
+        console.out.json(json.format(json.encode(loaded.problems), indent=2))
+    else:
+        for problem in loaded.problems:
+            _write_problem(console, problem)
+        if not loaded.problems:
+            console.out.line(console.out.paint("done", f"{count(len(loaded.skills), 'skill')}, all in order"))
+    return 1 if loaded.problems else 0
+
+
+def new(args: argparse.Namespace, console: Console) -> int:
+    """Make the folder of a new skill, with a text to begin with."""
+    name = args.name
+    if not CONVENTIONAL_NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
+        raise UsageError(
+            f'"{name}" is not a name for a skill', hint="small letters, digits and single dashes"
+        )
+    settings = load_settings(console.environ, Path(working_directory()))
+    base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
+    folder = base / SKILLS_FOLDER / name
+    if os.path.lexists(folder) or os.path.lexists(folder.with_name(f"{name}.md")):
+        raise ConfigError(f"{folder} is already there", hint=f"bridle skills show {name}")
+    write_text(folder / SKILL_FILE, TEMPLATE.format(name=name))
+    console.out.line(visible(str(folder / SKILL_FILE)))
+    if sys.stdin is not None and sys.stdin.isatty():
+        console.hint(f"edit it, then: bridle run /{name}")
+    return 0
+
+
+def _find(name: str, skills: Sequence[Skill]) -> Skill:
+    for skill in skills:
+        if skill.name == name:
+            return skill
+    near = near_names(name, skills)
+    raise ConfigError(
+        f"no skill is named {name}",
+        hint=f"did you mean {' or '.join(near)}?" if near else "bridle skills list",
+    )
+
+
+def _row(skill: Skill, settings: Settings) -> tuple[str, ...]:
+    who = [word for word, may in (("you", skill.user_invocable), ("model", _is_for_model(skill))) if may]
+    hint = f" {skill.argument_hint}" if skill.argument_hint else ""
+    return (
+        f"{skill.name}{hint}",
+        ", ".join(who) or "nobody",
+        short_path(skill.file, settings),
+        skill.description,
+    )
+
+
+def _is_for_model(skill: Skill) -> bool:
+    return not skill.disable_model_invocation
+
+
+def _write_problem(console: Console, problem: SkillProblem) -> None:
+    out = console.out
+    state = out.paint("failed", "broken ") if problem.is_left_out else out.paint("warning", "warning")
+    out.line(f"{state}  {visible(str(problem))}")
+    if problem.hint:
+        out.line(f"{'':9}hint: {visible(problem.hint)}")

@@ -1,0 +1,34 @@
+"""Rows in columns, as the listings of agents and skills write them."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from bridle.config.settings import Settings
+from bridle.surfaces.terminal import Screen, columns, cut, one_line, pad
+
+GAP = "  "
+MIN_ROOM = 20  # for the last column, however narrow the screen is
+
+
+def write_table(screen: Screen, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write rows below their headings; on a screen the last column is cut to fit."""
+    table = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(columns(row[index]) for row in table) for index in range(len(headings) - 1)]
+    room = max(screen.width - sum(widths) - len(GAP) * len(widths), MIN_ROOM)
+    for index, row in enumerate(table):
+        cells = [pad(cell, width) for cell, width in zip(row[:-1], widths, strict=True)]
+        last = cut(row[-1], room) if screen.is_terminal else row[-1]
+        if index:
+            screen.line(GAP.join([screen.paint("name", cells[0]), *cells[1:], last]).rstrip())
+        else:
+            screen.line(screen.paint("detail", GAP.join([*cells, last]).rstrip()))
+
+
+def short_path(path: str, settings: Settings) -> str:
+    """Return a path as a person would type it here: below the working directory, below home, or whole."""
+    if Path(path).is_relative_to(settings.cwd):
+        return os.path.relpath(path, settings.cwd)
+    if settings.user_folder is not None and Path(path).is_relative_to(settings.user_folder):
+        return f"~/{os.path.relpath(path, settings.user_folder)}"
+    return path

@@ -1,0 +1,81 @@
+"""The gRPC service of the daemon: where it listens, and what it tells of the process."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from bridle.app import skills_in
+from bridle.config.settings import Settings, load_settings
+from bridle.core.errors import ConfigError
+from bridle.core.skill import render
+from bridle.sessions.service import SessionService
+from bridle.surfaces.daemon.place import Place
+
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # read when it is loaded; with it forked children may abort
+
+from bridle.surfaces.grpc.daemon import DaemonStatus
+from bridle.surfaces.grpc.server import GrpcServer, serve_grpc
+
+MODEL_PROVIDER = "llama"
+"""The one whose server the status speaks of."""
+
+
+class GrpcSide(Struct, frozen=True):
+    """What the wire of Kontekst asks of the process."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    service: SessionService
+    started_at: int
+    stop: Callable[[], None]
+
+    async def status(self) -> DaemonStatus:
+        """Say how things are, within a second or two."""
+        from bridle.providers.probe import served_models
+
+        llama = self.settings.providers.get(MODEL_PROVIDER)
+        endpoint = llama.base_url if llama is not None else ""
+        pid = self.service.server_pids().get(MODEL_PROVIDER, 0)
+        return DaemonStatus(
+            bind=self.settings.grpc.bind,
+            started_at=self.started_at,
+            uptime_s=max(0, int(time.time() - self.started_at / 1000)),
+            data_dir=str(self.settings.written),
+            endpoint=endpoint,
+            model_dir=(llama.models_dir or "") if llama is not None else "",
+            llama_healthy=bool(endpoint) and await served_models(endpoint) is not None,
+            llama_running=bool(pid),
+            llama_pid=pid,
+        )
+
+    def request_shutdown(self) -> None:
+        """Begin to end; returns at once."""
+        self.stop()
+
+    def render_skill(self, cwd: str, name: str, arguments: str) -> str:
+        """Return a skill with its arguments put in; raises ConfigError."""
+        for skill in skills_in(load_settings(self.environ, Path(cwd))):
+            if skill.name == name and skill.user_invocable:
+                return render(skill, arguments, cwd).removesuffix("\n\n---\n\n")
+        raise ConfigError(f"skill not found: {name[:80]}")
+
+    def _usual_folder(self) -> Path:
+        """Return where a run works that says nothing about it."""
+        settings = self.settings
+        return settings.written if settings.kontekst else settings.user_folder or settings.home
+
+    async def serve(self, address: tuple[str, int], place: Place) -> GrpcServer:
+        """Begin to listen; raises UsageError when the port is taken."""
+        host, port = address
+        return await serve_grpc(
+            self.service,
+            self,
+            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            cwd=str(self._usual_folder()),
+            approvals=self.settings.grpc.approvals,
+            render_skill=self.render_skill,
+            token=place.load_token() if self.settings.grpc.token else "",
+        )

@@ -1,0 +1,47 @@
+"""Being the daemon of a Kontekst installation: its config and its files, and a home of ours beside them."""
+
+import logging
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from bridle.config.kontekst import KontekstConfig, make_home, read_kontekst
+from bridle.config.settings import Settings
+
+PROBE_S = 0.5
+
+log = logging.getLogger("bridle.daemon")
+
+
+def beside_kontekst(file: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Make the home beside the files of an installation, and return an environment that names it.
+
+    Raises ConfigError with file, line and key.
+    """
+    home = make_home(read_kontekst(Path(file), environ))
+    return {**environ, "BRIDLE_HOME": str(home)}
+
+
+def take_over(settings: Settings) -> Settings:
+    """Say in the log what is different now; a model server that runs already is used as it is."""
+    kontekst = settings.kontekst
+    if kontekst is None:
+        return settings
+    for note in kontekst.notes():
+        log.info("%s", note)
+    if not kontekst.starts_server or not _answers(kontekst):
+        return settings
+    log.info("a server answers at %s: it is used, and not started anew", kontekst.endpoint)
+    llama = settings.providers["llama"]
+    running = replace(llama, models_dir=None, host=None, port=None, ctx_size=None, n_gpu_layers=None)
+    return replace(settings, providers={**settings.providers, "llama": running})
+
+
+def _answers(kontekst: KontekstConfig) -> bool:
+    try:
+        with socket.create_connection(kontekst.server, PROBE_S):
+            return True
+    except OSError:
+        return False

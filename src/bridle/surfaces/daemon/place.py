@@ -1,0 +1,122 @@
+"""Where the daemon of a BRIDLE_HOME is found: its lock, its socket, its token, its log.
+
+```
+BRIDLE_HOME/run/daemon.lock    held as long as it lives, however it ends; holds its pid
+BRIDLE_HOME/run/daemon.sock    0600: who can open it is the user
+BRIDLE_HOME/run/token          0600: for those who come by another way
+BRIDLE_HOME/logs/daemon.log
+```
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bridle.core.errors import BridleError
+
+MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
+_LOOK_S = 0.001
+_MOST_LOOKS = 1_000
+
+
+class DaemonRuns(BridleError):
+    """Another daemon has the lock."""
+
+
+class Place:
+    """The files of one daemon."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.lock = home / "run" / "daemon.lock"
+        self.socket = home / "run" / "daemon.sock"
+        self.token = home / "run" / "token"
+        self.log = home / "logs" / "daemon.log"
+
+    def make_folders(self) -> None:
+        """Make the folders, for the user alone."""
+        for folder in (self.lock.parent, self.log.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the daemon; raises DaemonRuns when another process is."""
+        self.make_folders()
+        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if not _take(descriptor):
+                raise DaemonRuns(f"the daemon of {self.home} runs already (process {self.pid()})")
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def is_held(self) -> bool:
+        """Tell whether a daemon lives, without asking it."""
+        try:
+            descriptor = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _lock(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
+
+    def pid(self) -> int:
+        """Return the process that has, or last had, the lock; 0 when it is not known."""
+        with suppress(OSError, ValueError):
+            return int(self.lock.read_text())
+        return 0
+
+    @contextmanager
+    def socket_path(self) -> Iterator[str]:
+        """Return a path of the socket that is short enough for the kernel."""
+        path = str(self.socket)
+        if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
+            yield path
+            return
+        folder = os.open(self.socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield f"/proc/self/fd/{folder}/{self.socket.name}"
+        finally:
+            os.close(folder)
+
+    def load_token(self) -> str:
+        """Return the token, a new one if there is none."""
+        with suppress(FileNotFoundError):
+            if token := self.token.read_text().strip():
+                return token
+        import secrets  # clients, who come often, read no token
+
+        self.make_folders()
+        token = secrets.token_hex(32)
+        fresh = self.token.with_name(f"token.{os.getpid()}")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="ascii") as file:
+            file.write(token + "\n")
+        fresh.replace(self.token)
+        return token
+
+
+def _take(descriptor: int) -> bool:
+    """Get the lock, unless a daemon has it; who only looks whether there is one has it for a moment too."""
+    for _ in range(_MOST_LOOKS):
+        if _lock(descriptor, fcntl.LOCK_EX):
+            return True
+        if not _lock(descriptor, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        time.sleep(_LOOK_S)
+    return False
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

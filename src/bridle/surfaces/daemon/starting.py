@@ -1,0 +1,100 @@
+"""Reaching the daemon from another process, and starting one that is not there."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import bridle
+from bridle.core.errors import BridleError
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.remote.client import DaemonGone, RemoteService, connect
+
+START_S = 20.0
+STOP_S = 60.0
+_LOOK_S = 0.02
+
+_LEFT_OUT = ("PYTHONDONTWRITEBYTECODE",)  # without compiled files every start takes many times as long
+
+
+async def reach(place: Place) -> RemoteService | None:
+    """Connect to the daemon; None when there is none. Raises DaemonGone when it does not want us."""
+    if not place.is_held():
+        return None
+    deadline = asyncio.get_running_loop().time() + START_S
+    while True:
+        try:
+            with place.socket_path() as path:
+                return await connect(path, bridle.__version__)
+        except (FileNotFoundError, ConnectionRefusedError):  # it has just begun, or is about to end
+            if not place.is_held():
+                return None
+            if asyncio.get_running_loop().time() > deadline:
+                raise DaemonGone(
+                    f"the daemon (process {place.pid()}) has its lock and does not listen",
+                    hint=f"look into {place.log}",
+                ) from None
+            await asyncio.sleep(_LOOK_S)
+
+
+async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
+    """Start a daemon in the background and connect to it; raises BridleError with what it said."""
+    place.make_folders()
+    size = place.log.stat().st_size if place.log.exists() else 0
+    child = _spawn(place, environ)
+    deadline = asyncio.get_running_loop().time() + START_S
+    while asyncio.get_running_loop().time() < deadline:
+        has_ended = child.poll() is not None  # another one may have been quicker: then that one is reached
+        if (daemon := await reach(place)) is not None:
+            return daemon
+        if has_ended:
+            break
+        await asyncio.sleep(_LOOK_S)
+    raise BridleError(f"the daemon did not start: {_last_words(place, size)}", hint=f"look into {place.log}")
+
+
+def _spawn(place: Place, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    env = {name: value for name, value in environ.items() if name not in _LEFT_OUT}
+    with open(place.log, "ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "bridle", "daemon", "run", "--background"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=env,
+            start_new_session=True,
+        )
+
+
+def _last_words(place: Place, after: int) -> str:
+    with open(place.log, "rb") as log:
+        log.seek(after)
+        lines = log.read(64 * 1024).decode(errors="replace").strip().splitlines()
+    said = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")] or lines
+    return said[-1] if said else "it said nothing"
+
+
+async def stop(place: Place) -> int:
+    """End the daemon and wait for its end; returns its process, 0 when there was none. Raises DaemonGone."""
+    pid = place.pid()
+    try:
+        daemon = await reach(place)
+        if daemon is None:
+            return 0
+        pid = daemon.daemon.pid
+        try:
+            await daemon.shutdown()
+        finally:
+            await daemon.aclose()
+    except DaemonGone:  # of another version, or it does not answer: then it is asked as a process
+        if not place.is_held() or not pid:
+            return 0
+        os.kill(pid, 15)
+    deadline = asyncio.get_running_loop().time() + STOP_S
+    while place.is_held():
+        if asyncio.get_running_loop().time() > deadline:
+            raise DaemonGone(f"the daemon (process {pid}) has not ended within {STOP_S:.0f} s")
+        await asyncio.sleep(_LOOK_S)
+    return pid

@@ -1,0 +1,139 @@
+"""The gRPC server: where it listens, whom it lets in, how much and how many."""
+
+import hmac
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from bridle.core.door import Door
+from bridle.core.errors import UsageError
+from bridle.core.protocol import MAX_PROMPT_BYTES
+from bridle.surfaces.grpc.daemon import Daemon, DaemonRpc
+from bridle.surfaces.grpc.generated.kontekst_pb2 import DESCRIPTOR
+from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import (
+    add_AgentServiceServicer_to_server,
+    add_DaemonServiceServicer_to_server,
+)
+from bridle.surfaces.grpc.starts import Approvals, RenderSkill, Starts
+from bridle.surfaces.grpc.stream import AgentRpc
+
+MAX_CALLS = 1_024  # at once; one more is told RESOURCE_EXHAUSTED
+MAX_COMMAND_BYTES = MAX_PROMPT_BYTES + 64 * 1024
+MAX_EVENT_BYTES = 16 * 1024 * 1024
+SOCKET_UMASK = 0o177
+
+OPTIONS = (
+    ("grpc.so_reuseport", 0),  # or a second daemon would get half of the clients, without an error
+    ("grpc.max_receive_message_length", MAX_COMMAND_BYTES),
+    ("grpc.max_send_message_length", MAX_EVENT_BYTES),
+    # A run may wait for an answer for hours: find out whether anybody is still there.
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    # Clients may do the same, also between calls, but not more often than this.
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+)
+
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"  # a generic class for types only
+
+
+class GrpcServer:
+    """A server that listens; who made it closes it."""
+
+    def __init__(self, server: grpc.aio.Server, port: int, healthy: health.aio.HealthServicer) -> None:
+        self.port = port
+        """The TCP port that it listens at, also when 0 was asked for; of no meaning for a socket file."""
+        self._server = server
+        self._healthy = healthy
+
+    async def aclose(self, grace_s: float = 0.0) -> None:
+        """Refuse new calls, give the open ones that long, then end them; the runs go on."""
+        await self._healthy.enter_graceful_shutdown()
+        await self._server.stop(grace_s)
+
+
+async def serve_grpc(
+    door: Door,
+    daemon: Daemon,
+    *,
+    address: str,
+    cwd: str,
+    approvals: Approvals = "each",
+    render_skill: RenderSkill | None = None,
+    token: str = "",
+) -> GrpcServer:
+    """Listen at HOST:PORT or unix:PATH and serve both services, reflection and health.
+
+    `cwd` is where runs work that name no folder. With a token each call must carry the metadata
+    `authorization: Bearer TOKEN`. A socket file gets mode 0600 and replaces one that is there.
+    Raises UsageError when the address cannot be listened at.
+    """
+    server = grpc.aio.server(
+        interceptors=(_RequireToken(token),) if token else (),
+        options=OPTIONS,
+        maximum_concurrent_rpcs=MAX_CALLS,
+    )
+    starts = Starts(door, cwd=cwd, approvals=approvals, render_skill=render_skill)
+    add_AgentServiceServicer_to_server(AgentRpc(starts), server)
+    add_DaemonServiceServicer_to_server(DaemonRpc(daemon), server)
+    names = [service.full_name for service in DESCRIPTOR.services_by_name.values()]
+    healthy = health.aio.HealthServicer()
+    for name in names:
+        await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+    reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    port = _listen(server, address)
+    await server.start()
+    return GrpcServer(server, port, healthy)
+
+
+def _listen(server: grpc.aio.Server, address: str) -> int:
+    try:
+        with _private_files():
+            return server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise UsageError(
+            f"cannot listen at {address}: it is taken, or not an address of this machine",
+            hint="stop what listens there, or choose another address",
+        ) from error
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Let a socket file be private from its first moment; nothing is awaited meanwhile."""
+    before = os.umask(SOCKET_UMASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+class _RequireToken(grpc.aio.ServerInterceptor):
+    """Lets only calls through that carry the token."""
+
+    def __init__(self, token: str) -> None:
+        self._expected = f"Bearer {token}".encode()
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _Handler:
+        """Pass a call on, or refuse it before anything of it is read."""
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        given = metadata.get("authorization", "")
+        if hmac.compare_digest(given.encode() if isinstance(given, str) else given, self._expected):
+            return await continuation(handler_call_details)
+        return grpc.stream_stream_rpc_method_handler(_refuse)
+
+
+async def _refuse(requests: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    await context.abort(
+        grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong (hint: authorization: Bearer TOKEN)"
+    )

@@ -1,0 +1,104 @@
+"""How a run begins: which session, which agent, which words."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import SessionConflict, SessionNotFound, UsageError
+from bridle.core.ids import RunId, SessionId, is_session_id
+from bridle.core.messages import user_message
+from bridle.core.protocol import Prompt, RunOptions, SessionCreated
+from bridle.surfaces.grpc.generated.kontekst_pb2 import StartRunCommand
+
+MAX_SHOWN_CHARS = 200  # of what a client sent, in an error
+UNCHOSEN = "default"  # what Kontekst's own client names when its user names no agent
+
+Approvals = Literal["each", "rules"]
+"""Whether every call of a run is proposed, or only what rules ask about."""
+
+RenderSkill = Callable[[str, str, str], str]
+"""From a working directory, a skill's name and its arguments to its text; blocking, raises BridleError."""
+
+
+class Begun(Struct, frozen=True):
+    """A run that was started."""
+
+    session: SessionId
+    run_id: RunId
+    agent: str
+    seq: int
+    """The sequence number its first own event comes after."""
+
+
+class Starts:
+    """Starts runs for every stream of one server."""
+
+    def __init__(
+        self, door: Door, *, cwd: str, approvals: Approvals, render_skill: RenderSkill | None
+    ) -> None:
+        self.door = door
+        self.proposes_all = approvals == "each"
+        self._cwd = cwd
+        self._render_skill = render_skill
+
+    async def begin(self, start: StartRunCommand) -> Begun:
+        """Start a run; raises BridleError when there is nothing to follow."""
+        known = await self._known(start.session_id) if start.session_id else None
+        cwd = start.working_dir or (known.cwd if known is not None else self._cwd)
+        await asyncio.to_thread(_require_folder, cwd)
+        words = await self._words(start, cwd)
+        created = known or await self._create(start, cwd)
+        agent = start.agent_name if start.agent_name not in ("", UNCHOSEN) else created.agent
+        options = RunOptions(
+            approve_each=self.proposes_all,
+            agent=agent if agent != created.agent else None,
+            cwd=cwd if cwd != created.cwd else None,
+        )
+        prompt = Prompt(user_message(words), options, if_busy="reject")
+        receipt = await self.door.submit(created.session_id, prompt)
+        assert receipt.run_id is not None  # what is not queued has begun
+        return Begun(created.session_id, receipt.run_id, agent, receipt.seq)
+
+    async def _known(self, name: str) -> SessionCreated | None:
+        if not is_session_id(name):
+            raise UsageError(
+                f'"{name[:MAX_SHOWN_CHARS]}" cannot name a session',
+                hint="use letters, digits, dots and dashes",
+            )
+        try:
+            [first] = await self.door.records(SessionId(name), limit=1)
+        except SessionNotFound:
+            return None
+        return first.event if isinstance(first.event, SessionCreated) else None
+
+    async def _create(self, start: StartRunCommand, cwd: str) -> SessionCreated:
+        wanted = SessionId(start.session_id) if start.session_id else None
+        try:
+            session = await self.door.create(cwd=cwd, agent=start.agent_name, session_id=wanted)
+        except SessionConflict:  # another stream was quicker with the same name
+            session = SessionId(start.session_id)
+        created = await self._known(session)
+        if created is None:
+            raise SessionNotFound(f'no session "{session}"; it was deleted just now')
+        return created
+
+    async def _words(self, start: StartRunCommand, cwd: str) -> str:
+        if not start.HasField("skill"):
+            return start.prompt
+        if self._render_skill is None:
+            raise UsageError("skills not available")
+        skill = start.skill
+        text = await asyncio.to_thread(self._render_skill, cwd, skill.name, skill.arguments)
+        return f"{text}\n\n---\n\n{start.prompt}" if start.prompt else text
+
+
+def _require_folder(path: str) -> None:
+    shown = path[:MAX_SHOWN_CHARS]
+    if "\0" in path or not Path(path).is_absolute():
+        raise UsageError(f'the working directory "{shown}" is not an absolute path')
+    if not Path(path).is_dir():
+        raise UsageError(f'the working directory "{shown}" is not there', hint="make it, or name another")

@@ -1,0 +1,195 @@
+"""One Run stream: commands are read beside the run that is told.
+
+```
+          start ─▶ begin ─▶ started ─▶ follow ─▶ completed | cancelled | failed      (one task)
+read ─▶   approve, deny, cancel ─▶ the door
+          end of the client's side ─▶ the stream ends, the run goes on
+```
+
+A client that reads slowly holds up the writing here, never the run: it misses tokens, and no other event.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+
+import grpc
+
+from bridle.core.errors import BridleError, SessionError
+from bridle.core.ids import CallId
+from bridle.core.protocol import (
+    Aborted,
+    Cancel,
+    Command,
+    Decide,
+    ModelReplied,
+    QuestionAsked,
+    ReasoningDelta,
+    Record,
+    Reply,
+    TextDelta,
+)
+from bridle.surfaces.grpc.context import MessageTable
+from bridle.surfaces.grpc.events import Translation, failed
+from bridle.surfaces.grpc.generated.kontekst_pb2 import (
+    ReasoningDeltaEvent,
+    RunCommand,
+    RunEvent,
+    RunStartedEvent,
+    StartRunCommand,
+    TokenDeltaEvent,
+)
+from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import AgentServiceServicer
+from bridle.surfaces.grpc.starts import Begun, Starts
+
+ALREADY_STARTED = "run already started"
+CANCELLED = "cancelled by the client"
+MAX_REASON_CHARS = 4_000  # the model reads it, and it is kept
+
+Context = grpc.aio.ServicerContext[RunCommand, RunEvent]
+
+
+class AgentRpc(AgentServiceServicer):
+    """Answers the calls of AgentService."""
+
+    def __init__(self, starts: Starts) -> None:
+        self._starts = starts
+
+    async def Run(  # type: ignore[override]  # noqa: N802  not a generator: two tasks write
+        self, request_iterator: AsyncIterator[RunCommand], context: Context
+    ) -> None:
+        """Serve one stream."""
+        try:
+            await RunStream(self._starts, context).serve(request_iterator)
+        except ExceptionGroup as group:
+            error = _first(group)
+            if not isinstance(error, BridleError):
+                raise error from group
+            await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+
+
+class RunStream:
+    """The run of one client."""
+
+    def __init__(self, starts: Starts, context: Context) -> None:
+        self._starts = starts
+        self._door = starts.door
+        self._context = context
+        self._writing = asyncio.Lock()  # invariant: one message is written at a time
+        self._running: asyncio.Task[None] | None = None
+        self._answered = asyncio.Event()
+        """The newest start was answered, by `started` or `failed`."""
+        self._begun: Begun | None = None
+        self._told: Translation | None = None
+        self._is_cancelled = False
+
+    async def serve(self, commands: AsyncIterator[RunCommand]) -> None:
+        """Take commands until the client closes its side; what runs then goes on without it."""
+        async with asyncio.TaskGroup() as group:
+            async for command in commands:
+                await self._take(command, group)
+            if self._running is not None:
+                await self._answered.wait()
+                self._running.cancel()
+
+    async def _take(self, command: RunCommand, group: asyncio.TaskGroup) -> None:
+        match command.WhichOneof("command"):
+            case "start" if self._running is not None:
+                await self._write(failed(ALREADY_STARTED))
+            case "start":
+                self._answered = asyncio.Event()
+                self._running = group.create_task(self._run(command.start, self._answered))
+            case "approve_tool":
+                await self._decide(Decide(CallId(command.approve_tool.call_id), "once"))
+            case "deny_tool":
+                denied = command.deny_tool
+                await self._decide(Decide(CallId(denied.call_id), "deny", denied.reason[:MAX_REASON_CHARS]))
+            case "cancel":
+                self._is_cancelled = self._running is not None
+                await self._submit(Cancel(CANCELLED))
+            case None:
+                pass
+
+    async def _write(self, event: RunEvent) -> None:
+        async with self._writing:
+            await self._context.write(event)
+
+    # ------------------------------------------------------------------ the run
+
+    async def _run(self, start: StartRunCommand, answered: asyncio.Event) -> None:
+        try:
+            begun = await self._starts.begin(start)
+        except BridleError as error:
+            self._running, self._is_cancelled = None, False
+            await self._write(failed(str(error)))
+            answered.set()
+        else:
+            # Nothing is awaited before the watch begins: no token is missed.
+            await self._follow(begun, answered)
+
+    async def _follow(self, begun: Begun, answered: asyncio.Event) -> None:
+        self._begun = begun
+        told = self._told = Translation(begun.run_id, proposes_all=self._starts.proposes_all)
+        table = MessageTable(self._door, begun.session, begun.run_id)
+        write = self._write
+        async with aclosing(self._door.watch(begun.session, begun.seq - 1)) as items:
+            async for item in items:  # the first one is the prompt
+                if not answered.is_set():
+                    await self._announce(begun, answered)
+                match item:
+                    case TextDelta():
+                        await write(RunEvent(token=TokenDeltaEvent(text=item.text)))
+                    case ReasoningDelta():
+                        await write(RunEvent(reasoning=ReasoningDeltaEvent(text=item.text)))
+                    case Record():
+                        await self._tell(item, told, table)
+                    case Aborted():
+                        for event in told.abort(item):
+                            await write(event)
+                    case _:
+                        pass
+                if told.is_over:
+                    return
+
+    async def _announce(self, begun: Begun, answered: asyncio.Event) -> None:
+        event = RunStartedEvent(run_id=begun.run_id, session_id=begun.session, agent_name=begun.agent)
+        await self._write(RunEvent(started=event))
+        answered.set()
+        if self._is_cancelled:  # while it was being started
+            await self._submit(Cancel(CANCELLED))
+
+    async def _tell(self, record: Record, told: Translation, table: MessageTable) -> None:
+        table.add(record)
+        match record.event:
+            case ModelReplied(stop_reason="cancelled"):
+                events = []  # half a reply, kept for the record
+            case ModelReplied() as reply:
+                events = told.reply(reply, await table.snapshot(record, reply))
+            case QuestionAsked() as asked:
+                events = []
+                await self._submit(Reply(asked.call_id))  # this wire has no words for a question
+            case other:
+                events = told.add(other)
+        for event in events:
+            await self._write(event)
+
+    # ------------------------------------------------------------------ answers
+
+    async def _decide(self, decision: Decide) -> None:
+        """Pass on an answer about a call that this client was told of; others are nobody's."""
+        if self._told is not None and decision.call_id in self._told.proposed:
+            await self._submit(decision)
+
+    async def _submit(self, command: Command) -> None:
+        """Hand a command to the run, if it still goes on: a later run of the session is not meant."""
+        if self._begun is None or self._told is None or self._told.is_over:
+            return
+        with suppress(SessionError):  # it ended just now
+            await self._door.submit(self._begun.session, command)
+
+
+def _first(error: BaseException) -> BaseException:
+    """Find the error at the bottom of the groups that task groups wrap it in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

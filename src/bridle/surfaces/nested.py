@@ -1,0 +1,58 @@
+"""What code has done: the calls it made, and its final answer. The conversation itself does not hold them."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bridle.core.ids import CallId
+from bridle.core.messages import ToolCall, ToolResult
+from bridle.core.protocol import ApprovalRequested, Record, ToolFinished, ToolStarted
+from bridle.core.transcript import live
+
+
+class NestedCall(Struct, frozen=True, omit_defaults=True):
+    """A call of a tool by the code of another call."""
+
+    call: ToolCall
+    result: ToolResult | None = None
+    """None when its end is not recorded."""
+
+    @property
+    def parts(self) -> tuple[ToolCall | ToolResult, ...]:
+        """Return the call, and its result if there is one."""
+        return (self.call,) if self.result is None else (self.call, self.result)
+
+
+class Cell(Struct, frozen=True, omit_defaults=True):
+    """What the code of one call has done."""
+
+    calls: tuple[NestedCall, ...] = ()
+    answer: str = ""
+    """What it gave as the final answer of the run."""
+
+
+def cells_of(records: Sequence[Record]) -> dict[CallId, Cell]:
+    """Return what code has done, by the call that ran it; calls that did nothing of the kind are left out.
+
+    What was rewound is left out. A call that was refused without a question is known by its name only.
+    """
+    made: dict[CallId, dict[CallId, NestedCall]] = {}
+    answers: dict[CallId, str] = {}
+    for record in live(records).records:
+        match record.event:
+            case ToolStarted(parent=str() as parent) | ApprovalRequested(parent=str() as parent) as event:
+                call = ToolCall(event.call_id, event.tool, event.args)
+                made.setdefault(CallId(parent), {})[call.id] = NestedCall(call)
+            case ToolFinished(parent=str() as parent, result=result):
+                calls = made.setdefault(CallId(parent), {})
+                begun = calls.get(result.call_id)
+                call = ToolCall(result.call_id, result.name) if begun is None else begun.call
+                calls[result.call_id] = NestedCall(call, result)
+            case ToolFinished(answer=answer, result=result) if answer:
+                answers[result.call_id] = answer
+            case _:
+                pass
+    return {
+        call_id: Cell(tuple(made.get(call_id, {}).values()), answers.get(call_id, ""))
+        for call_id in made | answers
+    }

@@ -1,0 +1,1 @@
+"""Sessions in another process: the daemon's own wire, its server, and a client like the service itself."""

@@ -1,0 +1,199 @@
+"""What a client can ask of the daemon, and what comes back: one JSON object a line, UTF-8, both ways.
+
+```
+client  {"version":"0.1.0","token":""}                              first
+daemon  {"version":"0.1.0","pid":4711}
+client  {"id":1,"ask":{"type":"submit","session":…,"command":…}}    any number, without waiting
+        {"id":2,"ask":{"type":"watch","session":…,"after":0}}
+daemon  {"id":1,"result":…}            one for each ask, or …
+        {"id":1,"failure":{"kind":"SessionBusy","message":…}}
+        {"id":2,"item":…}              … for a watch as many as there are, until the client says
+client  {"id":3,"ask":{"type":"unwatch","watch":2}}
+```
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core import errors
+from bridle.core.door import LiveSession
+from bridle.core.errors import BridleError, ProviderError
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Command
+from bridle.core.protocol.names import snake
+from bridle.core.revision import FileChange
+
+MAX_LINE_BYTES = 64 * 1024 * 1024  # a message with pictures is the longest thing there is
+
+
+class Hello(Struct, frozen=True, omit_defaults=True):
+    """Who wants to come in."""
+
+    version: str
+    token: str = ""
+
+
+class Welcome(Struct, frozen=True, omit_defaults=True):
+    """Who answers; `refusal` says why nothing more will come."""
+
+    version: str
+    pid: int
+    refusal: str = ""
+
+
+class AskKind(Struct, frozen=True, tag=snake, omit_defaults=True):
+    """Something to be done by the daemon."""
+
+
+class Create(AskKind, frozen=True):
+    cwd: str
+    agent: str = ""
+    title: str = ""
+    session_id: SessionId | None = None
+
+
+class Submit(AskKind, frozen=True):
+    session: SessionId
+    command: Command
+
+
+class Watch(AskKind, frozen=True):
+    session: SessionId
+    after: int = 0
+
+
+class Unwatch(AskKind, frozen=True):
+    watch: int
+
+
+class Records(AskKind, frozen=True):
+    session: SessionId
+    after: int = 0
+    limit: int | None = None
+
+
+class ListSessions(AskKind, frozen=True):
+    archived: bool = False
+
+
+class IsRunning(AskKind, frozen=True):
+    session: SessionId
+
+
+class Fork(AskKind, frozen=True):
+    session: SessionId
+    at: int | None = None
+
+
+class Delete(AskKind, frozen=True):
+    session: SessionId
+
+
+class PlanRewind(AskKind, frozen=True):
+    session: SessionId
+    to_seq: int
+
+
+class Changes(AskKind, frozen=True):
+    session: SessionId
+    after: int = 0
+    upto: int | None = None
+
+
+class Describe(AskKind, frozen=True):
+    changes: tuple[FileChange, ...]
+
+
+class ShowContext(AskKind, frozen=True):
+    session: SessionId
+    at: int | None = None
+
+
+class Status(AskKind, frozen=True):
+    """Ask how the daemon is."""
+
+
+class Shutdown(AskKind, frozen=True):
+    """Ask the daemon to end."""
+
+
+Ask = (
+    Create
+    | Submit
+    | Watch
+    | Unwatch
+    | Records
+    | ListSessions
+    | IsRunning
+    | Fork
+    | Delete
+    | PlanRewind
+    | Changes
+    | Describe
+    | ShowContext
+    | Status
+    | Shutdown
+)
+
+
+class Request(Struct, frozen=True):
+    """An ask, numbered by the client."""
+
+    id: int
+    ask: Ask
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """An error, as it travels."""
+
+    kind: str
+    message: str
+    hint: str = ""
+    reason: errors.ProviderErrorKind = "unknown"
+
+
+class Answer(Struct, frozen=True, omit_defaults=True):
+    """A line to the client: a result, a failure, or the next item of a watch."""
+
+    id: int
+    result: msgspec.Raw = msgspec.Raw()
+    failure: Failure | None = None
+    item: msgspec.Raw = msgspec.Raw()
+
+
+class DaemonStatus(Struct, frozen=True, omit_defaults=True):
+    """How the daemon is."""
+
+    version: str
+    pid: int
+    started_at: int
+    """Milliseconds since 1970."""
+    home: str
+    socket: str
+    listening: tuple[str, ...] = ()
+    """Where else it can be reached."""
+    memory_bytes: int = 0
+    clients: int = 0
+    sessions: tuple[LiveSession, ...] = ()
+    is_stopping: bool = False
+
+
+def as_failure(error: BaseException) -> Failure:
+    """Put an error into words that travel."""
+    if not isinstance(error, BridleError):
+        return Failure("BridleError", f"{type(error).__name__}: {error}")
+    reason = error.kind if isinstance(error, ProviderError) else "unknown"
+    return Failure(type(error).__name__, error.message, error.hint, reason)
+
+
+def as_error(failure: Failure) -> BridleError:
+    """Return the error that has travelled."""
+    if failure.kind == "ProviderError":
+        return ProviderError(failure.message, kind=failure.reason, hint=failure.hint)
+    kind: Any = getattr(errors, failure.kind, None)
+    if not (isinstance(kind, type) and issubclass(kind, BridleError)):
+        kind = BridleError
+    error: BridleError = kind(failure.message, hint=failure.hint)
+    return error

@@ -1,0 +1,318 @@
+"""Sessions of the daemon, as if they were our own: the `Door` over its socket."""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from bridle.core.codec import encode
+from bridle.core.door import NextContext, Receipt, RewindPlan
+from bridle.core.errors import BridleError, SessionNotRunning
+from bridle.core.ids import RunId, SessionId
+from bridle.core.protocol import Aborted, Command, Delta, Lagged, Prompt, Record, Resume, RunEnded
+from bridle.core.revision import FileChange
+from bridle.core.session import Session, SessionSummary, fold
+from bridle.surfaces.remote.asks import (
+    MAX_LINE_BYTES,
+    Answer,
+    Ask,
+    Changes,
+    Create,
+    DaemonStatus,
+    Delete,
+    Describe,
+    Fork,
+    Hello,
+    IsRunning,
+    ListSessions,
+    PlanRewind,
+    Records,
+    Request,
+    ShowContext,
+    Shutdown,
+    Status,
+    Submit,
+    Unwatch,
+    Watch,
+    Welcome,
+    as_error,
+)
+from bridle.surfaces.remote.lines import Lines, LineTooLong
+
+HELLO_S = 10.0
+PAGE = 512  # records of one answer: a whole session may be longer than a line can be
+BACKLOG = 4096  # items that may wait here before fragments are dropped
+
+_answers = msgspec.json.Decoder(Answer)
+_records = msgspec.json.Decoder(Record)
+_deltas: msgspec.json.Decoder[Delta] = msgspec.json.Decoder(Delta)
+
+T = TypeVar("T")
+
+
+class DaemonGone(BridleError):
+    """The daemon has ended, or does not speak our language."""
+
+
+class VersionMismatch(DaemonGone):
+    """The daemon is of another version."""
+
+
+class _Watching:
+    """The items of one watch that nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self.items: deque[Record | Delta] = deque()
+        self.changed = asyncio.Event()
+        self.error: BridleError | None = None
+        self._fragments = 0
+
+    def add(self, item: Record | Delta) -> None:
+        """Let an item wait; of too many the fragments are dropped and counted, records never are."""
+        self._fragments += not isinstance(item, Record)
+        if self._fragments > BACKLOG:
+            kept = [old for old in self.items if isinstance(old, Record)]
+            self.items = deque([*kept, Lagged(self._fragments - 1)])
+            self._fragments = 1
+        self.items.append(item)
+        self.changed.set()
+
+    def take(self) -> Record | Delta:
+        """Return the item that has waited longest."""
+        item = self.items.popleft()
+        self._fragments -= not isinstance(item, Record)
+        return item
+
+    def fail(self, error: BridleError) -> None:
+        self.error = error
+        self.changed.set()
+
+
+class RemoteService:
+    """Speaks with the daemon; made by `connect`."""
+
+    def __init__(self, lines: Lines, writer: asyncio.StreamWriter, welcome: Welcome) -> None:
+        self.daemon = welcome
+        self._lines = lines
+        self._writer = writer
+        self._last = 0
+        self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
+        self._watches: dict[int, _Watching] = {}
+        self._gone: DaemonGone | None = None
+        self._reading = asyncio.create_task(self._read())
+
+    # ------------------------------------------------------------------ the door
+
+    async def create(
+        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+    ) -> SessionId:
+        """Begin a session with an agent, or the usual one; raises ConfigError for an unknown agent."""
+        return SessionId(await self._ask(Create(cwd, agent, title, session_id), str))
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        return await self._ask(Submit(session, _from_here(command)), Receipt)
+
+    async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
+        """Yield every record after `after`, then live ones with deltas between; raises SessionNotFound."""
+        number, watching = self._next(), _Watching()
+        self._watches[number] = watching
+        try:
+            await self._send(Request(number, Watch(session, after)))
+            while True:
+                while watching.items:
+                    yield watching.take()
+                if watching.error is not None:
+                    raise watching.error
+                watching.changed.clear()
+                await watching.changed.wait()
+        finally:
+            del self._watches[number]
+            if self._gone is None:
+                with suppress(ConnectionError):
+                    self._writer.write(encode(Request(self._next(), Unwatch(number))) + b"\n")
+
+    async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
+        """Wait for a run's end."""
+        async for item in self.watch(session, after):
+            if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
+                return item.event
+            if isinstance(item, Aborted) and item.run_id == run_id:
+                return RunEnded(run_id, "failed", reason=item.reason)
+        raise SessionNotRunning(f"run {run_id} is not followed any more")
+
+    async def read(self, session: SessionId) -> Session:
+        """Return the whole session as stored."""
+        return fold(await self.records(session))
+
+    async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
+        """Return stored records in order; raises SessionNotFound."""
+        records: list[Record] = []
+        wanted = limit
+        while wanted is None or wanted > 0:
+            page = PAGE if wanted is None else min(PAGE, wanted)
+            found = await self._ask(Records(session, after, page), list[Record])
+            records += found
+            if len(found) < page:
+                break
+            after = found[-1].seq
+            wanted = None if wanted is None else wanted - page
+        return records
+
+    async def list(self, *, archived: bool = False) -> Sequence[SessionSummary]:
+        """Return a summary of every session, newest first."""
+        return await self._ask(ListSessions(archived), tuple[SessionSummary, ...])
+
+    async def is_running(self, session: SessionId) -> bool:
+        """Tell whether somebody drives a run of the session, in whichever process."""
+        return await self._ask(IsRunning(session), bool)
+
+    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
+        """Begin a child session with the messages up to sequence number `at` (default: all)."""
+        return SessionId(await self._ask(Fork(session, at), str))
+
+    async def delete(self, session: SessionId) -> None:
+        """Remove a session for good; raises SessionBusy while it runs."""
+        await self._ask(Delete(session), type(None))
+
+    async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
+        """Say what going back would do to the files, without doing it."""
+        return await self._ask(PlanRewind(session, to_seq), RewindPlan)
+
+    async def changes(
+        self, session: SessionId, after: int = 0, upto: int | None = None
+    ) -> Sequence[FileChange]:
+        """Return what the session changed on disk with after < seq <= upto, as one step."""
+        return await self._ask(Changes(session, after, upto), tuple[FileChange, ...])
+
+    async def describe(self, changes: Sequence[FileChange]) -> str:
+        """Show changes as a diff."""
+        return await self._ask(Describe(tuple(changes)), str)
+
+    async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
+        """Return what the next turn would send, without sending it, or would have sent after record `at`."""
+        return await self._ask(ShowContext(session, at), NextContext)
+
+    async def aclose(self) -> None:
+        """Hang up; runs go on."""
+        self._reading.cancel()
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    # ------------------------------------------------------------------ the daemon itself
+
+    async def status(self) -> DaemonStatus:
+        """Return how the daemon is."""
+        return await self._ask(Status(), DaemonStatus)
+
+    async def shutdown(self) -> None:
+        """Ask the daemon to end."""
+        await self._ask(Shutdown(), type(None))
+
+    async def until_gone(self) -> None:
+        """Wait until the daemon has hung up."""
+        await asyncio.wait([self._reading])
+
+    # ------------------------------------------------------------------ lines
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    async def _ask(self, ask: Ask, kind: type[T]) -> T:
+        number = self._next()
+        answered: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answered
+        try:
+            await self._send(Request(number, ask))
+            return msgspec.json.decode(await answered, type=kind)
+        finally:
+            del self._asked[number]
+
+    async def _send(self, request: Request) -> None:
+        if self._gone is not None:
+            raise self._gone
+        try:
+            self._writer.write(encode(request) + b"\n")
+            await self._writer.drain()
+        except ConnectionError:
+            raise DaemonGone("the daemon has hung up") from None
+
+    async def _read(self) -> None:
+        why = "the daemon has ended"
+        try:
+            while (line := await self._lines.next(MAX_LINE_BYTES)) is not None:
+                self._take(_answers.decode(line))
+        except (ConnectionError, LineTooLong, msgspec.DecodeError) as error:
+            why = f"the connection to the daemon broke: {error}"
+        finally:
+            self._hang_up(DaemonGone(why, hint="bridle daemon status; what was recorded is not lost"))
+
+    def _take(self, answer: Answer) -> None:
+        watching = self._watches.get(answer.id)
+        if watching is not None:
+            if answer.failure is not None:
+                watching.fail(as_error(answer.failure))
+            else:
+                is_record = bytes(memoryview(answer.item)[:7]) == b'{"seq":'
+                watching.add(_records.decode(answer.item) if is_record else _deltas.decode(answer.item))
+            return
+        answered = self._asked.get(answer.id)
+        if answered is None or answered.done():
+            return
+        if answer.failure is not None:
+            answered.set_exception(as_error(answer.failure))
+        else:
+            answered.set_result(answer.result)
+
+    def _hang_up(self, gone: DaemonGone) -> None:
+        self._gone = gone
+        for answered in self._asked.values():
+            if not answered.done():
+                answered.set_exception(gone)
+        for watching in self._watches.values():
+            watching.fail(gone)
+
+
+def _from_here(command: Command) -> Command:
+    """Name a model that is a file by its whole path: the daemon works in another directory."""
+    if not isinstance(command, Prompt | Resume) or command.options.model is None:
+        return command
+    provider, _, name = command.options.model.partition("/")
+    if os.path.isabs(name) or not os.path.isfile(name):
+        return command
+    options = replace(command.options, model=f"{provider}/{os.path.abspath(name)}")
+    return replace(command, options=options)
+
+
+async def say_hello(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, version: str, token: str = ""
+) -> RemoteService:
+    """Introduce ourselves on a new connection; raises DaemonGone when the daemon does not want us."""
+    lines = Lines(reader)
+    try:
+        async with asyncio.timeout(HELLO_S):
+            writer.write(encode(Hello(version, token)) + b"\n")
+            await writer.drain()
+            line = await lines.next(MAX_LINE_BYTES)
+        welcome = msgspec.json.decode(line or b"", type=Welcome)
+    except (ConnectionError, TimeoutError, LineTooLong, msgspec.DecodeError) as error:
+        writer.close()
+        raise DaemonGone(f"what listens there is not Bridle's daemon: {error}") from error
+    if welcome.refusal:
+        writer.close()
+        kind = VersionMismatch if welcome.version != version else DaemonGone
+        raise kind(f"the daemon refused us: {welcome.refusal}", hint="bridle daemon restart")
+    return RemoteService(lines, writer, welcome)
+
+
+async def connect(socket: str, version: str) -> RemoteService:
+    """Reach the daemon by its socket; raises OSError when nobody is there, DaemonGone when it refuses."""
+    reader, writer = await asyncio.open_unix_connection(socket)
+    return await say_hello(reader, writer, version)

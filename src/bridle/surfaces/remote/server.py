@@ -1,0 +1,259 @@
+"""The daemon's side of its own wire: each connection is read, its asks are done side by side."""
+
+import asyncio
+import hmac
+import os
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from bridle.core.codec import encode
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, UsageError
+from bridle.surfaces.remote.asks import (
+    MAX_LINE_BYTES,
+    Answer,
+    Ask,
+    Changes,
+    Create,
+    DaemonStatus,
+    Delete,
+    Describe,
+    Failure,
+    Fork,
+    Hello,
+    IsRunning,
+    ListSessions,
+    PlanRewind,
+    Records,
+    Request,
+    ShowContext,
+    Shutdown,
+    Status,
+    Submit,
+    Unwatch,
+    Watch,
+    Welcome,
+    as_failure,
+)
+from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
+
+HELLO_S = 10.0
+HELLO_BYTES = 4096
+MAX_ASKS = 256  # of one connection, at once
+MAX_CLIENTS = 2_000
+MAX_ANSWER_BYTES = MAX_LINE_BYTES - 1024
+
+_requests = msgspec.json.Decoder(Request)
+_hellos = msgspec.json.Decoder(Hello)
+
+
+class Keeper(Protocol):
+    """The process that serves."""
+
+    def status(self) -> DaemonStatus:
+        """Return how it is."""
+        ...
+
+    def request_shutdown(self) -> None:
+        """Begin to end."""
+        ...
+
+
+class RemoteServer:
+    """Serves a door to any number of connections."""
+
+    def __init__(
+        self, door: Door, keeper: Keeper, *, version: str, token: str = "", most: int = MAX_CLIENTS
+    ) -> None:
+        """Take the sessions; connections that do not come by our own socket must know the token."""
+        self._door = door
+        self._keeper = keeper
+        self._version = version
+        self._token = token
+        self._most = most
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def clients(self) -> int:
+        """Return how many are connected."""
+        return len(self._connections)
+
+    def connected(self, *, needs_token: bool) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]:
+        """Return what takes a new connection."""
+
+        def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.create_task(self._serve(reader, writer, needs_token=needs_token))
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
+
+        return take
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        for task in self._connections:
+            task.cancel()
+        if self._connections:
+            await asyncio.wait(self._connections)
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, needs_token: bool
+    ) -> None:
+        lines = Lines(reader)
+        try:
+            with suppress(ConnectionError, TimeoutError, LineTooLong):
+                if await self._welcome(lines, writer, needs_token=needs_token):
+                    await _Connection(self._door, self._keeper, lines, writer).serve()
+        finally:
+            writer.close()
+
+    async def _welcome(self, lines: Lines, writer: asyncio.StreamWriter, *, needs_token: bool) -> bool:
+        if len(self._connections) > self._most:
+            refusal = f"the daemon has {self._most} clients already"
+        else:
+            line = None
+            with suppress(LineTooLong):
+                async with asyncio.timeout(HELLO_S):
+                    line = await lines.next(HELLO_BYTES)
+            refusal = self._refusal(line, needs_token=needs_token)
+        writer.write(encode(Welcome(self._version, os.getpid(), refusal)) + b"\n")
+        await writer.drain()
+        return not refusal
+
+    def _refusal(self, line: bytes | None, *, needs_token: bool) -> str:
+        try:
+            hello = _hellos.decode(line or b"")
+        except (msgspec.DecodeError, RecursionError):
+            return "that is not how a client of Bridle says hello"
+        if needs_token and not hmac.compare_digest(hello.token.encode(), self._token.encode()):
+            return "the token is wrong"
+        if hello.version != self._version:
+            return f"the daemon is Bridle {self._version}, the client {hello.version}"
+        return ""
+
+
+class _Connection:
+    """One client."""
+
+    def __init__(self, door: Door, keeper: Keeper, lines: Lines, writer: asyncio.StreamWriter) -> None:
+        self._door = door
+        self._keeper = keeper
+        self._lines = lines
+        self._outbox = Outbox(writer)
+        self._watches: dict[int, asyncio.Task[None]] = {}
+        self._asks = 0
+
+    async def serve(self) -> None:
+        """Take asks until the client goes, or sends what is no line."""
+        async with asyncio.TaskGroup() as group:
+            try:
+                with suppress(ConnectionError, LineTooLong):
+                    while (line := await self._lines.next(MAX_LINE_BYTES)) is not None:
+                        await self._take(line, group)
+            finally:
+                for task in self._watches.values():
+                    task.cancel()
+
+    async def _take(self, line: bytes, group: asyncio.TaskGroup) -> None:
+        try:
+            request = _requests.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            await self._send(Answer(_id_in(line), failure=Failure("UsageError", f"not understood: {error}")))
+            return
+        refusal = f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
+        if isinstance(request.ask, Watch) and request.id in self._watches:
+            refusal = f"there is a watch {request.id} already"
+        if refusal:
+            await self._send(Answer(request.id, failure=as_failure(UsageError(refusal))))
+            return
+        self._asks += 1
+        if isinstance(request.ask, Watch):
+            self._watches[request.id] = group.create_task(self._watch(request.id, request.ask))
+        elif isinstance(request.ask, Unwatch):
+            if watching := self._watches.pop(request.ask.watch, None):
+                watching.cancel()
+            await self._answer(request.id, _nothing())
+        else:
+            group.create_task(self._answer(request.id, self._do(request.ask)))
+
+    async def _answer(self, number: int, doing: Coroutine[None, None, Any]) -> None:
+        try:
+            result = encode(await doing)
+            if len(result) > MAX_ANSWER_BYTES:
+                raise UsageError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
+            answer = Answer(number, result=Raw(result))
+        except BridleError as error:
+            answer = Answer(number, failure=as_failure(error))
+        except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
+            answer = Answer(number, failure=as_failure(error))
+        finally:
+            self._asks -= 1
+        with suppress(ConnectionError):
+            await self._send(answer)
+
+    async def _do(self, ask: Ask) -> Any:
+        door = self._door
+        match ask:
+            case Create():
+                return await door.create(
+                    cwd=ask.cwd, agent=ask.agent, title=ask.title, session_id=ask.session_id
+                )
+            case Submit():
+                return await door.submit(ask.session, ask.command)
+            case Records():
+                return await door.records(ask.session, ask.after, ask.limit)
+            case ListSessions():
+                return await door.list(archived=ask.archived)
+            case IsRunning():
+                return await door.is_running(ask.session)
+            case Fork():
+                return await door.fork(ask.session, ask.at)
+            case Delete():
+                return await door.delete(ask.session)
+            case PlanRewind():
+                return await door.plan_rewind(ask.session, ask.to_seq)
+            case Changes():
+                return await door.changes(ask.session, ask.after, ask.upto)
+            case Describe():
+                return await door.describe(ask.changes)
+            case ShowContext():
+                return await door.next_context(ask.session, ask.at)
+            case Status():
+                return self._keeper.status()
+            case Shutdown():
+                return self._keeper.request_shutdown()
+            case Watch() | Unwatch():
+                raise AssertionError("taken elsewhere")
+
+    async def _watch(self, number: int, watch: Watch) -> None:
+        try:
+            head = b'{"id":%d,"item":' % number
+            async for item in self._door.watch(watch.session, watch.after):
+                await self._outbox.send(head + encode(item) + b"}\n")
+        except BridleError as error:
+            with suppress(ConnectionError):
+                await self._send(Answer(number, failure=as_failure(error)))
+        except ConnectionError:
+            pass  # the reading side sees it too
+        finally:
+            self._asks -= 1
+            self._watches.pop(number, None)
+
+    async def _send(self, answer: Answer) -> None:
+        await self._outbox.send(encode(answer) + b"\n")
+
+
+async def _nothing() -> None:
+    pass
+
+
+def _id_in(line: bytes) -> int:
+    """Find the number of a request that is otherwise not understood."""
+    try:
+        found = msgspec.json.decode(line, type=dict[str, Any]).get("id")
+    except (msgspec.DecodeError, RecursionError):
+        return 0
+    return found if isinstance(found, int) else 0

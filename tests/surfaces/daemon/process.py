@@ -1,0 +1,122 @@
+"""A real daemon of its own home, to be killed and started again."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.starting import reach
+from bridle.surfaces.remote.client import RemoteService
+
+PATIENCE_S = 15.0
+
+
+class DaemonProcess:
+    """Starts the daemon of a home in the foreground of a child process."""
+
+    def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
+        self.place = Place(home)
+        self._environ = {**environ, "BRIDLE_HOME": str(home)}
+        self._environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._child is not None
+        return self._child.pid
+
+    async def start(self) -> None:
+        """Start it and wait until it listens."""
+        self.place.make_folders()
+        with open(self.place.log, "ab") as log:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "bridle", "daemon", "run"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environ,
+                cwd=self.place.home,
+            )
+        async with asyncio.timeout(PATIENCE_S):
+            while not self.place.is_held():
+                assert self._child.poll() is None, self.place.log.read_text()
+                await asyncio.sleep(0.01)
+        await (await self.client()).aclose()
+
+    async def client(self) -> RemoteService:
+        """Connect to it."""
+        daemon = await reach(self.place)
+        assert daemon is not None, self.place.log.read_text()
+        return daemon
+
+    @asynccontextmanager
+    async def reached(self) -> AsyncIterator[RemoteService]:
+        client = await self.client()
+        try:
+            yield client
+        finally:
+            await client.aclose()
+
+    def kill(self) -> None:
+        """End it without a warning."""
+        assert self._child is not None
+        self._child.kill()
+        self._child.wait(PATIENCE_S)
+
+    def ask_to_end(self) -> int:
+        """End it as the system would; returns its exit status."""
+        self.send(signal.SIGTERM)
+        return self.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._child is not None
+        with suppress(ProcessLookupError):
+            self._child.send_signal(number)
+
+    def wait(self) -> int:
+        """Wait for its end; returns its exit status."""
+        assert self._child is not None
+        return self._child.wait(PATIENCE_S)
+
+    def close(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            self.kill()
+
+
+def descendants(pid: int) -> set[int]:
+    """Return every process below one."""
+    found = [pid]
+    for one in found:
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{one}/task"):
+                children = Path(f"/proc/{one}/task/{thread}/children").read_text()
+                found.extend(int(child) for child in children.split())
+    return set(found) - {pid}
+
+
+async def until_gone(pids: set[int]) -> None:
+    """Wait until none of these processes lives; a zombie is not one."""
+    async with asyncio.timeout(PATIENCE_S):
+        while any(map(_lives, pids)):  # noqa: ASYNC110  another process gives no event
+            await asyncio.sleep(0.02)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until something is so, in another process."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  another process gives no event
+            await asyncio.sleep(0.01)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

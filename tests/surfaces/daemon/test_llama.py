@@ -1,0 +1,103 @@
+"""A real llama-server under the daemon: it starts, answers, crashes, comes back, and outlives nobody."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import Prompt, RunEnded, RunOptions, TextDelta
+from bridle.surfaces.remote.client import RemoteService
+from tests.providers.llama.conftest import llama_server, weights
+from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
+
+__all__ = ["llama_server", "weights"]
+
+CONFIG = """
+[providers.local]
+kind = "llama"
+model_file = "{weights}"
+executable = "{program}"
+ctx_size = 1024
+threads = 1
+"""
+AGENT = 'model = "local/smol"\ntools = []\n[sampling]\nmax_tokens = {tokens}\n'
+STORY_TOKENS, WORD_TOKENS = 96, 8
+
+
+@pytest.fixture
+def agents(daemon: DaemonProcess, llama_server: Path, weights: Path) -> DaemonProcess:
+    """Configure the provider, and two agents: one that tells a lot, one that says a word."""
+    home = daemon.place.home
+    (home / "config.toml").write_text(CONFIG.format(weights=weights, program=llama_server))
+    for name, tokens in (("teller", STORY_TOKENS), ("brief", WORD_TOKENS)):
+        folder = home / "agents" / name
+        folder.mkdir(parents=True)
+        (folder / "config.toml").write_text(AGENT.format(tokens=tokens))
+        (folder / "agent.md").write_text("You are a friend.")
+    return daemon
+
+
+def servers(daemon: DaemonProcess) -> set[int]:
+    """Return the processes of llama-server."""
+    found = set()
+    for pid in descendants(daemon.pid):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if any(word.endswith(b".gguf") for word in words):
+            found.add(pid)
+    return found
+
+
+async def answer(client: RemoteService, session: SessionId, text: str) -> RunEnded:
+    receipt = await client.submit(session, Prompt(user_message(text), RunOptions()))
+    assert receipt.run_id is not None
+    return await client.wait(session, receipt.run_id, receipt.seq)
+
+
+async def first_word(client: RemoteService, session: SessionId) -> None:
+    """Begin a long answer and wait until it has begun to come."""
+    watch = client.watch(session)
+    await anext(watch)
+    await client.submit(session, Prompt(user_message("Tell me a long story about a dog."), RunOptions()))
+    async for item in watch:
+        if isinstance(item, TextDelta):
+            break
+    await watch.aclose()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+async def test_a_real_server_starts_answers_crashes_recovers_and_is_not_left_behind(
+    agents: DaemonProcess, tmp_path: Path
+):
+    daemon = agents
+    await daemon.start()
+    async with daemon.reached() as client:
+        brief = await client.create(cwd=str(tmp_path), agent="brief")
+        told = await client.create(cwd=str(tmp_path), agent="teller")
+        assert servers(daemon) == set()
+        assert (await answer(client, brief, "Say hello.")).outcome == "completed"
+        [first] = servers(daemon)
+
+        # in the middle of an answer: the turn is asked again, of a new server
+        await first_word(client, told)
+        os.kill(first, signal.SIGKILL)
+        records = await client.records(told)
+        run_id = next(record.event.run_id for record in records if hasattr(record.event, "run_id"))
+        async with asyncio.timeout(60):
+            ended = await client.wait(told, run_id)
+        [second] = servers(daemon)
+        assert (ended.outcome, bool(ended.text), second != first) == ("completed", True, True)
+
+        # between two answers
+        os.kill(second, signal.SIGKILL)
+        assert (await answer(client, brief, "Say it again.")).outcome == "completed"
+        [third] = servers(daemon)
+        assert third not in (first, second)
+
+        await first_word(client, told)
+        daemon.kill()
+    await until_gone({third})
