@@ -128,9 +128,8 @@ class Stage:
         self.settings: Settings = load_settings(self.environ, self.project)
         self.sandbox = open_sandbox(self.settings)
         self._blobs = open_blobs(self.settings)
-        replaced = {tool.spec.name: tool for tool in tools}
-        made = open_tools(self.settings, self.environ, self._blobs, self.sandbox)
-        self._tools = [replaced.get(tool.spec.name, tool) for tool in made]
+        self._replaced = {tool.spec.name: tool for tool in tools}
+        self._tools = self.open_tools()
         self.mask = Masker(find_secrets(self.environ)).mask
         self._dispatcher = Dispatcher(
             Toolbox(self._tools),
@@ -150,6 +149,11 @@ class Stage:
     def tools(self) -> tuple[Tool, ...]:
         """Return what the model has in its hands."""
         return tuple(self._tools)
+
+    def open_tools(self) -> list[Tool]:
+        """Return the same tools anew, for sessions: they close theirs with themselves."""
+        made = open_tools(self.settings, self.environ, self._blobs, self.sandbox)
+        return [self._replaced.get(tool.spec.name, tool) for tool in made]
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

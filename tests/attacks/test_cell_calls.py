@@ -69,7 +69,7 @@ async def run_code(stage: Stage, code: str, given: Sequence[Rule] = (), mode: Mo
     deltas: list[Any] = []
     async with Sessions(
         play,
-        tools=stage.tools,
+        tools=stage.open_tools(),
         cwd=str(stage.project),
         rules=[*rules("allow python"), *given],
         mask=stage.mask,

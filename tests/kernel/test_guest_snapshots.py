@@ -151,6 +151,31 @@ def test_what_holds_something_that_is_left_out_is_left_out_too(host):
     assert (sorted(data["pickles"]), dropped["holder"]) == (["other"], "it holds large")
 
 
+@pytest.mark.parametrize(
+    "code", ["x = [object()] * 1000", "x = {'a': ({n: object() for n in range(500)},) * 3}"]
+)
+def test_what_is_much_too_large_is_not_even_written(host, code):
+    host.run(code)
+
+    why = "larger than 1000 bytes: the snapshot may have no more"
+    assert host.snapshot(max_bytes=1000) == (EMPTY, {"x": why})
+
+
+def test_what_is_much_too_large_is_not_even_pickled(host):
+    host.run("class P:\n    def __reduce__(self): made.append(1); return P, ()")
+    host.run("made, x = [], [P() for _ in range(100_000)]")
+
+    _, dropped = host.snapshot(codec="rich", max_bytes=1000)
+    assert dropped["x"] == "larger than 1000 bytes: the snapshot may have no more"
+    assert int(host.run("len(made)").output) < 50_000
+
+
+def test_what_holds_itself_is_not_called_large(host):
+    host.run("loop = [1, 2]\nloop.append(loop)")
+
+    assert host.snapshot() == (EMPTY, {"loop": "Circular reference detected"})
+
+
 def test_a_file_that_is_too_large_is_not_read(host, scratch):
     with (scratch / "hole").open("wb") as file:
         file.truncate(1 << 40)

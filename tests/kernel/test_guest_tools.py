@@ -224,3 +224,26 @@ def test_messages(shared):
     assert cell.messages == (("one", "progress"), ("2", "progress"), ("first", "final"), ("last", "final"))
     assert (cell.output, cell.response) == ("", "last")
     assert shared.run("1").response == ""
+
+
+@pytest.mark.parametrize(("init", "told"), [({"cancels": True}, ["tool_cancel"]), ({}, [])])
+def test_a_call_that_nobody_waits_for_any_more_is_given_up_if_the_host_wants_to_know(init, told):
+    code = "try:\n    await asyncio.wait_for(echo(1), 0.01)\nexcept asyncio.TimeoutError: print('late')"
+    with Host(**init) as host:
+        host.start(code)
+        call = host.receive()
+        found = [host.receive() for _ in range(len(told) + 1)]
+
+    assert [(frame["type"], frame["id"]) for frame in found] == [
+        *((kind, call["id"]) for kind in told),
+        ("exec_result", "c1"),
+    ]
+
+
+def test_an_answered_call_is_not_given_up():
+    with Host(cancels=True) as host:
+        host.start("await asyncio.gather(echo(1), add(1, 2))")
+        for call in (host.receive(), host.receive()):
+            host.send(type="tool_result", id=call["id"], success=True, result="1")
+
+        assert host.receive()["type"] == "exec_result"

@@ -632,6 +632,61 @@ read()
     assert stage.said == [(str(number), "final") for number in range(1000)]
 
 
+async def test_a_call_that_a_cell_gives_up_is_cancelled_and_its_time_runs_again(start: StartKernel):
+    ended: list[str] = []
+
+    async def call(name: str, args: dict[str, Any]) -> tuple[bool, str]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(args["text"])
+        return True, ""
+
+    stage = Stage(await start())
+    await stage.run("import asyncio")
+    async with asyncio.timeout(10):
+        result = await stage.run(
+            "try:\n    await asyncio.wait_for(echo('x'), 0.05)\nexcept asyncio.TimeoutError: print('late')\n"
+            "while True: pass",
+            call=call,
+            timeout_s=0.8,
+        )
+
+    assert (result.output, result.ended, result.calls, ended) == ("late\n", "timeout", 1, ["x"])
+
+
+async def test_a_call_that_is_given_up_while_it_waits_does_not_begin(start_other: StartKernel):
+    script = """
+cell = read()
+for number in "12": send("tool_call", id=number, name="echo", args=json.dumps({"text": number}))
+for number in "23": send("tool_cancel", id=number)
+send("message", text="given up")
+found = [read() for _ in range(2)]
+send("exec_result", id=cell["id"], output=json.dumps(sorted([one["id"], one["success"]] for one in found)))
+read()
+"""
+    given_up = asyncio.Event()
+    called: list[dict[str, Any]] = []
+
+    async def call(name: str, args: dict[str, Any]) -> tuple[bool, str]:
+        called.append(args)
+        await given_up.wait()
+        return True, ""
+
+    stage = await scripted(start_other, script, max_calls=1)
+    result = await stage.run("", call=call, say=lambda text, kind: given_up.set())
+
+    assert (result.output, called) == ('[["1", true], ["2", false]]', [{"text": "1"}])
+
+
+async def test_long_messages_are_passed_on_as_far_as_output_is(start: StartKernel):
+    stage = Stage(await start(max_output_bytes=1000))
+
+    await stage.run("for one in 'abc': message(one * 400)\nmessage('d')")
+
+    assert stage.said == [(one, "progress") for one in ("a" * 400, "b" * 400, "c" * 200)]
+
+
 async def test_a_guest_that_calls_without_reading_is_ended(
     start_other: StartKernel, monkeypatch: pytest.MonkeyPatch
 ):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -71,8 +72,9 @@ def other_interpreters() -> list[str]:
 # ---------------------------------------------------------------------------- the interpreter
 
 
-def settings_for(tools: Path, **more: str) -> KernelSettings:
-    return KernelSettings(environ={"PATH": str(tools)}, **more)
+def settings_for(tools: Path, *, confined: bool = False, **more: str) -> KernelSettings:
+    """Say where to look; the tests' own folder is one that the sandbox would not see."""
+    return KernelSettings(environ={"PATH": str(tools)}, confined=confined, **more)
 
 
 def test_the_interpreter_that_is_set_comes_first(tools: Path, project: Path, write_program: WriteProgram):
@@ -82,6 +84,24 @@ def test_the_interpreter_that_is_set_comes_first(tools: Path, project: Path, wri
 
     assert find_python(settings_for(tools, python="mine"), str(project)) == str(tools / "mine")
     assert find_python(settings_for(tools, python=PYTHON), str(project)) == PYTHON
+
+
+def test_a_name_that_the_sandbox_does_not_see_stands_for_what_it_leads_to(project: Path):
+    with tempfile.TemporaryDirectory(dir="/tmp") as hidden:
+        (Path(hidden) / "python3").symlink_to(PYTHON)
+        settings = settings_for(Path(hidden), confined=True)
+        assert find_python(settings, str(project)) == os.path.realpath(PYTHON)
+        assert find_python(settings, hidden) == f"{hidden}/python3"  # there it is seen
+
+
+def test_an_interpreter_that_the_sandbox_does_not_see_at_all_is_refused_or_replaced(project: Path):
+    with tempfile.TemporaryDirectory(dir="/tmp") as hidden:
+        mine = Path(hidden) / "python3"
+        mine.write_bytes(b"\x7fELF")
+        mine.chmod(0o755)
+        assert find_python(settings_for(Path(hidden), confined=True), str(project)) != str(mine)
+        with pytest.raises(ToolError, match="lies where the sandbox does not see it"):
+            find_python(settings_for(Path(hidden), confined=True, python="python3"), str(project))
 
 
 def test_a_path_that_is_set_is_relative_to_the_project(tools: Path, project: Path):
@@ -208,7 +228,7 @@ async def test_a_kernel_runs_behind_every_kind_of_walls(stage: Stage, project: P
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 async def test_cells_change_nothing_outside(stage: Stage, kind: SandboxKind):
-    outside = Path(__file__).with_name("outside")
+    outside = Path("/opt/bridle-outside")
     result = await stage.run(f"open({str(outside)!r}, 'w')")
 
     assert result.error.splitlines()[-1].startswith(("OSError: [Errno 30]", "PermissionError: "))

@@ -203,6 +203,25 @@ async def test_after_going_back_a_kernel_holds_what_it_held_then(desk: Desk):
     assert await desk.text("(x, 'y' in globals())") == f"([1], False)\n{NEW}"
 
 
+async def test_going_back_also_takes_back_what_a_cut_off_cell_did(desk: Desk):
+    await desk.run("x = 1")
+    begun = asyncio.Event()
+    code = "x = 2\nmessage('on')\nimport time\ntime.sleep(60)"
+    running = asyncio.create_task(desk.run(code, emit=lambda text: begun.set()))
+    await begun.wait()
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert (await desk.text("x", rewinds=1)).split("\n")[0] == "1"
+
+
+async def test_variables_that_are_lent_reach_the_code_and_choose_its_python(desk: Desk, project: Path):
+    assert await desk.text("import os; os.environ.get('VIRTUAL_ENV')") == "[no output]"
+    lent = {"VIRTUAL_ENV": "/venv", "TZ": "Asia/Tokyo"}
+    told = await desk.text("import os; os.environ['VIRTUAL_ENV'], os.environ['TZ']", env=lent)
+    assert told.split("\n")[0] == "('/venv', 'Asia/Tokyo')"
+
+
 async def test_before_the_first_cell_there_is_nothing(desk: Desk):
     await desk.run("x = 1")
     desk.context = replace(desk.context, snapshot="")

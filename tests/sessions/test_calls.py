@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bridle.core.errors import ConfigError, ToolError
+from bridle.core.errors import ConfigError, ToolError, UsageError
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, ToolResult
 from bridle.core.permission import parse_rule
@@ -20,6 +20,7 @@ from bridle.core.protocol import (
     QuestionAnswered,
     QuestionAsked,
     Reply,
+    RunStarted,
     SeenFile,
     Todo,
     TodosChanged,
@@ -293,3 +294,36 @@ async def test_with_every_call_approved_a_denial_ends_the_run_after_its_turn():
 
     assert (ended.outcome, ended.text, ended.turns) == ("completed", "", 1)
     assert results == ["denied: user denied", "changed y"]
+
+
+async def test_with_every_call_approved_also_one_that_cannot_run_waits_for_its_answer():
+    play = Play(says("", call("a", "nothing"), call("b", "change")), says("never said"))
+    async with Stage(play, tools=[change()], rules=[parse_rule("deny", "change")]) as stage:
+        run_id = await stage.prompt("hi", approve_each=True)
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("a", "once")
+        await stage.decide("b", "deny", "no")
+        ended = await stage.service.wait(stage.session, run_id)
+        results = [event.result.output for event in await stage.log() if isinstance(event, ToolFinished)]
+
+    assert (ended.outcome, ended.turns) == ("completed", 1)
+    assert sorted(results) == ["denied: no", "no tool is named 'nothing' (hint: the tools are change)"]
+
+
+async def test_variables_are_lent_to_tools_and_not_recorded():
+    seen: list[dict[str, str]] = []
+
+    class Looker(SmallTool):
+        async def run(self, args, context):
+            seen.append(dict(context.env))
+            return ToolOutput("looked")
+
+    play = Play(says("", call("a", "look")), says("done"))
+    async with Stage(play, tools=[Looker("look", lambda on: "")]) as stage:
+        await stage.run("hi", env={"PATH": "/venv/bin:/bin"})
+        [started] = [event for event in await stage.log() if isinstance(event, RunStarted)]
+        with pytest.raises(UsageError, match="the variable 'LD_PRELOAD' cannot be lent to programs"):
+            await stage.prompt("hi", env={"LD_PRELOAD": "/evil.so"})
+
+    assert seen == [{"PATH": "/venv/bin:/bin"}]
+    assert started.options.env == {}

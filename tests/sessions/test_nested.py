@@ -212,7 +212,7 @@ async def test_code_that_ends_without_waiting_stops_its_calls():
     assert tell_calls(log) == [
         ("started", "c", None),
         ("started", "c.1", "c"),
-        ("finished", "c.1", "c", "not finished: the code that called it has ended"),
+        ("finished", "c.1", "c", "not finished: the code that called it no longer waits"),
         ("finished", "c", None, "over"),
     ]
 
@@ -240,8 +240,78 @@ async def test_a_question_of_code_that_has_ended_is_withdrawn():
     assert tell_calls(log) == [
         ("started", "c", None),
         ("asked", "c.1", "c"),
-        ("finished", "c.1", "c", "not finished: the code that called it has ended"),
+        ("finished", "c.1", "c", "not finished: the code that called it no longer waits"),
         ("finished", "c", None, "over"),
+    ]
+
+
+async def test_what_code_has_ended_before_it_could_be_shown_is_not_asked_about():
+    class Shy(SmallTool):
+        """Is shown only after the code has given up on it."""
+
+        async def preview(self, args, context):
+            shown.set()
+            await over.wait()
+            return ""
+
+    async def code(context):
+        task = asyncio.create_task(context.call("change", {"on": "a"}))
+        await shown.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        over.set()
+        return (await context.call("tell", {"on": "b"})).output
+
+    shown, over = asyncio.Event(), asyncio.Event()
+    async with Stage(
+        Play(says("", call("c", "code")), says("done")),
+        tools=[CodeTool(code), Shy("change", str, access="write"), SmallTool("tell", str, access="write")],
+        rules=[ALLOW_CODE],
+    ) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested)
+        await stage.decide("c.2", "once")
+        await stage.service.wait(stage.session, run_id)
+        log = await stage.log()
+
+    assert tell_calls(log) == [
+        ("started", "c", None),
+        ("finished", "c.1", "c", "not finished: the code that called it no longer waits"),
+        ("asked", "c.2", "c"),
+        ("started", "c.2", "c"),
+        ("finished", "c.2", "c", "b"),
+        ("finished", "c", None, "b"),
+    ]
+
+
+async def test_questions_come_in_the_order_of_the_calls_however_long_it_takes_to_show_them():
+    class Slow(SmallTool):
+        """Is shown later than those after it."""
+
+        async def preview(self, args, context):
+            for _ in range(50):
+                await asyncio.sleep(0)
+            return ""
+
+    async def code(context):
+        await asyncio.gather(context.call("slow", {"on": "a"}), context.call("change", {"on": "b"}))
+        return "over"
+
+    async with Stage(
+        Play(says("", call("c", "code")), says("done")),
+        tools=[CodeTool(code), Slow("slow", str, access="write"), change()],
+        rules=[ALLOW_CODE],
+    ) as stage:
+        run_id = await stage.prompt("hi")
+        await stage.until(ApprovalRequested, 2)
+        await stage.decide("c.1", "deny")
+        await stage.decide("c.2", "deny")
+        await stage.service.wait(stage.session, run_id)
+        log = await stage.log()
+
+    assert [told[:2] for told in tell_calls(log) if told[0] == "asked"] == [
+        ("asked", "c.1"),
+        ("asked", "c.2"),
     ]
 
 

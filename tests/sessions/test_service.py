@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import time
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from bridle.core.errors import (
 )
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
+from bridle.core.model import Model
+from bridle.core.ports import Provider
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
@@ -52,8 +55,9 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.retry import RetryPolicy
+from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
-from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
+from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
 USAGE = Usage(input=10, output=5)
 
@@ -889,3 +893,41 @@ async def test_a_session_that_runs_elsewhere_is_not_deleted():
             ended = await here.service.wait(here.session, run_id)
 
     assert ended.outcome == "completed"
+
+
+class SlowCast(Cast):
+    """Models whose server takes its time to start."""
+
+    def __init__(self, play: Play) -> None:
+        super().__init__(play, window_tokens=10_000)
+        self.is_asked = asyncio.Event()
+        self.is_there = asyncio.Event()
+
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
+        self.is_asked.set()
+        await self.is_there.wait()
+        return await super().resolve(ref)
+
+
+async def test_a_session_whose_run_is_about_to_begin_is_not_idle():
+    models = SlowCast(Play(says("done")))
+    async with Stage(Play(), models=models) as stage:
+        beginning = asyncio.create_task(stage.prompt("hi"))
+        await models.is_asked.wait()
+        await stage.service.drop_idle(idle_s=0.0, most=0)
+        models.is_there.set()
+        ended = await stage.service.wait(stage.session, await beginning)
+
+    assert (ended.outcome, ended.text) == ("completed", "done")
+
+
+@pytest.mark.parametrize("name", ["../../kept", "a/b", ""])
+async def test_what_is_no_name_of_a_session_touches_no_file(tmp_path: Path, name: str):
+    kept = tmp_path / "kept.lock"
+    kept.write_text("of somebody else")
+    async with Stage(Play(), claims=FileClaims(tmp_path / "run" / "claims")) as stage:
+        for asking in (stage.service.is_running, stage.service.delete):
+            with pytest.raises(SessionNotFound, match="no session"):
+                await asking(SessionId(name))
+
+    assert kept.read_text() == "of somebody else"

@@ -88,9 +88,9 @@ class Bridle:
             start_new_session=True,
         )
 
-    def terminal(self, *args: str, width: int = 100, **env: str) -> "Terminal":
+    def terminal(self, *args: str, width: int = 100, cwd: Path | None = None, **env: str) -> "Terminal":
         """Start in a terminal of its own."""
-        return Terminal([*PROGRAM, *args], self.project, self.env | {"TERM": "xterm"} | env, width)
+        return Terminal([*PROGRAM, *args], cwd or self.project, self.env | {"TERM": "xterm"} | env, width)
 
     def script(self, *replies: dict[str, Any], **facts: Any) -> str:
         """Write a script and return the reference of the model that follows it."""

@@ -72,6 +72,20 @@ def test_a_command_that_is_shown_whole_is_not_in_the_title_too():
     ]
 
 
+def test_code_is_shown_once_also_when_its_preview_was_cut_or_masked():
+    request = ApprovalRequested(
+        CALL, "python", {"code": "x = 1\ny = 2\n"}, "mode ask: execute access", "x = [cut]\n(sandbox: none)"
+    )
+
+    assert approval_lines(Screen(io.StringIO(), {}), request) == [
+        "python",
+        "1 x = 1",
+        "2 y = 2",
+        "(sandbox: none)",
+        "asked because of mode ask: execute access",
+    ]
+
+
 def test_a_diff_is_coloured_by_its_lines():
     screen = Screen(io.StringIO(), {"FORCE_COLOR": "1"})
 

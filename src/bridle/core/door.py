@@ -65,6 +65,11 @@ class LiveSession(Struct, frozen=True, omit_defaults=True):
 class Door(Protocol):
     """Creates, drives, watches and reads sessions."""
 
+    @property
+    def outlives_us(self) -> bool:
+        """Tell whether the sessions are in another process, where runs go on without this one."""
+        ...
+
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:

@@ -101,12 +101,16 @@ class ToolContext(Struct, frozen=True):
     todos: tuple[Todo, ...] = ()
     sees_images: bool = False
     """The model takes images."""
+    env: Mapping[str, str] = {}
+    """Variables that programs get beside the usual ones."""
     tools: tuple[ToolSpec, ...] = ()
     """What `call` may call."""
     call: Callable[[str, dict[str, Any]], Awaitable[ToolResult]] | None = None
     """Make another call, judged and recorded like one of the model's own; None when a tool may not."""
     snapshot: str = ""
     """What the kernel of the session should hold."""
+    rewinds: int = 0
+    """How often the session went back; a kernel from before the last time holds something else."""
 
 
 class ToolOutput(Struct, frozen=True):

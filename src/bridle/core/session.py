@@ -276,7 +276,8 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
         case Rewound(scope="files"):
             return replace(facts, seen={})
         case Rewound():
-            return replace(facts, seen={}, todos=event.todos, snapshot=event.snapshot)
+            rewinds = facts.rewinds + 1
+            return replace(facts, seen={}, todos=event.todos, snapshot=event.snapshot, rewinds=rewinds)
         case ModelReplied():
             grown = replace(
                 totals,

@@ -5,7 +5,7 @@
 | `tool`, `prompt` | the tool `python`, and what a model is told |
 | `pool` | the kernels of this process |
 | `start`, `interpreter`, `settings` | how a kernel begins: its Python, its walls, its limits |
-| `host`, `processes` | a kernel from outside, and what the system tells of it |
+| `host`, `processes`, `held` | a kernel from outside, and what the system tells of it |
 | `cell`, `calls`, `output`, `alarm` | one cell: its tool calls, what it prints, its time limit |
 | `channel`, `frames` | the pipes to the guest, and what goes through them |
 | `definitions`, `snapshot` | tools as functions; what a kernel held, sealed |

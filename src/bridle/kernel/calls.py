@@ -66,6 +66,15 @@ class Calls:
                 f"{self._max_running} calls run and {self._max_waiting} wait; await some of them first",
             )
 
+    def give_up(self, number: str) -> None:
+        """End a call that the cell does not wait for any more."""
+        for task, frame in self._running.items():
+            if frame is not None and frame.id == number:
+                task.cancel()
+        for frame in [one for one in self._waiting if one.id == number]:
+            self._waiting.remove(frame)
+            refuse(self._channel, frame, "the cell has given it up")
+
     def cancel(self) -> None:
         """Let no further call begin and ask those that run to end."""
         self._is_over = True

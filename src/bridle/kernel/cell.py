@@ -59,6 +59,8 @@ class Cell:
         """Its result; None when there will be none."""
         self.answer = ""
         self._messages = 0
+        self._unsaid = settings.max_output_bytes
+        """How many characters of messages may still be passed on."""
         self.ended: EndedBy = ""
         """What ended it, when it was not its own end."""
         self.why = ""
@@ -75,8 +77,9 @@ class Cell:
         self._messages += 1
         if message.kind == "final":
             self.answer = message.text
-        if self._messages <= MAX_MESSAGES:
-            self._say(message.text, message.kind)
+        if self._messages <= MAX_MESSAGES and self._unsaid > 0:
+            self._say(message.text[: self._unsaid], message.kind)
+            self._unsaid -= len(message.text)
 
     def take(self, frame: ToolCall) -> None:
         """Let it call a tool."""
@@ -89,6 +92,11 @@ class Cell:
                 changed=self._notice_calls,
             )
         self._calls.take(frame)
+
+    def give_up(self, number: str) -> None:
+        """Let it do without a tool that it has called."""
+        if self._calls is not None:
+            self._calls.give_up(number)
 
     def settle(self, result: ExecResult | None) -> None:
         """Take its result; a second one is ignored."""

@@ -2,13 +2,13 @@
 
 | to the guest | from the guest |
 |---|---|
-| `init` tools, output, mode, warm | `ready` protocol, capabilities, python |
+| `init` tools, output, mode, warm, … | `ready` protocol, capabilities, python |
 | `exec` id, code | `exec_result` id, output, response, error |
 | `tool_result` id, success, result | `tool_call` id, name, args, exec |
 | `snapshot` id, codec, max_bytes | `snapshot_result` id, data, dropped, codec |
 | `restore` id, data, codec | (`exec_result`) |
 | `reset` id | `reset_result` id, threads |
-| `interrupt` id, `shutdown` | `message` text, kind, exec |
+| `interrupt` id, `shutdown` | `message` text, kind, exec; `tool_cancel` id |
 
 What a guest leaves out is empty, and what it adds is ignored: a guest that knows only the oldest protocol
 sends `ready` without anything.
@@ -28,6 +28,7 @@ Codec = Literal["json", "rich"]
 _NAMES = {
     "ToolResult": "tool_result",
     "ToolCall": "tool_call",
+    "ToolCancel": "tool_cancel",
     "ExecResult": "exec_result",
     "SnapshotResult": "snapshot_result",
     "ResetResult": "reset_result",
@@ -51,6 +52,8 @@ class Init(Frame, frozen=True):
     warm: bool = False
     signals: bool = False
     """We send SIGTERM with each interrupt; then a cell costs two system calls less."""
+    cancels: bool = False
+    """We want to know of calls that nobody waits for any more."""
 
 
 class Exec(Frame, frozen=True):
@@ -103,6 +106,10 @@ class ToolCall(Frame, frozen=True):
     exec: str = ""
 
 
+class ToolCancel(Frame, frozen=True):
+    id: str
+
+
 class Message(Frame, frozen=True):
     text: str
     kind: str = "progress"
@@ -136,7 +143,7 @@ class ResetResult(Frame, frozen=True):
 
 
 ToGuest = Init | Exec | ToolResult | Snapshot | Restore | Interrupt | Reset | Shutdown
-FromGuest = Ready | ToolCall | Message | ExecResult | SnapshotResult | ResetResult
+FromGuest = Ready | ToolCall | ToolCancel | Message | ExecResult | SnapshotResult | ResetResult
 
 
 class Malformed(Struct, frozen=True):

@@ -3,6 +3,7 @@
 ```
 host ── init, exec, tool_result, snapshot, restore, interrupt, reset, shutdown ─▶ guest     one JSON object
 host ◀─ ready, tool_call, message, exec_result, snapshot_result, reset_result ──  guest     a line
+host ◀─ tool_cancel, if it wants to know of calls that nobody waits for any more  guest
 ```
 
 The file stands alone: the standard library only, Python 3.9 and later, started by any host that speaks
@@ -63,6 +64,7 @@ _MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024
 _MAX_FILES = 1000
 _MAX_SOURCES = 1000
 _MAX_NODES = 1_000_000
+_MAX_LOOKED_AT = 100_000
 _CHUNK = 65536
 _POKE_S = 0.02
 _NOTICE = (
@@ -652,8 +654,12 @@ class Exchange:
             loop.call_later(_POKE_S, self._poke, loop, future)
         try:
             frame = yield from future.__await__()
-        finally:
+        except GeneratorExit:  # it is collected, maybe in the middle of a line that we send
             calls.waiting.pop(key, None)
+            raise
+        except BaseException:
+            calls.give_up(key)
+            raise
         return calls.result(frame)
 
     def _poke(self, loop: Any, future: Any) -> None:
@@ -687,6 +693,8 @@ class Calls:
         self.loop: Any = None
         """Our own event loop, when there is one."""
         self.waiting: dict[str, Callable[[dict[str, Any]], None]] = {}
+        self.tells_cancelled = False
+        """The host wants to know of calls that nobody waits for any more."""
         self.blocking: set[int] = set()
         """The threads that must not go back to their event loop while they wait."""
         self._last = 0
@@ -710,6 +718,12 @@ class Calls:
             self.waiting.pop(key, None)
             raise
         return key
+
+    def give_up(self, key: str) -> None:
+        """Do without the result of a call."""
+        is_open = self.waiting.pop(key, None) is not None
+        if is_open and self.tells_cancelled and not (self.wire.closed or self.wire.is_child):
+            self.wire.send('{"type":"tool_cancel","id":"%s"}' % key)
 
     def exchange(self, name: str, args: str) -> "dict[str, Any]":
         """Send a call and wait for its result without an event loop."""
@@ -1679,12 +1693,14 @@ class Snapshots:
     def __init__(self, cells: Cells, scratch: "Scratch") -> None:
         """Take what is to be kept."""
         self._cells, self._scratch = cells, scratch
+        self._max_bytes = 0
         self._dropped: list[tuple[str, str]] = []
         self._known: dict[int, str] = {}
         """The variables that are kept already, by identity."""
 
     def take(self, codec: str, max_bytes: int) -> "tuple[str, list[tuple[str, str]]]":
         """Return the data, and the name of what is not in it with the reason."""
+        self._max_bytes = max_bytes
         self._dropped = []
         self._known = {}
         kept = [one for name in list(self._cells.space) for one in self._keep(name, codec)]
@@ -1719,6 +1735,13 @@ class Snapshots:
         import pickle
 
         cells, known, needs = self._cells, self._known, set()
+        max_bytes = self._max_bytes
+
+        class File(io.BytesIO):
+            def write(self, data: Any) -> int:
+                if self.tell() + len(data) > 4 * max_bytes:  # what is less is left out by `_shrink`
+                    raise _too_large(max_bytes)
+                return super().write(data)
 
         class Pickler(pickle.Pickler):
             def persistent_id(self, obj: Any) -> Any:
@@ -1734,7 +1757,7 @@ class Snapshots:
                         raise pickle.PicklingError(f"the source of {own} is not known")
                 return NotImplemented
 
-        file = io.BytesIO()
+        file = File()
         Pickler(file, 5).dump(value)
         return Kept("pickles", name, f'"{base64.b64encode(file.getvalue()).decode()}"', needs)
 
@@ -1764,6 +1787,8 @@ class Snapshots:
             raise TypeError("a module")
         if callable(value):
             raise TypeError("a class" if isinstance(value, type) else "a function or another thing to call")
+        if _is_larger(value, self._max_bytes):
+            raise _too_large(self._max_bytes)
         return Kept("vars", name, encode(value))
 
     def _kept_rich(self, name: str, value: Any) -> Kept:
@@ -1893,6 +1918,25 @@ def _why(error: BaseException) -> str:
         return _clean(str(error))[:200] or type(error).__name__
     except BaseException:
         return type(error).__name__
+
+
+def _too_large(max_bytes: int) -> ValueError:
+    return ValueError(f"larger than {max_bytes} bytes: the snapshot may have no more")
+
+
+def _is_larger(value: Any, max_bytes: int) -> bool:
+    """Tell whether JSON of a value is surely longer: to write it would take seconds, and as much memory."""
+    todo, least = [value], 0
+    for _ in range(_MAX_LOOKED_AT):
+        if not todo or least > max_bytes:
+            break
+        one = todo.pop()
+        if type(one) in (list, tuple, dict):
+            least += 2 * len(one)
+            if least <= max_bytes:
+                inner = one.values() if type(one) is dict else one
+                todo += [each for each in inner if type(each) in (list, tuple, dict)]
+    return least > max_bytes
 
 
 def _is_plain(value: Any) -> bool:
@@ -2130,6 +2174,7 @@ class Guest:
         if not self._is_begun:
             self._is_begun = True
             self._wire.is_signalled = frame.get("signals") is True
+            self._calls.tells_cancelled = frame.get("cancels") is True
             self._wire.tell_ignored = frame.get("output") == "stream"
             if not self._wire.tell_ignored:
                 self._output.collect()

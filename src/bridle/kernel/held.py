@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 
+from bridle.kernel.processes import descend
+
 MAX_LOOKED_AT = 4096
 _DELETED = " (deleted)"
 
@@ -14,24 +16,12 @@ def holds_files(pid: int, folders: Sequence[str]) -> bool:
     """
     left = MAX_LOOKED_AT
     below = tuple(f"{folder.rstrip('/')}/" for folder in folders)
-    for one in _processes(pid):
+    for one, _ in descend(pid):
         for path in _written(one):
             left -= 1
             if not left or (path.startswith(below) and not path.endswith(_DELETED)):
                 return True
     return False
-
-
-def _processes(pid: int) -> Iterator[int]:
-    found = [pid]
-    for one in found:
-        yield one
-        try:
-            for thread in os.listdir(f"/proc/{one}/task"):
-                with open(f"/proc/{one}/task/{thread}/children", "rb", buffering=0) as file:
-                    found += map(int, (file.read() or b"").split())
-        except OSError:
-            continue  # it ended while we looked
 
 
 def _written(pid: int) -> Iterator[str]:

@@ -254,7 +254,7 @@ class Kernel:
             raise ToolError("this kernel keeps the tools that it was started with")
         timeout_s = _REPLY_S if self._tools else self._settings.start_timeout_s
         self._ready = await self._ask(
-            frames.Init(tools, output="stream", warm=warm, signals=True),
+            frames.Init(tools, output="stream", warm=warm, signals=True, cancels=True),
             "",
             frames.Ready,
             timeout_s=timeout_s,
@@ -328,6 +328,9 @@ class Kernel:
                 else:
                     self._show_printed()
                     cell.take(frame)
+            case frames.ToolCancel():
+                if cell is not None:
+                    cell.give_up(frame.id)
             case frames.Message():
                 if cell is not None:
                     self._show_printed()

@@ -8,6 +8,7 @@
 | 4 | the one that Bridle itself runs on |
 
 Asking a program for its answer runs it outside of the sandbox: never one in a folder that cells may change.
+A name in a folder that is another one inside, as /tmp is, stands for the program that it leads to.
 """
 
 import os
@@ -21,6 +22,8 @@ from bridle.kernel.settings import KernelSettings
 
 HINT = "set `python` in [kernel] to an interpreter of version 3.9 or newer"
 _ANSWER_S = 5.0
+_OTHER_INSIDE = ("/tmp", "/var/tmp", "/run")
+"""Folders that are new and empty in the sandbox."""
 _WHERE = ("-I", "-S", "-c", "import sys; print(sys.executable)")
 
 _answers: dict[tuple[str, ...], str] = {}
@@ -29,6 +32,23 @@ _answers: dict[tuple[str, ...], str] = {}
 
 def find_python(settings: KernelSettings, cwd: str) -> str:
     """Return the interpreter for kernels that work in a folder; blocking; raises ToolError."""
+    found = _find(settings, cwd)
+    roots = [os.path.realpath(root) for root in (cwd, *settings.writable)]
+    if not settings.confined or _is_seen(found, roots):
+        return found
+    behind = os.path.realpath(found)
+    if _is_seen(behind, roots):
+        return behind
+    if settings.python:
+        raise ToolError(f"the Python interpreter {found} lies where the sandbox does not see it", hint=HINT)
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _is_seen(path: str, roots: Sequence[str]) -> bool:
+    return not _is_below(os.path.abspath(path), _OTHER_INSIDE) or _is_below(os.path.abspath(path), roots)
+
+
+def _find(settings: KernelSettings, cwd: str) -> str:
     search = settings.environ.get("PATH", os.defpath)
     roots = [os.path.realpath(root) for root in (cwd, *settings.writable)]
     if "/" in settings.python:
@@ -72,10 +92,11 @@ def _is_script(path: str) -> bool:
 
 
 def _is_inside(path: str, roots: Sequence[str]) -> bool:
-    places = {os.path.abspath(path), os.path.realpath(path)}
-    return any(
-        place == root or place.startswith(root.rstrip("/") + "/") for place in places for root in roots
-    )
+    return any(_is_below(place, roots) for place in (os.path.abspath(path), os.path.realpath(path)))
+
+
+def _is_below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
 def _answer(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 
 
 def in_words(status: int) -> str:
@@ -13,17 +14,20 @@ def in_words(status: int) -> str:
     return f"killed by signal {status - 128} ({name})"
 
 
-def count_below(pid: int) -> int:
-    """Count the threads of a process and of all that descend from it."""
-    count = 0
+def descend(pid: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield a process and all that descend from it, each with its threads."""
     found = [pid]
     for one in found:
         try:
             threads = os.listdir(f"/proc/{one}/task")
-            count += len(threads)
             for thread in threads:
                 with open(f"/proc/{one}/task/{thread}/children", "rb", buffering=0) as file:
                     found += map(int, (file.read() or b"").split())
         except OSError:
             continue  # it ended while we looked
-    return count
+        yield one, threads
+
+
+def count_below(pid: int) -> int:
+    """Count the threads of a process and of all that descend from it."""
+    return sum(len(threads) for _, threads in descend(pid))

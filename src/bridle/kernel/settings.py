@@ -46,6 +46,8 @@ class Place(Struct, frozen=True):
     cwd: str
     rules: tuple[Rule, ...] = ()
     mode: Mode = "ask"
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables beside the usual ones."""
 
 
 class Owner(Struct):

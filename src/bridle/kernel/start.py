@@ -63,6 +63,7 @@ async def start_kernel(
     `room` is a session of the sandbox for this kernel alone; it ends when the kernel is closed. A warm
     kernel has loaded more before it is ready, for one that waits to be used.
     """
+    settings = replace(settings, environ={**settings.environ, **dict(place.env)})
     python = await asyncio.to_thread(find_python, settings, place.cwd)
     status = await asyncio.to_thread(lambda: sandbox.status)
     walls: SandboxKind = status.kind if settings.confined and not settings.syd_config else "none"

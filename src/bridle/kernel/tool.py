@@ -65,8 +65,11 @@ class _Living(Struct):
 
     place: Place
     kernel: Kernel
+    rewinds: int = 0
+    """How often the session had gone back when it was last filled."""
     snapshot: str = ""
-    """What it holds, as the session's events name it."""
+    """What it holds, as the session's events name it; a cell that was cut off may have changed it."""
+    is_used: bool = False
     tools: tuple[ToolSpec, ...] | None = None
     """What it can call; None when that is not known."""
     is_running: bool = False
@@ -123,7 +126,7 @@ class Python:
         kernel, living, notes = await self._enter(context)
         media: list[Media] = []
         emit, flush = masked(context.emit, self._mask)
-        living.is_running = True
+        living.is_running = living.is_used = True
         try:
             result = await kernel.run(
                 code,
@@ -174,7 +177,7 @@ class Python:
             living = None
         kernel, is_same = await self._take(session, place)
         if living is None or not is_same:
-            living = _Living(place, kernel)
+            living = _Living(place, kernel, context.rewinds)
         try:
             notes = await self._fill(kernel, living, context)
         except ToolError:
@@ -193,8 +196,9 @@ class Python:
         if living.tools != context.tools:
             await kernel.set_tools(_callable(context))
             living.tools = context.tools
-        if living.snapshot == context.snapshot:
+        if (living.snapshot, living.rewinds) == (context.snapshot, context.rewinds):
             return []
+        living.rewinds = context.rewinds
         return await self._bring_back(kernel, living, context.snapshot)
 
     async def _take(self, session: SessionId, place: Place) -> tuple[Kernel, bool]:
@@ -216,9 +220,9 @@ class Python:
         raise ToolError("no kernel can be used: what must be hidden from it changes all the time")
 
     async def _bring_back(self, kernel: Kernel, living: _Living, snapshot: str) -> list[str]:
-        if living.snapshot:
+        if living.is_used:
             await kernel.reset()
-            living.snapshot = ""
+            living.snapshot, living.is_used = "", False
         if not snapshot:
             return []
         try:
@@ -291,7 +295,8 @@ class Python:
 def _place(context: ToolContext) -> Place:
     """Say where a kernel may live; rules that its walls do not depend on are left out."""
     rules = [rule for rule in context.rules if rule.action == "deny" or rule.pattern.startswith("domain:")]
-    return Place(os.path.realpath(context.cwd), tuple(rules), context.mode)
+    env = tuple(sorted(context.env.items()))
+    return Place(os.path.realpath(context.cwd), tuple(rules), context.mode, env)
 
 
 def _callable(context: ToolContext) -> list[ToolSpec]:

@@ -12,6 +12,8 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.ids import RunId
@@ -73,6 +75,7 @@ class Actor:
         self._titling: asyncio.Task[None] | None = None
         self._is_closing = False
         self._used_s = engine.clock.monotonic_s()
+        self._untaken = 0  # commands; a run begins only when its model server has started
         self.aborted: Aborted | None = None
         """The last run whose end could not be recorded."""
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
@@ -96,7 +99,8 @@ class Actor:
     @property
     def idle_s(self) -> float:
         """Return for how long nothing has happened to the session; 0 while something does."""
-        is_used = self.is_busy or self._titling is not None or not self._engine.is_at_rest(self.journal.id)
+        is_used = self.is_busy or self._untaken or self._titling is not None
+        is_used = is_used or not self._engine.is_at_rest(self.journal.id)
         return 0.0 if is_used else self._engine.clock.monotonic_s() - self._used_s
 
     async def settle(self) -> None:
@@ -123,8 +127,12 @@ class Actor:
             raise self._closed()
         self._used_s = self._engine.clock.monotonic_s()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        await self._inbox.put((command, taken))
-        return await taken
+        self._untaken += 1
+        try:
+            await self._inbox.put((command, taken))
+            return await taken
+        finally:
+            self._untaken -= 1
 
     async def park(self) -> None:
         """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
@@ -288,7 +296,7 @@ class Actor:
 
     async def _queue(self, message: Message, options: RunOptions, delivery: Delivery) -> Receipt:
         item_id = self._engine.new_id()
-        await self.journal.record(PromptQueued(item_id, message, options, delivery))
+        await self.journal.record(PromptQueued(item_id, message, replace(options, env={}), delivery))
         return self._receipt(item_id=item_id)
 
     async def _begin(self, message: Message, options: RunOptions, item_id: str | None = None) -> Receipt:
@@ -301,7 +309,8 @@ class Actor:
             await self._record_late_changes()
             run_id = self._engine.new_run_id()
             model = setup.backend.model.ref
-            self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, options))
+            recorded = replace(options, env={})
+            self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, recorded))
             await self.journal.record(MessageAdded(message, "prompt", tokens, item_id))
         except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)

@@ -110,6 +110,8 @@ class Calls:
         self._tell = tell
         self._nested = NestedCalls(run, post)
         self._to_ask: list[Checked] = []
+        self._shows = asyncio.Lock()
+        """One preview is made at a time, so that questions come in the order of the calls."""
         self._questions: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
         self._printed: dict[CallId, str] = {}
         """The end of what running calls have shown."""
@@ -123,7 +125,7 @@ class Calls:
         if finished := self._run.finished.get(call.id):
             return [Returned(finished.result)]  # it ran before this process took over
         checked = self._check(call)
-        if checked.action == "deny":
+        if checked.action == "deny" and not self._run.options.approve_each:
             return self.refuse(call, checked.why, denied=checked.denied)
         if checked.action == "allow" and not self._run.options.approve_each:
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
@@ -149,19 +151,21 @@ class Calls:
         self._to_ask = []
 
     async def _preview(self, to_ask: list[Checked]) -> None:
-        """Make the previews one after the other, so that questions come in the order of the calls."""
-        for checked in to_ask:
-            try:
-                preview = await self._setup.dispatcher.preview(checked.call, self._context(checked.call))
-            except ToolError as error:
-                await self._tell(Previewed(checked, "", str(error)))
-            else:
-                await self._tell(Previewed(checked, preview))
+        async with self._shows:
+            for checked in to_ask:
+                try:
+                    preview = await self._setup.dispatcher.preview(checked.call, self._context(checked.call))
+                except ToolError as error:
+                    await self._tell(Previewed(checked, "", str(error)))
+                else:
+                    await self._tell(Previewed(checked, preview))
 
     def ask(self, asked: Previewed) -> list[Input]:
         """Put the question to whoever watches."""
         call, checked = asked.checked.call, asked.checked
-        if asked.failure:
+        if self._nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        if asked.failure and not self._run.options.approve_each:
             return self.refuse(call, asked.failure)
         if decided := self._run.decided.get(call.id):  # the question of before a crash was answered meanwhile
             waiting = Prepared(call.id, "ask", parallel=checked.parallel)
@@ -230,9 +234,11 @@ class Calls:
             ask=lambda question: self._put(call.id, question),
             todos=facts.todos,
             sees_images=self._setup.backend.model.images,
+            env=self._setup.env,
             tools=self._setup.dispatcher.specs,
             call=None if is_nested else make,
             snapshot=facts.snapshot,
+            rewinds=facts.rewinds,
         )
         return context if keeper is None else replace(context, keep=keeper.keep)
 
@@ -332,10 +338,10 @@ class Calls:
         return Returned(finished.result)
 
     def abandon(self, abandoned: Abandoned) -> list[Input]:
-        """Record that the code which made a call has ended before it."""
+        """Record that the code which made a call does not wait for it any more."""
         if self._nested.parent_of(abandoned.call.id) is None:
             return []  # it was over
-        return self.refuse(abandoned.call, "not finished: the code that called it has ended")
+        return self.refuse(abandoned.call, "not finished: the code that called it no longer waits")
 
     def refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:
         """Record that a call does not run, and why."""

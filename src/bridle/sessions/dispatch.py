@@ -114,8 +114,11 @@ class Dispatcher:
         text = await self._capped(self._mask(output.text))
         result = ToolResult(call.id, call.name, text, is_error=output.is_error, media=output.media)
         return Outcome(
-            result, replace(output, diff=self._mask(output.diff), answer=self._mask(output.answer))
+            result, replace(output, diff=self._mask(output.diff), answer=self._answer(output.answer))
         )
+
+    def _answer(self, text: str) -> str:
+        return cap_output(self._mask(text), self._max_output_bytes)
 
     def _tool(self, call: ToolCall) -> Tool:
         return self._toolbox.get(call.name)

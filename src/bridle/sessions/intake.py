@@ -3,7 +3,8 @@
 from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import UsageError
 from bridle.core.messages import Message
-from bridle.core.protocol import MAX_PROMPT_BYTES, Command, EditQueued, Prompt, RunOptions, Steer
+from bridle.core.protocol import MAX_PROMPT_BYTES, Command, EditQueued, Prompt, Resume, RunOptions, Steer
+from bridle.core.protocol.commands import LENT_VARIABLES, MAX_VARIABLE_CHARS
 from bridle.core.session import RunState
 from bridle.core.surrogates import has_half_characters
 from bridle.sessions.setup import Setup
@@ -15,6 +16,8 @@ def check_command(command: Command) -> None:
         raise UsageError(
             "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
         )
+    if isinstance(command, Prompt | Resume):
+        _check_variables(command.options.env)
     if not isinstance(command, Prompt | Steer | EditQueued):
         return
     if not command.message.parts:
@@ -24,6 +27,12 @@ def check_command(command: Command) -> None:
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
         )
+
+
+def _check_variables(env: dict[str, str]) -> None:
+    for name, value in env.items():
+        if name not in LENT_VARIABLES or len(value) > MAX_VARIABLE_CHARS or "\0" in value:
+            raise UsageError(f"the variable {name[:80]!r} cannot be lent to programs")
 
 
 async def prompt_tokens(setup: Setup, message: Message) -> int:
@@ -47,4 +56,5 @@ def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
         approve_each=first.approve_each or changed.approve_each,
         agent=changed.agent or first.agent,
         cwd=changed.cwd or first.cwd,
+        env=changed.env,
     )

@@ -50,6 +50,10 @@ class NestedCalls:
         waiting = self._waiting.get(call_id)
         return waiting.parent if waiting is not None else None
 
+    def is_over(self, call_id: CallId) -> bool:
+        """Tell whether code made this call, and nobody waits for it any more."""
+        return call_id not in self._waiting and call_id not in self._of_model()
+
     async def call(
         self, parent: CallId, name: str, args: dict[str, Any], perform: Callable[[Checked], Awaitable[None]]
     ) -> ToolResult:
@@ -78,13 +82,17 @@ class NestedCalls:
         return _hand_back(self._waiting.pop(result.call_id), result)
 
     def _new_id(self, parent: CallId) -> CallId:
-        reply = self._run.replied
-        taken = {call.id for call in reply.message.calls} if reply is not None else set()
+        taken = self._of_model()
         while True:
             self._made += 1
             fresh = CallId(f"{parent}.{self._made}")
             if fresh not in taken:
                 return fresh
+
+    def _of_model(self) -> set[CallId]:
+        """Return the calls that the model itself has made in this turn."""
+        reply = self._run.replied
+        return {call.id for call in reply.message.calls} if reply is not None else set()
 
 
 async def _hand_back(waiting: _Waiting, result: ToolResult) -> None:

@@ -40,6 +40,8 @@ __all__ = ["SessionService"]
 class SessionService:
     """Owns the live sessions of this process; the ephemeral and the persistent one differ in their store."""
 
+    outlives_us = False
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._bus = Bus()
@@ -122,6 +124,7 @@ class SessionService:
 
     async def is_running(self, session: SessionId) -> bool:
         """Tell whether somebody drives a run of the session, in whichever process."""
+        _require_name(session)
         actor = self._actors.get(session)
         if actor is not None and actor.is_busy:
             return True
@@ -145,6 +148,7 @@ class SessionService:
 
     async def delete(self, session: SessionId) -> None:
         """Remove a session for good; raises SessionBusy while it runs."""
+        _require_name(session)
         actor = self._actors.get(session)
         if actor is not None:
             await actor.settle()
@@ -259,8 +263,7 @@ class SessionService:
         await self._engine.store.aclose()
 
     async def _actor(self, session: SessionId) -> Actor:
-        if not is_session_id(session):
-            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        _require_name(session)
         async with self._opening:
             actor = self._actors.get(session)
             if actor is not None and actor.journal.is_stale and not actor.is_busy:
@@ -273,6 +276,12 @@ class SessionService:
 
     async def _close(self, session: SessionId) -> None:
         await self._actors.pop(session).aclose()
+
+
+def _require_name(session: SessionId) -> None:
+    """Refuse what cannot name a session: claims and stores make paths of names."""
+    if not is_session_id(session):
+        raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
 
 
 def _describe(actor: Actor, watchers: int) -> LiveSession:

@@ -63,6 +63,8 @@ class Setup(Struct, frozen=True):
     """Remembers what the session's files were."""
     code: bool = False
     """The model writes Python that calls the tools."""
+    env: dict[str, str] = {}
+    """Variables that programs get beside the usual ones."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
@@ -134,6 +136,7 @@ async def set_up(
         cwd=cwd,
         keeper=engine.revisions.keeper(session_id, created.cwd) if engine.revisions is not None else None,
         code=code,
+        env=options.env,
     )
 
 

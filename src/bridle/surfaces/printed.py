@@ -3,7 +3,7 @@
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolResult
 
-MOST_CHARS = 512 * 1024  # kernels show less than that live
+MOST_CHARS = 512 * 1024  # a result that can be compared with it is shorter
 NO_OUTPUT = "[no output]"
 MORE = "\n[there is more; it is not shown live]\n"
 NOT_FINISHED = "not finished: "

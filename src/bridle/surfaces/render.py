@@ -136,8 +136,10 @@ def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
     title = f"{screen.paint('strong', request.tool)} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
     if code:
-        beside = visible(_compact(request.preview.removeprefix(request.args["code"]).strip("\n")))
-        lines = [*code_lines(screen, code), *filter(None, beside.split("\n"))]
+        guard = request.preview.rstrip("\n").rpartition("\n")[
+            2
+        ]  # before it comes the code, maybe not all of it
+        lines = [*code_lines(screen, code), *filter(None, [visible(guard)])]
     else:
         lines = paint_diff(screen, _compact(shown))
     source = f"by code of {PYTHON}, " if request.parent is not None else ""

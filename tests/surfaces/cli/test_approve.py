@@ -441,8 +441,20 @@ async def test_a_terminal_that_goes_away_gives_no_answer():
     await _until(master, "your answer (Enter for none): ")
     os.close(master)
 
+    assert await asking is None
+    approver.close()
+
+
+async def test_ctrl_d_is_an_answer_of_nothing():
+    master, slave = pty.openpty()
+    approver = Approver(slave, {"NO_COLOR": "1"})
+    asking = asyncio.create_task(approver.put(QuestionAsked(CallId("c"), FREE)))
+    await _until(master, "your answer (Enter for none): ")
+    os.write(master, b"\x04")
+
     assert await asking == Reply(CallId("c"))
     approver.close()
+    os.close(master)
 
 
 async def _until(master: int, text: str) -> str:

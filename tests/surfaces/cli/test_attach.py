@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,7 @@ async def test_a_run_that_was_cut_off_is_found_and_resumed(daemon: DaemonProcess
                     break
         daemon.kill()
         first.expect("error: the daemon has ended")
-        first.expect("hint: bridle daemon status; what was recorded is not lost")
+        first.expect(f"hint: bridle attach {session} --resume")
         assert first.finish() == 1
 
     await daemon.start()
@@ -169,3 +170,74 @@ def test_nothing_to_attach_to(bridle: Bridle):
     assert bridle("attach", "nowhere") == Done(
         1, "", 'error: no session "nowhere"\nhint: bridle session list --all\n'
     )
+
+
+async def test_whoever_cannot_be_asked_only_watches(daemon: DaemonProcess, bridle: Bridle):
+    await daemon.start()
+    with bridle.terminal("run", "--model", bridle.script(WRITE, DONE), "write") as first:
+        first.expect("stop the run\n> ")
+        async with daemon.reached() as client:
+            session = await asked(client)
+        second = bridle.start("attach", session)
+        assert second.stdout is not None
+        said = await asyncio.to_thread(second.stdout.readline)
+        first.send("y")
+        assert first.finish() == 0
+        out, _ = second.communicate(timeout=10)
+
+    assert (second.returncode, (said + out).decode()) == (0, "I write.\nAll done.\n")
+
+
+async def test_ctrl_c_leaves_a_run_that_was_resumed(daemon: DaemonProcess, bridle: Bridle):
+    await daemon.start()
+    with bridle.terminal("run", "--model", bridle.script(WRITE, DONE), "write") as first:
+        first.expect("stop the run\n> ")
+        daemon.kill()
+        first.finish()
+    await daemon.start()
+    session = bridle.sessions()[0]["id"]
+    with bridle.terminal("attach", session, "--resume") as second:
+        second.expect("stop the run\n> ")
+        second.interrupt()
+        code = second.finish()
+    async with daemon.reached() as client:
+        states = [one.state for one in (await client.status()).sessions]
+
+    assert (code, states) == (0, ["waiting"])
+
+
+@pytest.mark.parametrize("with_daemon", [True, False])
+async def test_a_run_without_the_daemon_cannot_be_joined(
+    daemon: DaemonProcess, bridle: Bridle, *, with_daemon: bool
+):
+    with bridle.terminal("run", "--model", bridle.script(WRITE, DONE), "write") as first:
+        first.expect("stop the run\n> ")
+        if with_daemon:
+            await daemon.start()
+        done = bridle("attach", bridle.sessions()[0]["id"])
+        first.send("y")
+        assert first.finish() == 0
+
+    assert done.code == 1
+    assert steady(done.err) == (
+        "error: session ID is run by a command that does not use the daemon\n"
+        "hint: only runs of the daemon can be joined: bridle daemon start, before the run\n"
+    )
+
+
+async def test_a_run_is_joined_from_a_project_that_needs_an_engine_of_its_own(
+    daemon: DaemonProcess, bridle: Bridle, tmp_path: Path
+):
+    await daemon.start()
+    other = tmp_path / "other"
+    (other / ".bridle").mkdir(parents=True)
+    (other / ".bridle" / "config.toml").write_text("[tools]\nweb_timeout = 5\n")
+    with bridle.terminal("run", "--model", bridle.script(WRITE, DONE), "write") as first:
+        first.expect("stop the run\n> ")
+        async with daemon.reached() as client:
+            session = await asked(client)
+        with bridle.terminal("attach", session, cwd=other) as second:
+            second.expect("stop the run\n> ")
+            second.send("y")
+            assert second.finish() == 0
+        assert first.finish() == 0

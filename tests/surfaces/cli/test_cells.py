@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridle.surfaces.cli import cells as cells_module
 from bridle.surfaces.cli.cells import Cells
 
 
@@ -42,6 +43,25 @@ def cells_in(text: str) -> list[str]:
 )
 def test_lines_become_cells(text: str, cells: list[str]):
     assert cells_in(text) == cells
+
+
+def test_a_long_block_is_not_read_anew_for_each_line(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    is_whole = cells_module._is_whole
+    monkeypatch.setattr(cells_module, "_is_whole", lambda code: asked.append(code) or is_whole(code))
+    block = "def f():\n" + "    x = [\n        1]\n" * 500
+
+    assert cells_in(f"{block}\nf()\n") == [block, "f()"]
+    assert len(asked) < 10
+
+
+def test_a_block_that_was_dropped_leaves_no_trace():
+    cells = Cells()
+    for line in ("if x:", "    1"):
+        cells.feed(line)
+    cells.drop()
+
+    assert [cells.feed(line) for line in ("f(", "  2)")] == [[], ["f(\n  2)"]]
 
 
 def test_a_cell_that_wants_more_can_be_dropped():

@@ -33,10 +33,13 @@ def test_who_uses_the_window_and_what_is_sent(bridle: Bridle):
     assert sum(int(tokens.replace(",", "")) for _, tokens, _ in bars.values()) == 10_000
     assert bars["reserve"][1:] == ["1,000", "10.0%"]
     assert rest[6:8] == ["", f"sends 4 messages (4 earlier, 0 of this run) and {tools(bridle)} tools"]
-    assert rest[8] == "    #    tokens  part      what"
-    tokens = {row.split()[0]: row.split()[1] for row in rest[9:11]}
+    assert rest[8:10] == [
+        f"message 1 goes next, when more than {bars['free'][1]} tokens are added",
+        "    #    tokens  part      what",
+    ]
+    tokens = {row.split()[0]: row.split()[1] for row in rest[10:12]}
     assert tokens == {bars["system"][1]: "system", bars["tools"][1]: "tools"}
-    rows = [row.split(None, 4) for row in rest[11:]]
+    rows = [row.split(None, 4) for row in rest[12:]]
     assert [(number, part, role) for number, _, part, role, _ in rows] == [
         ("1", "earlier", "user"),
         ("2", "earlier", "assistant"),
@@ -67,6 +70,22 @@ def test_what_does_not_fit_is_said(bridle: Bridle):
         f"sends 2 messages (2 earlier, 0 of this run) and {tools(bridle)} tools",
         "6 older messages left out to fit; nothing is deleted",
     ]
+
+
+def test_of_a_run_results_go_with_their_calls_and_its_prompt_never(bridle: Bridle):
+    model = bridle.script(READ, READ, {"fault": {"kind": "hang"}}, window_tokens=10_000)
+    running = bridle.start("run", "--output", "stream-json", "--model", model, "look twice")
+    assert running.stdout is not None
+    turns = 0
+    while turns < 3:
+        turns += b'"turn_started"' in running.stdout.readline()
+    running.kill()
+    running.communicate()
+
+    lines = bridle("context", bridle.sessions()[0]["id"]).out.splitlines()
+
+    assert lines[8].startswith("sends 5 messages (0 earlier, 5 of this run)")
+    assert lines[9].startswith("messages 2 to 3 go next, when more than ")
 
 
 def test_without_a_session(bridle: Bridle, tmp_path: Path):

@@ -176,6 +176,33 @@ def test_without_a_daemon_that_starts_work_goes_on(bridle: Bridle):
     assert done.err.startswith('warning: the daemon did not start: serve.tcp: "0.0.0.0:1" can be reached')
 
 
+async def test_programs_of_a_run_get_the_variables_of_who_asked(daemon: DaemonProcess, bridle: Bridle):
+    show = {"calls": [{"name": "bash", "args": {"command": "echo $VIRTUAL_ENV $SECRET_PATH"}}]}
+    model = bridle.script(show, {"text": "{last_tool_result}"})
+    await daemon.start()
+
+    done = bridle("run", "--yolo", "-p", "--model", model, "hi", VIRTUAL_ENV="/my/venv", SECRET_PATH="/x")
+
+    assert done == Done(0, "/my/venv\n", "")
+    assert await sessions_of(daemon) == ["idle"]
+
+
+async def test_a_key_that_the_daemon_does_not_have_means_to_go_on_without_it(
+    daemon: DaemonProcess, bridle: Bridle
+):
+    model = bridle.script({"text": "hello"})
+    await daemon.start()
+
+    done = bridle("run", "--model", model, "hi", OPENAI_API_KEY="sk-new")
+
+    assert (done.code, done.out) == (0, "hello\n")
+    assert done.err == (
+        "warning: the daemon does not have OPENAI_API_KEY as it is here; going on without it\n"
+        "hint: bridle daemon restart\n"
+    )
+    assert await sessions_of(daemon) == []
+
+
 async def test_a_project_with_its_own_sandbox_has_its_own_engine(daemon: DaemonProcess, bridle: Bridle):
     model = bridle.script({"text": "hello"})
     await daemon.start()

@@ -29,6 +29,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.surfaces.daemon import starting
 from bridle.surfaces.remote.client import DaemonGone, RemoteService, connect, say_hello
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until, until_gone
 
@@ -131,16 +132,26 @@ async def test_a_run_that_does_not_end_in_time_is_put_aside_and_nothing_is_done_
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "bash", "args": {"command": "echo begun >> log.txt; sleep 60"}},
+        {"name": "python", "args": {"code": "import os; os.system('echo begun >> log.txt; sleep 60')"}},
+    ],
+    ids=["shell", "kernel"],
+)
 async def test_a_tool_that_is_cut_off_is_ended_and_said_to_be(
-    daemon: DaemonProcess, project: Path, tmp_path: Path, is_killed: bool
+    daemon: DaemonProcess, project: Path, tmp_path: Path, call: dict[str, Any], is_killed: bool
 ):
-    slow = {"calls": [{"name": "bash", "args": {"command": "echo begun >> log.txt; sleep 60"}}]}
+    slow = {"calls": [call]}
     model = script(tmp_path, slow, {"text": "It says: {last_tool_result}"})
     configure(daemon, '[serve]\nshutdown_timeout = "10ms"\n')
     await daemon.start()
     async with daemon.reached() as client:
         session = await client.create(cwd=str(project))
-        await client.submit(session, Prompt(user_message("hi"), RunOptions(model=model, allow=("bash",))))
+        await client.submit(
+            session, Prompt(user_message("hi"), RunOptions(model=model, allow=("bash", "python")))
+        )
         await until((project / "log.txt").exists)
         children = descendants(daemon.pid)
     if is_killed:
@@ -219,6 +230,21 @@ async def test_an_idle_session_is_put_away_and_comes_back_with_its_variables(
         "[no output]",
         "42\n[a new kernel, with the variables of the last one]",
     ]
+
+
+async def test_who_stops_it_waits_as_long_as_its_runs_may_take(
+    daemon: DaemonProcess, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(starting, "STOP_S", 0.9)
+    configure(daemon, '[serve]\nshutdown_timeout = "1s"\n')
+    await daemon.start()
+    async with daemon.reached() as client:
+        session = await client.create(cwd=str(project))
+        model = script(tmp_path, {"fault": {"kind": "hang"}})
+        await client.submit(session, Prompt(user_message("hi"), RunOptions(model=model)))
+        stopped = await starting.stop(daemon.place, 1.0)
+
+    assert stopped == daemon.pid
 
 
 async def test_a_session_that_is_watched_is_not_put_away(

@@ -255,6 +255,24 @@ def test_by_rules_each_question_is_a_proposal():
     ]
 
 
+def test_calls_that_cannot_be_made_are_told_in_the_order_of_the_model():
+    told = tell(
+        reply(named(1), named(2)),
+        finished("c2", error=True),
+        finished("c1", error=True),
+        ENDED,
+        TurnStarted(RUN, 2),
+    )
+
+    assert told == [
+        "turn_completed",
+        ("tools_proposed", "c1", "c2"),
+        *pair("c1", "tool_failed"),
+        *pair("c2", "tool_failed"),
+        "tools_completed",
+    ]
+
+
 def test_calls_that_code_makes_are_told_within_its_own():
     told = tell(
         reply(named(1), named(2), named(3)),

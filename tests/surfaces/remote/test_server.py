@@ -194,6 +194,9 @@ async def test_a_session_that_is_a_path_is_no_session(tmp_path: Path, name: str)
             client.changes(session),
             client.plan_rewind(session, 1),
             client.fork(session),
+            client.is_running(session),
+            client.delete(session),
+            anext(client.watch(session)),
         ):
             with pytest.raises(Exception, match="no session"):
                 await asking

@@ -13,6 +13,11 @@ from bridle.core.protocol.names import snake
 Answer = Literal["once", "session", "always", "deny", "stop"]
 RewindScope = Literal["all", "files", "conversation"]
 
+LENT_VARIABLES = """
+PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_VERSION PYTHONPATH NODE_PATH JAVA_HOME LANG LC_ALL TZ
+""".split()
+MAX_VARIABLE_CHARS = 32 * 1024
+
 MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
 
 
@@ -33,6 +38,8 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     agent: str | None = None
     cwd: str | None = None
     """Where the tools work, by absolute path."""
+    env: dict[str, str] = {}
+    """Variables that programs get as whoever asks has them, of those in LENT_VARIABLES; never recorded."""
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):

@@ -307,6 +307,8 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     todos: tuple[Todo, ...] = ()
     snapshot: str = ""
     """Digest of what the kernel holds."""
+    rewinds: int = 0
+    """How often the conversation went back; after each the kernel is brought back too."""
     seen: dict[str, str] = {}
     """Digests of the files the model knows, by path; the newest few hundred."""
 

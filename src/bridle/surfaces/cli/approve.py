@@ -50,18 +50,18 @@ class Approver:
         self._screen = Screen(file, environ)
         self._modes = termios.tcgetattr(descriptor)
 
-    async def ask(self, request: ApprovalRequested) -> Decide:
-        """Show what is asked and wait for a key; a terminal that went away stops the run."""
-        for line in approval_lines(self._screen, request):
-            self._screen.line(line)
+    async def ask(self, request: ApprovalRequested) -> Decide | None:
+        """Show what is asked and wait for a key; None when the terminal went away."""
         try:
+            for line in approval_lines(self._screen, request):
+                self._screen.line(line)
             tty.setcbreak(self._descriptor)
             # What was typed before the question was on the screen is not an answer to it.
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
             answer = await self._read_key(request)
             reason = await self._read_reason() if answer == "deny" else ""
-        except (EOFError, termios.error):
-            return Decide(request.call_id, "stop", "the terminal went away")
+        except (EOFError, OSError, termios.error):
+            return None
         except asyncio.CancelledError:
             self._end_line()
             raise
@@ -69,12 +69,12 @@ class Approver:
             self.restore()
         return Decide(request.call_id, answer, "stopped by the user" if answer == "stop" else reason)
 
-    async def put(self, asked: QuestionAsked) -> Reply:
-        """Show a question of the model and wait for a line; Enter alone is no answer."""
+    async def put(self, asked: QuestionAsked) -> Reply | None:
+        """Show a question of the model and wait for a line, Enter alone is no answer; None as `ask` does."""
         screen, question = self._screen, asked.question
-        for line in question_lines(screen, question):
-            screen.line(line)
         try:
+            for line in question_lines(screen, question):
+                screen.line(line)
             with suppress(termios.error):
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
             while True:
@@ -84,9 +84,9 @@ class Approver:
                     return Reply(asked.call_id, read_answer(question, await self._read()))
                 except ValueError as error:
                     screen.line(str(error))
-        except EOFError:
+        except (EOFError, OSError):
             self._end_line()
-            return Reply(asked.call_id)
+            return None if self._is_gone() else Reply(asked.call_id)
         except asyncio.CancelledError:
             self._end_line()
             raise
@@ -134,6 +134,14 @@ class Approver:
         if not data:
             raise EOFError
         return data.decode("utf-8", "replace")
+
+    def _is_gone(self) -> bool:
+        """Tell whether the input has ended because the terminal did, and not by Ctrl-D."""
+        try:
+            termios.tcgetattr(self._descriptor)
+        except termios.error:
+            return True
+        return False
 
     def _end_line(self) -> None:
         with suppress(OSError):  # it may have gone away

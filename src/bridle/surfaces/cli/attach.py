@@ -2,7 +2,10 @@
 
 import argparse
 import asyncio
+from contextlib import aclosing
+from pathlib import Path
 
+from bridle.config.settings import load_settings
 from bridle.core.door import Door
 from bridle.core.errors import SessionNotRunning
 from bridle.core.ids import SessionId
@@ -10,8 +13,11 @@ from bridle.core.protocol import Record, Resume, RunEnded, RunStarted
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.follow import Follower
+from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.starting import reach
 from bridle.surfaces.live import TextView
 from bridle.surfaces.render import short_id
 from bridle.surfaces.terminal import Console
@@ -34,16 +40,28 @@ def attach(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _join(args: argparse.Namespace, console: Console, approver: Approver | None) -> Result | None:
-    async with serving(console) as door:
-        found = find_session(await door.list(archived=True), args.session)
-        view = TextView(console, answer="streamed", chatty=True, verbose=args.verbose)
-        follower = Follower(door, found.id, view, approver)
-        if args.resume:
+    async with reading(console) as store:
+        found = find_session(await store.list(archived=True), args.session)
+    view = TextView(console, answer="streamed", chatty=True, verbose=args.verbose)
+    if args.resume:
+        async with serving(console, found.cwd) as door:
+            follower = Follower(door, found.id, view, approver)
+            if door.outlives_us:
+                return await follower.take_up(found.last_seq)
             return await follower.run(Resume(), found.last_seq)
+    # Whatever this directory is set up like: a run can be joined only where it is.
+    daemon = await reach(Place(load_settings(console.environ, Path("/")).home))
+    async with serving(console) if daemon is None else aclosing(daemon) as door:
+        live = (await daemon.status()).sessions if daemon is not None else ()
         begun = await _active_run(door, found.id)
+        if all(one.id != found.id or one.state == "idle" for one in live):
+            raise SessionNotRunning(
+                f"session {short_id(found.id)} is run by a command that does not use the daemon",
+                hint="only runs of the daemon can be joined: bridle daemon start, before the run",
+            )
         event = begun.event
         assert isinstance(event, RunStarted)
-        return await follower.join(event.run_id, begun.seq - 1)
+        return await Follower(door, found.id, view, approver).join(event.run_id, begun.seq - 1)
 
 
 async def _active_run(door: Door, session: SessionId) -> Record:

@@ -20,6 +20,8 @@ class Cells:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._is_block = False
+        """Only an empty line or a new statement can end them: those between need not be looked at."""
 
     @property
     def is_open(self) -> bool:
@@ -32,8 +34,12 @@ class Cells:
         if self._begins_anew(line):
             cells.append(self._take())
         self._lines.append(line)
-        if _is_whole("\n".join(self._lines)):
-            cells.append(self._take())
+        if not (self._is_block and line[:1].isspace() and line.strip()):
+            code = "\n".join(self._lines)
+            if _is_whole(code):
+                cells.append(self._take())
+            else:
+                self._is_block = _is_complete(code)
         return [cell for cell in cells if cell.strip()]
 
     def end(self) -> list[str]:
@@ -43,7 +49,7 @@ class Cells:
 
     def drop(self) -> None:
         """Forget the lines so far."""
-        self._lines.clear()
+        self._take()
 
     def _begins_anew(self, line: str) -> bool:
         if not self._lines or not line[:1].strip() or _GOES_ON.match(line):
@@ -53,6 +59,7 @@ class Cells:
     def _take(self) -> str:
         cell = "\n".join(self._lines)
         self._lines.clear()
+        self._is_block = False
         return cell
 
 

@@ -141,6 +141,7 @@ def _contents(screen: Screen, sent: NextContext) -> list[str]:
     if usage.dropped_messages:
         note = f"{count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
         lines.append(screen.paint("warning", note))
+    lines += _next_to_go(sent)
     lines.append(screen.paint("detail", _row("#", "tokens", "part", "what", "")))
     lines.append(_row("", f"{usage.system:,}", "system", "", _cut(screen, sent.system)))
     if sent.tools:
@@ -151,6 +152,18 @@ def _contents(screen: Screen, sent: NextContext) -> list[str]:
         tokens = f"{sent.tokens[number - 1]:,}" if number <= len(sent.tokens) else ""
         lines.append(_row(str(number), tokens, part, message.role, _cut(screen, _gist(message))))
     return lines
+
+
+def _next_to_go(sent: NextContext) -> list[str]:
+    """Say what would be left out next: the oldest exchange, but not this run's prompt nor the newest one."""
+    first = 0 if sent.usage.earlier_messages else 1
+    end = first + 1
+    while end < len(sent.messages) and sent.messages[end].role == "tool":
+        end += 1
+    if first == 1 and end >= len(sent.messages):
+        return []
+    who = f"message {end} goes" if end == first + 1 else f"messages {first + 1} to {end} go"
+    return [f"{who} next, when more than {count(_amounts(sent.usage)[-1], 'token')} are added"]
 
 
 def _row(number: str, tokens: str, part: str, role: str, what: str) -> str:

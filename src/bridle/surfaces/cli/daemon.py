@@ -63,7 +63,8 @@ def start_daemon(args: argparse.Namespace, console: Console) -> int:
 
 def stop_daemon(args: argparse.Namespace, console: Console) -> int:
     """Stop the daemon."""
-    pid = asyncio.run(stop(Place(_settings(console).home)))
+    settings = _settings(console)
+    pid = asyncio.run(stop(Place(settings.home), float(settings.serve.shutdown_timeout)))
     console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
     return 0
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 QUESTIONS = 1024  # calls of one turn that may wait for an answer
 NOBODY = "nobody is there to approve it"
-
+TERMINAL_GONE = "the terminal went away"
 
 Asked = ApprovalRequested | QuestionAsked
 
@@ -64,6 +64,8 @@ class Follower:
         self._joined: asyncio.Task[Any] | None = None
         """Who follows a run that somebody else has started."""
         self._is_leaving = False
+        self._only_watches = False
+        """Questions are left to other windows: this one cannot ask, and it is not alone."""
 
     async def run(self, command: Prompt | Resume, last_seq: int) -> Result:
         """Hand in a command and show everything up to the end of its run.
@@ -82,9 +84,17 @@ class Follower:
 
     async def join(self, run_id: RunId, after: int) -> Result | None:
         """Show a run that goes on already, from the record after `after` on; None when the user leaves."""
+        return await self._until_left(self._show_run(run_id, self._service.watch(self._session, after)))
+
+    async def take_up(self, last_seq: int) -> Result | None:
+        """Let a run that was cut off go on, and show it; None when the user leaves."""
+        return await self._until_left(self.run(Resume(), last_seq))
+
+    async def _until_left(self, following: Coroutine[Any, Any, Result]) -> Result | None:
         self._joined = asyncio.current_task()
+        self._only_watches = self._approver is None
         try:
-            return await self._show_run(run_id, self._service.watch(self._session, after))
+            return await following
         except asyncio.CancelledError:
             if not self._is_leaving:
                 raise
@@ -162,17 +172,22 @@ class Follower:
             await settled.wait()  # the answer may settle the next question too
 
     async def _answer(self, asked: Asked, settled: asyncio.Event) -> Decide | Reply | None:
+        if self._only_watches:
+            return None
         if self._approver is None:
-            is_question = isinstance(asked, QuestionAsked)
-            return Reply(asked.call_id) if is_question else Decide(asked.call_id, "stop", NOBODY)
+            return _answer_of_nobody(asked, NOBODY)
         self._view.pause()
         self._held = []
         try:
-            return await _unless(settled, _put(self._approver, asked))
+            answer = await _unless(settled, _put(self._approver, asked))
         finally:
             held, self._held = self._held, None
             for item in held:
                 self._show(item)
+        if answer is not None or settled.is_set():
+            return answer
+        self._only_watches = self._service.outlives_us
+        return None if self._only_watches else _answer_of_nobody(asked, TERMINAL_GONE)
 
     # ------------------------------------------------------------------ ending early
 
@@ -196,7 +211,12 @@ class Follower:
             self._approver.restore()
 
 
-async def _put(approver: Approver, asked: Asked) -> Decide | Reply:
+def _answer_of_nobody(asked: Asked, why: str) -> Decide | Reply:
+    is_question = isinstance(asked, QuestionAsked)
+    return Reply(asked.call_id) if is_question else Decide(asked.call_id, "stop", why)
+
+
+async def _put(approver: Approver, asked: Asked) -> Decide | Reply | None:
     return await (approver.put(asked) if isinstance(asked, QuestionAsked) else approver.ask(asked))
 
 

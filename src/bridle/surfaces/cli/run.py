@@ -18,7 +18,7 @@ from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, RunOptions
-from bridle.core.session import SessionSummary
+from bridle.core.session import SessionSummary, title_from
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import NOBODY, Follower
@@ -41,6 +41,8 @@ class Job(Struct, frozen=True):
     cwd: str
     session: SessionSummary | None
     """The session to go on in; None begins a new one."""
+    title: str = ""
+    """What a new session is called, where its prompt does not say it."""
 
     @property
     def command(self) -> Prompt | Resume:
@@ -60,11 +62,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     cwd = working_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, prompt, console)) if goes_on else None
     where = session.cwd if session else cwd
+    title = ""
     if prompt.startswith("/"):
         from bridle.surfaces.skill_prompt import expand_in  # few prompts need it
 
-        prompt = expand_in(prompt, where, console.environ)
-    job = Job(prompt, options_in(options, where, console.environ), args.agent, where, session)
+        typed, prompt = prompt, expand_in(prompt, where, console.environ)
+        title = title_from(typed) if typed != prompt else ""
+    job = Job(prompt, options_in(options, where, console.environ), args.agent, where, session, title)
     headless = args.final_only or args.output != "text"
     approver = None if headless else open_approver(console.environ)
     try:
@@ -120,7 +124,7 @@ async def _perform(job: Job, view: View, approver: Approver | None, console: Con
 
 
 async def _begin(service: Door, job: Job, view: View, approver: Approver | None) -> Result:
-    session = await service.create(cwd=job.cwd, agent=job.agent or "")
+    session = await service.create(cwd=job.cwd, agent=job.agent or "", title=job.title)
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
     except BridleError:

@@ -4,13 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings, load_settings
 from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.protocol.commands import LENT_VARIABLES
 from bridle.core.session import SessionSummary
 from bridle.surfaces.cli.find import find_session, working_directory
 from bridle.surfaces.terminal import Console
+
+if TYPE_CHECKING:
+    from bridle.surfaces.remote.asks import Welcome
 
 Work = Callable[[Door, SessionSummary], Awaitable[None]]
 
@@ -51,13 +56,33 @@ async def _daemon(settings: Settings, console: Console) -> Door | None:
     from bridle.surfaces.daemon.starting import reach, start
 
     try:
-        return await reach(place) or (
+        daemon = await reach(place) or (
             await start(place, console.environ) if settings.daemon == "auto" else None
         )
     except BridleError as error:  # it does not want us, or does not start
         console.warn(f"{error.message}; going on without it")
         console.hint(error.hint)
         return None
+    if daemon is not None and (missing := _other_keys(settings, daemon.daemon)):
+        console.warn(f"the daemon does not have {missing} as it is here; going on without it")
+        console.hint("bridle daemon restart")
+        await daemon.aclose()
+        return None
+    if daemon is not None:
+        daemon.env = {name: console.environ[name] for name in LENT_VARIABLES if name in console.environ}
+    return daemon
+
+
+def _other_keys(settings: Settings, daemon: "Welcome") -> str:
+    """Name the variables with API keys that are other ones in the daemon, or not there."""
+    from bridle.surfaces.remote.asks import fingerprint
+
+    names = [
+        settings.providers[provider].api_key_env
+        for provider, key in settings.api_keys.items()
+        if daemon.keys.get(settings.providers[provider].api_key_env) != fingerprint(daemon.salt, key.reveal())
+    ]
+    return ", ".join(dict.fromkeys(names))
 
 
 def _needs_own_engine(settings: Settings) -> bool:

@@ -100,7 +100,13 @@ class Daemon:
     async def _serve(self, service: SessionService) -> None:
         token = self._place.load_token()
         most = _open_descriptors() // 2
-        self._server = RemoteServer(service, self, version=bridle.__version__, token=token, most=most)
+        keys = {
+            self._settings.providers[name].api_key_env: key.reveal()
+            for name, key in self._settings.api_keys.items()
+        }
+        self._server = RemoteServer(
+            service, self, version=bridle.__version__, token=token, most=most, keys=keys
+        )
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)

@@ -12,7 +12,7 @@ from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.remote.client import DaemonGone, RemoteService, connect
 
 START_S = 20.0
-STOP_S = 60.0
+STOP_S = 60.0  # beside what its runs get
 _LOOK_S = 0.02
 
 _LEFT_OUT = ("PYTHONDONTWRITEBYTECODE",)  # without compiled files every start takes many times as long
@@ -76,8 +76,11 @@ def _last_words(place: Place, after: int) -> str:
     return said[-1] if said else "it said nothing"
 
 
-async def stop(place: Place) -> int:
-    """End the daemon and wait for its end; returns its process, 0 when there was none. Raises DaemonGone."""
+async def stop(place: Place, runs_s: float) -> int:
+    """End the daemon and wait for its end, `runs_s` of which it may give its runs.
+
+    Returns its process, 0 when there was none. Raises DaemonGone.
+    """
     pid = place.pid()
     try:
         daemon = await reach(place)
@@ -92,9 +95,10 @@ async def stop(place: Place) -> int:
         if not place.is_held() or not pid:
             return 0
         os.kill(pid, 15)
-    deadline = asyncio.get_running_loop().time() + STOP_S
+    patience_s = runs_s + STOP_S
+    deadline = asyncio.get_running_loop().time() + patience_s
     while place.is_held():
         if asyncio.get_running_loop().time() > deadline:
-            raise DaemonGone(f"the daemon (process {pid}) has not ended within {STOP_S:.0f} s")
+            raise DaemonGone(f"the daemon (process {pid}) has not ended within {patience_s:.0f} s")
         await asyncio.sleep(_LOOK_S)
     return pid

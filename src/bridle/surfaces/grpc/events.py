@@ -232,8 +232,9 @@ class Translation:
             return []
         turn.is_over = False
         told = [] if turn.is_proposed else self._propose_all()
-        for call_id, result in turn.refused.items():
-            told += [_started(call_id), _finished(result)]
+        for call in turn.calls:
+            if call.id in turn.refused:
+                told += [_started(call.id), _finished(turn.refused[call.id])]
         return [*told, RunEvent(tools_completed=ToolsCompletedEvent())]
 
     def _end(self, event: RunEnded) -> list[RunEvent]:

@@ -77,8 +77,9 @@ class Starts:
 
     async def _create(self, start: StartRunCommand, cwd: str) -> SessionCreated:
         wanted = SessionId(start.session_id) if start.session_id else None
+        title = f"/{start.skill.name} {start.skill.arguments}".rstrip() if start.HasField("skill") else ""
         try:
-            session = await self.door.create(cwd=cwd, agent=start.agent_name, session_id=wanted)
+            session = await self.door.create(cwd=cwd, agent=start.agent_name, title=title, session_id=wanted)
         except SessionConflict:  # another stream was quicker with the same name
             session = SessionId(start.session_id)
         created = await self._known(session)

@@ -12,6 +12,7 @@ client  {"id":3,"ask":{"type":"unwatch","watch":2}}
 ```
 """
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -41,6 +42,14 @@ class Welcome(Struct, frozen=True, omit_defaults=True):
     version: str
     pid: int
     refusal: str = ""
+    salt: str = ""
+    keys: dict[str, str] = {}
+    """Fingerprints of the daemon's API keys, by the variable that each came in."""
+
+
+def fingerprint(salt: str, key: str) -> str:
+    """Return what tells two keys apart and none of them away."""
+    return hashlib.sha256(f"{salt}\0{key}".encode(errors="replace")).hexdigest()[:16]
 
 
 class AskKind(Struct, frozen=True, tag=snake, omit_defaults=True):

@@ -66,7 +66,8 @@ class VersionMismatch(DaemonGone):
 class _Watching:
     """The items of one watch that nobody has taken yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: SessionId) -> None:
+        self.session = session
         self.items: deque[Record | Delta] = deque()
         self.changed = asyncio.Event()
         self.error: BridleError | None = None
@@ -96,8 +97,12 @@ class _Watching:
 class RemoteService:
     """Speaks with the daemon; made by `connect`."""
 
+    outlives_us = True
+
     def __init__(self, lines: Lines, writer: asyncio.StreamWriter, welcome: Welcome) -> None:
         self.daemon = welcome
+        self.env: dict[str, str] = {}
+        """What programs of our runs get of our own variables."""
         self._lines = lines
         self._writer = writer
         self._last = 0
@@ -116,11 +121,11 @@ class RemoteService:
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
-        return await self._ask(Submit(session, _from_here(command)), Receipt)
+        return await self._ask(Submit(session, _from_here(command, self.env)), Receipt)
 
     async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, then live ones with deltas between; raises SessionNotFound."""
-        number, watching = self._next(), _Watching()
+        number, watching = self._next(), _Watching(session)
         self._watches[number] = watching
         try:
             await self._send(Request(number, Watch(session, after)))
@@ -252,7 +257,7 @@ class RemoteService:
         except (ConnectionError, LineTooLong, msgspec.DecodeError) as error:
             why = f"the connection to the daemon broke: {error}"
         finally:
-            self._hang_up(DaemonGone(why, hint="bridle daemon status; what was recorded is not lost"))
+            self._hang_up(why)
 
     def _take(self, answer: Answer) -> None:
         watching = self._watches.get(answer.id)
@@ -271,23 +276,24 @@ class RemoteService:
         else:
             answered.set_result(answer.result)
 
-    def _hang_up(self, gone: DaemonGone) -> None:
-        self._gone = gone
+    def _hang_up(self, why: str) -> None:
+        gone = self._gone = DaemonGone(why, hint="bridle daemon status; what was recorded is not lost")
         for answered in self._asked.values():
             if not answered.done():
                 answered.set_exception(gone)
         for watching in self._watches.values():
-            watching.fail(gone)
+            hint = f"bridle attach {watching.session} --resume goes on with what was recorded"
+            watching.fail(DaemonGone(why, hint=hint))
 
 
-def _from_here(command: Command) -> Command:
-    """Name a model that is a file by its whole path: the daemon works in another directory."""
-    if not isinstance(command, Prompt | Resume) or command.options.model is None:
+def _from_here(command: Command, env: dict[str, str]) -> Command:
+    """Say what is clear here and not there: our variables, and where a model lies that is a file."""
+    if not isinstance(command, Prompt | Resume):
         return command
-    provider, _, name = command.options.model.partition("/")
-    if os.path.isabs(name) or not os.path.isfile(name):
-        return command
-    options = replace(command.options, model=f"{provider}/{os.path.abspath(name)}")
+    options = replace(command.options, env={**env, **command.options.env})
+    provider, _, name = (options.model or "").partition("/")
+    if name and not os.path.isabs(name) and os.path.isfile(name):
+        options = replace(options, model=f"{provider}/{os.path.abspath(name)}")
     return replace(command, options=options)
 
 

@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import os
-from collections.abc import Callable, Coroutine
+import secrets
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -38,6 +39,7 @@ from bridle.surfaces.remote.asks import (
     Watch,
     Welcome,
     as_failure,
+    fingerprint,
 )
 from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
 
@@ -67,14 +69,26 @@ class RemoteServer:
     """Serves a door to any number of connections."""
 
     def __init__(
-        self, door: Door, keeper: Keeper, *, version: str, token: str = "", most: int = MAX_CLIENTS
+        self,
+        door: Door,
+        keeper: Keeper,
+        *,
+        version: str,
+        token: str = "",
+        most: int = MAX_CLIENTS,
+        keys: Mapping[str, str] = {},
     ) -> None:
-        """Take the sessions; connections that do not come by our own socket must know the token."""
+        """Take the sessions; connections that do not come by our own socket must know the token.
+
+        Clients are told fingerprints of the API keys, to see whether theirs are the same.
+        """
         self._door = door
         self._keeper = keeper
         self._version = version
         self._token = token
         self._most = most
+        self._salt = secrets.token_hex(8)
+        self._keys = {name: fingerprint(self._salt, key) for name, key in keys.items()}
         self._connections: set[asyncio.Task[None]] = set()
 
     @property
@@ -119,7 +133,8 @@ class RemoteServer:
                 async with asyncio.timeout(HELLO_S):
                     line = await lines.next(HELLO_BYTES)
             refusal = self._refusal(line, needs_token=needs_token)
-        writer.write(encode(Welcome(self._version, os.getpid(), refusal)) + b"\n")
+        keys = {} if refusal else self._keys
+        writer.write(encode(Welcome(self._version, os.getpid(), refusal, self._salt, keys)) + b"\n")
         await writer.drain()
         return not refusal
 

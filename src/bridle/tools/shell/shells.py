@@ -74,7 +74,7 @@ class Shells:
 
     def environ(self, context: ToolContext) -> Mapping[str, str]:
         """Return the variables of the next command."""
-        return apply_state(self._environ, self.state(context))
+        return apply_state({**self._environ, **context.env}, self.state(context))
 
     def roots(self, context: ToolContext) -> tuple[str, ...]:
         """Return the folders that commands may change, free of links."""
@@ -143,7 +143,7 @@ class Shells:
         spec = ProcessSpec(
             argv=shell_argv(self._bash, command),
             cwd=state.cwd,
-            env=apply_state(self._environ, state),
+            env=apply_state({**self._environ, **context.env}, state),
             output=-1,
             writable=self.roots(context),
             rules=context.rules,

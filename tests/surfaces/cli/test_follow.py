@@ -1,0 +1,75 @@
+"""Following a run: who answers its questions when the one who should is not there any more."""
+
+import asyncio
+import os
+import pty
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+
+from bridle.core.door import Door
+from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import ApprovalRequested, Decide, Prompt
+from bridle.surfaces.cli.approve import Approver
+from bridle.surfaces.cli.follow import Follower
+from bridle.surfaces.live import TextView
+from bridle.surfaces.terminal import Console, Screen
+from tests.sessions.stage import Play, SmallTool, Stage, call, says
+from tests.surfaces.remote.test_remote import Hall
+
+
+class LostTerminal(Approver):
+    """A terminal that goes away as soon as something is asked on it."""
+
+    def __init__(self) -> None:
+        self._master, slave = pty.openpty()
+        super().__init__(slave, {"NO_COLOR": "1"})
+        self.has_asked = asyncio.Event()
+
+    async def ask(self, request: ApprovalRequested) -> Decide | None:
+        os.close(self._master)
+        try:
+            return await super().ask(request)
+        finally:
+            self.has_asked.set()
+
+
+def hall(folder: Path) -> Hall:
+    change = SmallTool("change", lambda on: f"changed {on}", access="write")
+    return Hall(Stage(Play(says("", call("a", "change")), says("done")), tools=[change]), folder)
+
+
+def follower(door: Door, session: SessionId, approver: Approver) -> Follower:
+    console = Console(Screen(StringIO(), {}), Screen(StringIO(), {}), {})
+    return Follower(door, session, TextView(console, answer="streamed", chatty=True, verbose=False), approver)
+
+
+async def test_a_terminal_that_closes_answers_nothing_for_a_run_that_goes_on(tmp_path: Path):
+    """It may be seen to close before the signal comes that ends the program."""
+    async with hall(tmp_path).open() as opened:
+        client, session, approver = await opened.client(), opened.stage.session, LostTerminal()
+        running = asyncio.create_task(
+            follower(client, session, approver).run(Prompt(user_message("hi")), last_seq=1)
+        )
+        await approver.has_asked.wait()
+        for _ in range(10):  # what the follower says comes before this
+            await client.is_running(session)
+        states = [one.state for one in opened.stage.service.live()]
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        approver.close()
+
+    assert states == ["waiting"]
+
+
+async def test_a_run_that_would_end_with_us_is_stopped(tmp_path: Path):
+    async with hall(tmp_path).open() as opened:
+        approver = LostTerminal()
+        result = await follower(opened.stage.service, opened.stage.session, approver).run(
+            Prompt(user_message("hi")), last_seq=1
+        )
+        approver.close()
+
+    assert (result.outcome, result.denied[0].reason) == ("denied", "the terminal went away")
