@@ -499,6 +499,7 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("serve.tcp", '""', "default"),
         Shown("serve.idle", '"30m"', "default"),
         Shown("serve.max_sessions", "200", "default"),
+        Shown("serve.memory_bytes", "1073741824", "default"),
         Shown("serve.shutdown_timeout", '"10s"', "default"),
         Shown("grpc.bind", '""', "default"),
         Shown("grpc.approvals", '"each"', "default"),

@@ -538,3 +538,20 @@ async def test_a_deleted_session_leaves_nothing_aside(workshop: Workshop, tmp_pa
         await stage.service.delete(stage.session)
 
     assert not list((tmp_path / "revisions").glob("*"))
+
+
+async def test_a_run_in_another_folder_is_undone_there(tmp_path: Path):
+    workshop = Workshop(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.txt").write_text("old")
+    calls = [
+        ToolCall(CallId("r"), "read_file", {"path": "x.txt"}),
+        ToolCall(CallId("w"), "write_file", {"path": "x.txt", "content": "new"}),
+    ]
+    async with workshop.stage(Play(*(says("", one) for one in calls), says("done"))) as stage:
+        await stage.run("hi", mode="yolo", cwd=str(other))
+        changed = (other / "x.txt").read_text()
+        await stage.service.submit(stage.session, Rewind(1))
+
+    assert (changed, (other / "x.txt").read_text()) == ("new", "old")

@@ -177,6 +177,8 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """After this time a session that nobody uses or watches is put away; it comes back when it is needed."""
     max_sessions: Count = 200
     """How many sessions are kept in memory beside those that run."""
+    memory_bytes: Count = 1024**3
+    """With more memory in use every session is put away that nobody uses or watches."""
     shutdown_timeout: Duration = Duration(10)
     """What active runs get to end before they are put aside, to be resumed."""
 

@@ -172,8 +172,9 @@ class Daemon:
         idle_s, most = float(self._settings.serve.idle), self._settings.serve.max_sessions
         while True:
             await asyncio.sleep(max(MIN_SWEEP_S, min(MAX_SWEEP_S, idle_s / 2)))
+            is_full = _resident_bytes() > self._settings.serve.memory_bytes
             try:
-                await service.drop_idle(idle_s, most)
+                await service.drop_idle(0.0 if is_full else idle_s, most)
             except (BridleError, OSError) as error:
                 log.warning("an idle session could not be put away: %s", error)
 
