@@ -20,6 +20,7 @@ MODULES = (
     "sandboxed",
     "kernel",
     "daemon",
+    "grpc_events",
 )
 
 

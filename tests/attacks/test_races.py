@@ -110,8 +110,10 @@ async def test_a_download_is_not_led_outside_by_a_race(stage: Stage, swapping: P
     opened = rules("allow download(domain:127.0.0.1)")
     args = {"url": f"http://127.0.0.1:{door.port}/", "path": "swap/plain.txt"}
 
-    for _ in range(60):
+    for attempt in range(2_000):
         await stage.call("download", args, opened)
+        if attempt >= 60 and door.visits:  # which of the two it sees at first is a matter of luck
+            break
 
     assert door.visits > 0
     assert (stage.world / "outside/plain.txt").read_text() == OUTSIDE

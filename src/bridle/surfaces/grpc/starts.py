@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bridle.core.door import Door
-from bridle.core.errors import SessionConflict, SessionNotFound, UsageError
+from bridle.core.errors import ConfigError, SessionConflict, SessionNotFound, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions, SessionCreated
@@ -47,6 +47,12 @@ class Starts:
 
     async def begin(self, start: StartRunCommand) -> Begun:
         """Start a run; raises BridleError when there is nothing to follow."""
+        try:
+            return await self._begin(start)
+        except ConfigError as error:
+            raise _in_words_of_kontekst(error, start.agent_name) from error
+
+    async def _begin(self, start: StartRunCommand) -> Begun:
         known = await self._known(start.session_id) if start.session_id else None
         cwd = start.working_dir or (known.cwd if known is not None else self._cwd)
         await asyncio.to_thread(_require_folder, cwd)
@@ -95,6 +101,15 @@ class Starts:
         skill = start.skill
         text = await asyncio.to_thread(self._render_skill, cwd, skill.name, skill.arguments)
         return f"{text}\n\n---\n\n{start.prompt}" if start.prompt else text
+
+
+def _in_words_of_kontekst(error: ConfigError, agent: str) -> ConfigError:
+    """Say that an agent is not there as clients know it from there."""
+    if not error.message.startswith("no agent named"):
+        return error
+    return ConfigError(
+        f"agent not found: {agent[:MAX_SHOWN_CHARS]}; available: {error.hint.removeprefix('there are ')}"
+    )
 
 
 def _require_folder(path: str) -> None:
