@@ -342,7 +342,7 @@ def test_threads_left_behind_do_not_hold_the_end_up():
         host.send(type="shutdown")
 
         assert host.wait() == 0
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
 
 
 def test_functions_for_the_end_are_called(tmp_path):

@@ -578,7 +578,7 @@ async def test_a_cell_that_is_cancelled_settles_and_its_kernel_works(desk: Desk,
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < 5
     assert (await desk.text("x")).splitlines()[0] == "1"
 
 

