@@ -8,6 +8,7 @@ from bridle.config.duration import Delay, Duration
 from bridle.config.rules import AllowText, AskText, DenyText
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
+from bridle.core.hook import HookEntry
 from bridle.core.model import Price
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
@@ -64,6 +65,9 @@ HostName = Annotated[
     str, Meta(pattern=r"\A[A-Za-z0-9.:_-]{1,253}\Z", description="the name or address of a host")
 ]
 Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535")]
+
+
+Share = Annotated[float, Meta(gt=0, le=1, description="a number above 0, up to 1")]
 
 
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -194,6 +198,71 @@ class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a client must show the token of the daemon."""
 
 
+class HookSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[hooks]`: your own code at eight points of a run; those of all layers hold together."""
+
+    default_timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="milliseconds, 1 to 600000")] = 5000
+    payload_max_bytes: Count = 128 * 1024
+    background_max_concurrency: Annotated[int, Meta(ge=1, le=1000, description="1 to 1000")] = 32
+    entries: tuple[HookEntry, ...] = ()
+
+
+class CompactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[compaction]`: when a summary takes the place of what was said."""
+
+    auto: bool = True
+    threshold_tokens: Count = 100_000
+    """A request of this size is compacted before the next one,"""
+    window_share: Share = 0.8
+    """and so is one that fills this part of the model's window."""
+    keep_turns: CountOrZero = 4
+    """The newest exchanges that stay word for word, as far as they fit."""
+    max_summary_tokens: Count = 4096
+    min_turns_between: CountOrZero = 3
+    clear_outputs: bool = True
+    """Old outputs of tools go first; a summary is made only when that is not enough."""
+
+
+class MemorySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[memory]`: recall over what was said in the sessions of a project."""
+
+    enabled: bool = True
+    embedder: Literal["auto", "minilm", "wordllama", "server"] = "auto"
+    """"auto" is minilm where its weights are there, else wordllama; "server" asks `base_url`."""
+    base_url: BaseUrl = ""
+    """An OpenAI-compatible server, or a llama-server, with embeddings."""
+    model: Annotated[str, Meta(max_length=200, description="the name of a model")] = ""
+    api_key_env: VariableName = ""
+    min_score: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")] = 0.35
+    """What fits worse than this is not shown."""
+    exact_up_to: CountOrZero = 20_000
+    """Up to so many passages each one is compared; with more an index is asked."""
+
+
+class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[children]`: the sub-agents that a run may start."""
+
+    enabled: bool = True
+    max_depth: Annotated[int, Meta(ge=0, le=16, description="a whole number from 0 to 16")] = 3
+    max_running: Annotated[int, Meta(ge=1, le=256, description="a whole number from 1 to 256")] = 8
+    """At the same time, in one tree; others wait for their turn."""
+    max_children: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 32
+    """Of one run, in all."""
+    max_tokens: Count | None = None
+    """What one child may use where its order does not say."""
+    models: tuple[ModelRef, ...] = ()
+    """The only models a child may be given by name; none for any."""
+
+
+class CommsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[comms]`: signed messages between agents of different processes and machines."""
+
+    mode: Literal["off", "unix", "tcp"] = "off"
+    name: Name = "bridle"
+    address: Address = ""
+    """Where to listen with mode "tcp", on this machine only unless a peer is trusted elsewhere."""
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`: where sessions are kept."""
 
@@ -301,6 +370,8 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     fallbacks: tuple[ModelRef, ...] = ()
     """Models to go on with, in order, when the model before cannot be reached."""
     limits: LimitSettings = LimitSettings()
+    warn_at: Share = 0.8
+    """The part of a limit at which you are told, once, how much of it is used."""
     retry: RetrySettings = RetrySettings()
     rules: RuleSettings = RuleSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -309,6 +380,11 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether commands use the daemon: started if need be, only when it runs, or never."""
     serve: ServeSettings = ServeSettings()
     grpc: GrpcSettings = GrpcSettings()
+    hooks: HookSettings = HookSettings()
+    compaction: CompactionSettings = CompactionSettings()
+    memory: MemorySettings = MemorySettings()
+    children: ChildSettings = ChildSettings()
+    comms: CommsSettings = CommsSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
     providers: dict[Name, ProviderSettings] = {}

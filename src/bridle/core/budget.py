@@ -4,7 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-BudgetKind = Literal["tokens", "duration", "tool_calls", "cost"]
+BudgetKind = Literal["tokens", "duration", "tool_calls", "cost", "turns"]
+SharePolicy = Literal["equal", "proportional", "fixed", "remaining"]
 
 _COUNTED: tuple[BudgetKind, ...] = ("tokens", "tool_calls", "cost")
 
@@ -29,6 +30,20 @@ class Limits(Struct, frozen=True, omit_defaults=True):
                 for name in self.__struct_fields__
             }
         )
+
+
+class Share(Struct, frozen=True):
+    """Which part of what its parent has left a child may use."""
+
+    policy: SharePolicy = "remaining"
+    weight: float = 1.0
+    """Proportional: its weight among `weights`."""
+    weights: float = 1.0
+    """Proportional: the sum of all weights."""
+    among: int = 1
+    """Equal: how many share."""
+    limits: Limits = Limits()
+    """Fixed: the amounts; with another policy they bound it further."""
 
 
 class Spend(Struct, frozen=True):

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bridle.core.ids import SessionId
-from bridle.core.messages import ToolCall, ToolResult, Usage
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import StopReason, Usage
 
 HookPoint = Literal[
     "run_started",
@@ -29,6 +29,7 @@ HookPoint = Literal[
     "run_failed",
 ]
 Capability = Literal["observe", "guardrail", "rewrite"]
+HookMode = Literal["foreground", "background"]
 FailurePolicy = Literal["fail_open", "fail_closed"]
 ReasonCode = Literal["policy_violation", "safety_violation", "schema_violation", "timeout", "runtime_error"]
 
@@ -43,18 +44,59 @@ DEFAULT_FAILURE_POLICY: dict[Capability, FailurePolicy] = {
 }
 
 
+class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
+    """What a hook is told of a request that is about to be sent."""
+
+    max_tokens: int
+    message_count: int
+    temperature: float | None = None
+    provider_params: dict[str, Any] = {}
+
+
+class ModelReplySeen(Struct, frozen=True, omit_defaults=True):
+    """What a hook is told of a reply."""
+
+    assistant_text: str
+    tool_call_names: tuple[str, ...] = ()
+    stop_reason: StopReason | None = None
+    usage: Usage | None = None
+
+
+class ToolCallSeen(Struct, frozen=True):
+    """What a hook is told of a call that is about to be judged and made."""
+
+    tool_use_id: CallId
+    name: str
+    args: dict[str, Any]
+
+
+class ToolResultSeen(Struct, frozen=True):
+    """What a hook is told of a result that is about to be recorded."""
+
+    tool_use_id: CallId
+    name: str
+    content: str
+    is_error: bool
+
+
 class HookInvocation(Struct, frozen=True, omit_defaults=True):
-    """What a hook is told."""
+    """What a hook is told, in the words of the wire."""
 
     point: HookPoint
     session_id: SessionId
-    turn: int | None = None
+    turn_number: int | None = None
     prompt: str | None = None
     error: str | None = None
-    tool_call: ToolCall | None = None
-    tool_result: ToolResult | None = None
-    assistant_text: str | None = None
-    usage: Usage | None = None
+    llm_request: ModelRequestSeen | None = None
+    llm_response: ModelReplySeen | None = None
+    tool_call: ToolCallSeen | None = None
+    tool_result: ToolResultSeen | None = None
+    cwd: str = ""
+    agent: str = ""
+    parent: SessionId | None = None
+    """The session whose sub-agent this one is."""
+    text: str | None = None
+    """What the run would answer, at run_completed."""
 
 
 class Allow(Struct, frozen=True, tag_field="decision", tag="allow"):
@@ -67,6 +109,8 @@ class Deny(Struct, frozen=True, tag_field="decision", tag="deny"):
     message: str
     reason_code: ReasonCode = "policy_violation"
     hook_id: str = ""
+    payload: Any = None
+    """Whatever else the hook wants to say; goes to the model with the refusal of a call."""
 
 
 class ToolArgsPatch(Struct, frozen=True, tag_field="patch_type", tag="tool_args"):
@@ -103,6 +147,55 @@ PATCH_POINT: dict[type, HookPoint] = {
 }
 
 
+class InProcessRuntime(Struct, frozen=True, tag_field="type", tag="in_process", forbid_unknown_fields=True):
+    """A function that the embedding program has registered under a name."""
+
+    name: str
+
+
+class CommandRuntime(Struct, frozen=True, tag_field="type", tag="command", forbid_unknown_fields=True):
+    """A program that reads the invocation from its standard input and answers on its standard output."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+
+
+class HttpRuntime(Struct, frozen=True, tag_field="type", tag="http", forbid_unknown_fields=True):
+    """A server that gets the invocation as the body of a request and answers in the body of its response."""
+
+    url: str
+    method: str = "POST"
+    headers: dict[str, str] = {}
+
+
+HookRuntime = InProcessRuntime | CommandRuntime | HttpRuntime
+
+
+class HookEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One hook, as settings name it."""
+
+    runtime: HookRuntime
+    id: str = "hook"
+    enabled: bool = True
+    point: HookPoint = "turn_boundary"
+    mode: HookMode = "foreground"
+    capability: Capability = "observe"
+    priority: int = 100
+    failure_policy: FailurePolicy | None = None
+    """None for the one of its capability."""
+    timeout_ms: int | None = None
+    tools: tuple[str, ...] = ()
+    """At the points of tools: names, with * and ?, of those it is asked about; none for all."""
+
+
+class HookOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What one run does differently: hooks left out, then others added behind those that stay."""
+
+    entries: tuple[HookEntry, ...] = ()
+    disable: tuple[str, ...] = ()
+
+
 class HookAnswer(Struct, frozen=True):
     """What one hook said."""
 
@@ -128,7 +221,8 @@ def combine(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
     for answer in answers:
         if isinstance(answer.decision, Deny):
             if answer.capability != "observe":
-                denied = Deny(answer.decision.message, answer.decision.reason_code, answer.hook_id)
+                said = answer.decision
+                denied = Deny(said.message, said.reason_code, answer.hook_id, said.payload)
                 return HookOutcome(denied, (), tuple(ignored))
             ignored.append(f"{answer.hook_id}: an observe hook cannot deny")
         for patch in answer.patches:

@@ -54,6 +54,8 @@ class ModelRequest(Struct, frozen=True):
     max_output_tokens: int = 8_192
     params: dict[str, Any] = {}
     """Vendor parameters, merged catalogue < provider < agent < request."""
+    output_schema: dict[str, Any] | None = None
+    """A JSON Schema that the answer is to fit, by the vendor's own means where it has any."""
 
 
 class ModelReply(Struct, frozen=True):

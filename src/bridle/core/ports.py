@@ -5,11 +5,28 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from bridle.core.child import Children
+from bridle.core.hook import HookInvocation, HookOutcome, HookPoint
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, ToolResult
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Mode, Rule
-from bridle.core.protocol import Delta, Event, FilesSeen, KernelSaved, Question, Record, Todo, TodosChanged
+from bridle.core.protocol import (
+    Delta,
+    Event,
+    FilesSeen,
+    HookCompleted,
+    HookDenied,
+    HookFailed,
+    HookPublished,
+    HookRewrote,
+    HookStarted,
+    KernelSaved,
+    Question,
+    Record,
+    Todo,
+    TodosChanged,
+)
 from bridle.core.revision import FileChange, FileState
 from bridle.core.session import SessionSummary
 from bridle.core.tool import Access, ToolSpec
@@ -111,6 +128,8 @@ class ToolContext(Struct, frozen=True):
     """What the kernel of the session should hold."""
     rewinds: int = 0
     """How often the session went back; a kernel from before the last time holds something else."""
+    children: Children | None = None
+    """The run's sub-agents; None when it may not have any."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -331,6 +350,68 @@ class Sandbox(Protocol):
 
     async def end_session(self, session: SessionId) -> None:
         """End everything that was started for a session."""
+        ...
+
+
+HookEvent = HookCompleted | HookFailed | HookDenied | HookRewrote | HookPublished
+
+
+class HookRound(Struct, frozen=True):
+    """What came of asking all hooks of a point."""
+
+    outcome: HookOutcome = HookOutcome()
+    events: tuple[HookEvent, ...] = ()
+    """What there is to record, in order; also what background hooks have published since the last round."""
+
+
+class Hooks(Protocol):
+    """The hooks of one run."""
+
+    @property
+    def points(self) -> frozenset[HookPoint]:
+        """Where anybody listens; at other points nothing need be asked."""
+        ...
+
+    async def ask(self, invocation: HookInvocation, show: Callable[[HookStarted], None]) -> HookRound:
+        """Ask every hook of a point, those in the foreground in order; never raises."""
+        ...
+
+    async def aclose(self) -> tuple[HookEvent, ...]:
+        """Give background hooks a moment to end, stop them, and return what is left to record."""
+        ...
+
+
+class Recalled(Struct, frozen=True, omit_defaults=True):
+    """A passage of the past that fits a question."""
+
+    text: str
+    score: float
+    """From 0 to 1."""
+    session: SessionId
+    seq: int
+    turn: int = 0
+    role: str = ""
+    at: int = 0
+    """When it was said, in milliseconds since 1970."""
+
+
+class Memory(Protocol):
+    """Semantic recall over what was said in the sessions of a project."""
+
+    async def search(self, query: str, *, cwd: str, limit: int = 5) -> list[Recalled]:
+        """Return the passages of this project that fit best, the best first; raises BridleError."""
+        ...
+
+    def note(self, session: SessionId, cwd: str) -> None:
+        """Say that a session has grown: it is taken in soon, in the background."""
+        ...
+
+    async def forget(self, session: SessionId) -> None:
+        """Drop all that is known of a session."""
+        ...
+
+    async def aclose(self) -> None:
+        """Stop taking in; what is left is taken in another time."""
         ...
 
 

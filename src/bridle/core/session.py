@@ -26,6 +26,9 @@ from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     Checkpoint,
+    ChildEnded,
+    Compacted,
+    CompactionFailed,
     Event,
     FilesChanged,
     FilesSeen,
@@ -34,6 +37,7 @@ from bridle.core.protocol import (
     ModelReplied,
     ModelSwitched,
     Outcome,
+    Pinned,
     PromptQueued,
     QuestionAnswered,
     QuestionAsked,
@@ -167,11 +171,20 @@ class Session:
         self.seq, self.updated_at = record.seq, record.at
         before = len(self.messages)
         self.transcript.apply(record.event)
+        if isinstance(record.event, Compacted):
+            self._move_run(before)
+            before = len(self.messages)  # a summary is nobody's message
         self.facts = facts_after(self.facts, record)
         if added := len(self.messages) - before:
             totals = self.known.totals
             self.facts = replace(self.known, totals=replace(totals, messages=totals.messages + added))
         self._apply_to_run(record, idle_ms)
+
+    def _move_run(self, before: int) -> None:
+        """Find the run's messages again, now that others are gone; its prompt may be part of the summary."""
+        if self.run is not None:
+            of_run = before - self.run.first_message
+            self.run.first_message = max(0, len(self.messages) - of_run)
 
     def _apply_to_run(self, record: Record, idle_ms: int) -> None:
         event, run = record.event, self.run
@@ -194,6 +207,8 @@ class Session:
         match event:
             case RunResumed():
                 run.started_at += max(0, idle_ms)
+                run.requested = {key: asked for key, asked in run.requested.items() if asked.child is None}
+                run.questions = {key: asked for key, asked in run.questions.items() if asked.child is None}
             case ModelSwitched():
                 run.model = event.model
             case TurnStarted():
@@ -220,6 +235,14 @@ class Session:
                 _finish_call(run, event)
             case TurnEnded():
                 self.context, run.turn_ended = event.context, True
+            case Compacted() | CompactionFailed():
+                run.usage += event.usage
+                run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0)
+                run.priced = run.priced and (event.cost is not None or event.usage == Usage())
+            case ChildEnded():
+                run.usage += event.usage
+                run.spent += Spend(event.usage.context, event.tool_calls, event.cost or 0.0)
+                run.priced = run.priced and (event.cost is not None or event.usage == Usage())
             case _:
                 pass
 
@@ -256,7 +279,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
             return replace(facts, title=title, queue=_without(facts.queue, event.item_id))
         case PromptQueued():
-            item = QueuedPrompt(event.item_id, event.message, event.options, event.delivery)
+            item = QueuedPrompt(event.item_id, event.message, event.options, event.delivery, event.source)
             return replace(facts, queue=(*facts.queue, item))
         case QueueEdited():
             return replace(facts, queue=tuple(_edited(item, event) for item in facts.queue))
@@ -271,6 +294,12 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, seen=_seen_after(facts.seen, event))
         case TodosChanged():
             return replace(facts, todos=event.todos)
+        case Pinned():
+            others = tuple(text for text in facts.pins if text != event.text)
+            return replace(facts, pins=(*others, event.text) if event.pinned else others)
+        case Compacted() | CompactionFailed() | ChildEnded():
+            cost = totals.cost + (event.cost or 0.0)
+            return replace(facts, totals=replace(totals, usage=totals.usage + event.usage, cost=cost))
         case KernelSaved():
             return replace(facts, snapshot=event.snapshot)
         case Rewound(scope="files"):

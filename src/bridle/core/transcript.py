@@ -12,20 +12,25 @@ seq   1 2 3 4 5 6 7        7 is Rewound(to_seq=3)     the conversation is 1 2 3 
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bridle.core.context import Counted
+from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_message
 from bridle.core.ids import CallId
-from bridle.core.messages import Message, ToolCall
+from bridle.core.messages import Message, ToolCall, ToolResult
 from bridle.core.protocol import (
+    Compacted,
     Event,
     MessageAdded,
     ModelReplied,
+    OutputsCleared,
     Record,
     Rewound,
     RunEnded,
     ToolFinished,
     TurnEnded,
 )
+
+CLEARED = "[cleared to save room: make the call again if you need its output]"
 
 
 class Transcript:
@@ -51,6 +56,13 @@ class Transcript:
                     self._close_turn()
             case TurnEnded() | RunEnded():
                 self._close_turn()
+            case Compacted():
+                self._close_turn()
+                kept = self.messages[len(self.messages) - event.kept :] if event.kept else []
+                self.messages = [Counted(event.message, event.tokens), *kept]
+            case OutputsCleared():
+                cleared = frozenset(event.call_ids)
+                self.messages = [_without_outputs(item, cleared) for item in self.messages]
             case _:
                 pass
 
@@ -60,6 +72,22 @@ class Transcript:
             message = Message("tool", tuple(finished.result for finished in results))
             self.messages.append(Counted(message, sum(finished.tokens for finished in results)))
         self._calls, self._finished = (), {}
+
+
+def _without_outputs(item: Counted, cleared: frozenset[CallId]) -> Counted:
+    """Put a short note in the place of what some calls gave back."""
+    if item.message.role != "tool":
+        return item
+    parts = tuple(
+        replace(part, output=CLEARED, media=())
+        if isinstance(part, ToolResult) and part.call_id in cleared
+        else part
+        for part in item.message.parts
+    )
+    if parts == item.message.parts:
+        return item
+    message = Message("tool", parts)
+    return Counted(message, min(item.tokens, estimate_message(message) + MESSAGE_FRAME_TOKENS))
 
 
 class Live(Struct, frozen=True):

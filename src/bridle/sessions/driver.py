@@ -358,7 +358,7 @@ class Driver:
         waiting = [item for item in self._journal.session.known.queue if item.delivery == "steer"]
         for item in waiting:
             tokens = estimate_message(item.message)
-            self._journal.stage(MessageAdded(item.message, "steer", tokens, item.item_id))
+            self._journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
         return bool(waiting)
 
     def _exhausted(self, level: Level, needed: str = "") -> Refused:

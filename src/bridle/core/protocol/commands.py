@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from bridle.core.budget import Limits
+from bridle.core.hook import HookOverride
 from bridle.core.ids import CallId
 from bridle.core.messages import Message
 from bridle.core.permission import Mode
@@ -40,6 +41,19 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     """Where the tools work, by absolute path."""
     env: dict[str, str] = {}
     """Variables that programs get as whoever asks has them, of those in LENT_VARIABLES; never recorded."""
+    system: str | None = None
+    """Instead of the agent's own instructions."""
+    tools: tuple[str, ...] | None = None
+    """The only tools the run may use, of those its agent has."""
+    without_tools: tuple[str, ...] = ()
+    """Tools it may not use."""
+    hooks: HookOverride = HookOverride()
+    output_schema: dict[str, Any] | None = None
+    """A JSON Schema: the run ends with a value that fits it."""
+    output_retries: int = 2
+    """How often the model may try again when its value does not fit."""
+    until: str = ""
+    """A shell command: the run goes on until it exits with 0."""
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):
@@ -110,6 +124,20 @@ class Rewind(CommandKind, frozen=True):
     """Also overwrite files that somebody else has changed since."""
 
 
+class Compact(CommandKind, frozen=True):
+    """Put a summary in the place of what was said, now or before the next turn of the active run."""
+
+    keep: str = ""
+    """What the summary must not leave out, in the user's words."""
+
+
+class Pin(CommandKind, frozen=True):
+    """Keep a text word for word through every compaction, or no longer."""
+
+    text: str
+    pinned: bool = True
+
+
 class Rename(CommandKind, frozen=True):
     """Give the session a title."""
 
@@ -123,5 +151,17 @@ class Archive(CommandKind, frozen=True):
 
 
 Command = (
-    Prompt | Steer | Resume | Decide | Reply | Cancel | EditQueued | DropQueued | Rewind | Rename | Archive
+    Prompt
+    | Steer
+    | Resume
+    | Decide
+    | Reply
+    | Cancel
+    | EditQueued
+    | DropQueued
+    | Rewind
+    | Compact
+    | Pin
+    | Rename
+    | Archive
 )

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from bridle.core.hook import HookPoint
 from bridle.core.ids import CallId, RunId
 from bridle.core.protocol.names import snake
 
@@ -33,6 +34,13 @@ class ToolOutputDelta(DeltaKind, frozen=True):
     text: str
 
 
+class HookStarted(DeltaKind, frozen=True):
+    """A hook is asked; how it ended is an event."""
+
+    hook_id: str
+    point: HookPoint
+
+
 class Aborted(DeltaKind, frozen=True):
     """The run ended and its end could not be recorded (the disk is full, another writer took over)."""
 
@@ -52,4 +60,4 @@ class Lagged(DeltaKind, frozen=True):
     dropped: int
 
 
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | Aborted | Notice | Lagged
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | HookStarted | Aborted | Notice | Lagged

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from bridle.core.budget import BudgetKind, Limits
 from bridle.core.context import ContextUsage
+from bridle.core.hook import HookPoint, Patch, ReasonCode
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, StopReason, ToolResult, Usage
 from bridle.core.permission import Mode
@@ -14,7 +15,10 @@ from bridle.core.protocol.names import snake
 from bridle.core.revision import FileChange
 
 Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhausted", "limit"]
-MessageSource = Literal["prompt", "steer", "fork", "import"]
+MessageSource = Literal["prompt", "steer", "fork", "import", "child", "peer", "check", "extract"]
+"""Of the last four: a sub-agent's result, a message of another agent, what a failed `until` command printed,
+and the request for a value that fits the output schema."""
+CompactionTrigger = Literal["automatic", "manual", "overflow"]
 Delivery = Literal["steer", "queue"]
 
 
@@ -74,6 +78,8 @@ class PromptQueued(EventKind, frozen=True):
     message: Message
     options: RunOptions = RunOptions()
     delivery: Delivery = "queue"
+    source: MessageSource | None = None
+    """Who it is from, where that is not a person."""
 
 
 class QueueEdited(EventKind, frozen=True):
@@ -157,6 +163,8 @@ class ApprovalRequested(EventKind, frozen=True):
     """The rules that the answers "session" and "always" would add; none when no general rule fits."""
     parent: CallId | None = None
     """The call whose code made this one."""
+    child: SessionId | None = None
+    """The sub-agent that asks; the answer goes on to it."""
 
 
 class ApprovalDecided(EventKind, frozen=True):
@@ -172,6 +180,8 @@ class QuestionAsked(EventKind, frozen=True):
 
     call_id: CallId
     question: Question
+    child: SessionId | None = None
+    """The sub-agent that asks; the answer goes on to it."""
 
 
 class QuestionAnswered(EventKind, frozen=True):
@@ -258,6 +268,128 @@ class TurnEnded(EventKind, frozen=True):
     context: ContextUsage
 
 
+class HookCompleted(EventKind, frozen=True):
+    hook_id: str
+    point: HookPoint
+    duration_ms: int = 0
+    call_id: CallId | None = None
+    ignored: tuple[str, ...] = ()
+    """What it said beyond its capability or at the wrong point, in words."""
+
+
+class HookFailed(EventKind, frozen=True):
+    """A hook crashed, took too long or answered nonsense; a guardrail or rewrite hook denies by that."""
+
+    hook_id: str
+    point: HookPoint
+    error: str
+    duration_ms: int = 0
+    call_id: CallId | None = None
+
+
+class HookDenied(EventKind, frozen=True):
+    hook_id: str
+    point: HookPoint
+    reason_code: ReasonCode
+    message: str
+    payload: Any = None
+    call_id: CallId | None = None
+
+
+class HookRewrote(EventKind, frozen=True):
+    """A patch of a foreground hook holds."""
+
+    hook_id: str
+    point: HookPoint
+    patch: Patch
+    call_id: CallId | None = None
+
+
+class HookPublished(EventKind, frozen=True):
+    """A patch of a background hook, which changes nothing."""
+
+    hook_id: str
+    point: HookPoint
+    patch: Patch
+    revision: int
+    """Counts the patches published by one run, from 1."""
+    call_id: CallId | None = None
+
+
+class CompactionStarted(EventKind, frozen=True):
+    trigger: CompactionTrigger
+    input_tokens: int
+    """What the last request was, as the model's vendor counts."""
+    history_tokens: int
+    """What the messages are, by estimate."""
+    messages: int
+
+
+class OutputsCleared(EventKind, frozen=True):
+    """The model no longer gets what these calls gave back, only that they were made; people still do."""
+
+    call_ids: tuple[CallId, ...]
+    tokens_before: int
+    tokens_after: int
+
+
+class Compacted(EventKind, frozen=True):
+    """A summary stands in the place of all messages but the newest; nothing is deleted."""
+
+    message: Message
+    """What the model gets instead: the summary, and what is pinned word for word."""
+    kept: int
+    """How many messages, the newest, stay as they are."""
+    tokens: int
+    """Of the message."""
+    messages_before: int
+    messages_after: int
+    tokens_before: int
+    tokens_after: int
+    model: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class CompactionFailed(EventKind, frozen=True):
+    """Everything stays as it was."""
+
+    error: str
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class Pinned(EventKind, frozen=True):
+    text: str
+    pinned: bool = True
+
+
+class ChildStarted(EventKind, frozen=True):
+    """A sub-agent works, in a session of its own."""
+
+    child: SessionId
+    name: str
+    task: str
+    """The beginning of its prompt."""
+    call_id: CallId | None = None
+    agent: str = ""
+    model: str = ""
+    background: bool = False
+
+
+class ChildEnded(EventKind, frozen=True):
+    """What a sub-agent and all below it have used; it counts for this run too."""
+
+    child: SessionId
+    outcome: Outcome
+    reason: str = ""
+    turns: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+    cost: float | None = None
+    duration_ms: int = 0
+
+
 class BudgetWarned(EventKind, frozen=True):
     kind: BudgetKind
     used: float
@@ -277,6 +409,7 @@ class QueuedPrompt(Struct, frozen=True, omit_defaults=True):
     message: Message
     options: RunOptions = RunOptions()
     delivery: Delivery = "queue"
+    source: MessageSource | None = None
 
 
 class Totals(Struct, frozen=True, omit_defaults=True):
@@ -311,6 +444,8 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     """How often the conversation went back; after each the kernel is brought back too."""
     seen: dict[str, str] = {}
     """Digests of the files the model knows, by path; the newest few hundred."""
+    pins: tuple[str, ...] = ()
+    """What every compaction keeps word for word."""
 
 
 class Checkpoint(EventKind, frozen=True):
@@ -331,6 +466,8 @@ class RunEnded(EventKind, frozen=True):
     tool_calls: int = 0
     usage: Usage = Usage()
     cost: float | None = None
+    structured: Any = None
+    """The value that fits the output schema, where one was asked for."""
 
 
 Event = (
@@ -359,6 +496,18 @@ Event = (
     | KernelSaved
     | Rewound
     | TurnEnded
+    | HookCompleted
+    | HookFailed
+    | HookDenied
+    | HookRewrote
+    | HookPublished
+    | CompactionStarted
+    | OutputsCleared
+    | Compacted
+    | CompactionFailed
+    | Pinned
+    | ChildStarted
+    | ChildEnded
     | BudgetWarned
     | BudgetExhausted
     | Checkpoint
