@@ -12,6 +12,7 @@ MODULES = (
     "coldstart",
     "store",
     "turns",
+    "parallel",
     "deltas",
     "cancel",
     "idle",
@@ -21,6 +22,8 @@ MODULES = (
     "kernel",
     "daemon",
     "grpc_events",
+    "memory",
+    "hooks",
 )
 
 

@@ -54,7 +54,7 @@ class Look:
         return ""
 
     async def run(self, args: dict[str, Any], context: Any) -> Any:
-        from bridle.core.tool import ToolOutput
+        from bridle.core.ports import ToolOutput
 
         return ToolOutput(f"{args['on']}: 40 lines of text\n" * 5)
 

@@ -17,8 +17,8 @@ from bridle.core.errors import ConfigError
 
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
 TOP_HINT = (
-    "(hint: known here: model, agent, small_model, fallbacks, limits, retry, rules, sandbox, "
-    "kernel, daemon, serve, grpc, store, tools, "
+    "(hint: known here: model, agent, small_model, fallbacks, limits, warn_at, retry, rules, "
+    "sandbox, kernel, daemon, serve, grpc, hooks, compaction, memory, children, comms, store, tools, "
     "providers, models)"
 )
 
@@ -472,6 +472,7 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("limits.max_tool_calls", "none", "default"),
         Shown("limits.max_cost", "2.0", user),
         Shown("limits.max_turns", "7", "flag"),
+        Shown("warn_at", "0.8", "default"),
         Shown("retry.max_retries", "3", "default"),
         Shown("retry.initial_delay", '"500ms"', "default"),
         Shown("retry.max_delay", '"30s"', "default"),
@@ -504,12 +505,40 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("grpc.bind", '""', "default"),
         Shown("grpc.approvals", '"each"', "default"),
         Shown("grpc.token", "true", "default"),
+        Shown("hooks.default_timeout_ms", "5000", "default"),
+        Shown("hooks.payload_max_bytes", "131072", "default"),
+        Shown("hooks.background_max_concurrency", "32", "default"),
+        Shown("hooks.entries", "[]", "default"),
+        Shown("compaction.auto", "true", "default"),
+        Shown("compaction.threshold_tokens", "100000", "default"),
+        Shown("compaction.window_share", "0.8", "default"),
+        Shown("compaction.keep_turns", "4", "default"),
+        Shown("compaction.max_summary_tokens", "4096", "default"),
+        Shown("compaction.min_turns_between", "3", "default"),
+        Shown("compaction.clear_outputs", "true", "default"),
+        Shown("memory.enabled", "true", "default"),
+        Shown("memory.embedder", '"auto"', "default"),
+        Shown("memory.base_url", '""', "default"),
+        Shown("memory.model", '""', "default"),
+        Shown("memory.api_key_env", '""', "default"),
+        Shown("memory.min_score", "0.35", "default"),
+        Shown("memory.exact_up_to", "20000", "default"),
+        Shown("children.enabled", "true", "default"),
+        Shown("children.max_depth", "3", "default"),
+        Shown("children.max_running", "32", "default"),
+        Shown("children.max_children", "100", "default"),
+        Shown("children.max_tokens", "none", "default"),
+        Shown("children.models", "[]", "default"),
+        Shown("comms.mode", '"off"', "default"),
+        Shown("comms.name", '"bridle"', "default"),
+        Shown("comms.address", '""', "default"),
+        Shown("comms.other_machines", "false", "default"),
         Shown("store.backend", '"sqlite"', "default"),
         Shown("store.sync", '"normal"', "default"),
         Shown("tools.max_file_bytes", "10485760", "default"),
         Shown("tools.max_output_bytes", "65536", "default"),
         Shown("tools.timeout", '"10m"', "default"),
-        Shown("tools.max_parallel", "10", "default"),
+        Shown("tools.max_parallel", "32", "default"),
         Shown("tools.bash_timeout", '"2m"', "default"),
         Shown("tools.background_after", '"1m"', "default"),
         Shown("tools.web_timeout", '"30s"', "default"),

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from bridle.config.keys import LimitSettings, ProviderSettings
+from bridle.config.keys import ChildSettings, LimitSettings, ProviderSettings
 from bridle.config.layers import Layer, Source
 from bridle.config.trust import (
     Held,
@@ -21,7 +21,15 @@ MODEL_FILE = "a project may not choose a model file"
 
 def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Withheld]:
     providers = {"openai": ProviderSettings(), "files": ProviderSettings(kind="embedded")}
-    return list(withheld_settings(tree, mode=mode, user_limits=LimitSettings(**limits), providers=providers))
+    return list(
+        withheld_settings(
+            tree,
+            mode=mode,
+            user_limits=LimitSettings(**limits),
+            providers=providers,
+            children=ChildSettings(),
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,6 +155,7 @@ def test_a_withheld_key_is_left_out_with_a_warning(state: TrustState, hint: str)
             f"/p/config.toml:3: rules.allow has no effect: why {hint}",
             f"/p/config.toml:4: providers.x has no effect: why too {hint}",
         ),
+        state == "changed",
     )
     assert TREE["rules"] == {"deny": ["a"], "allow": ["b"]}
 
@@ -161,3 +170,27 @@ def test_nobody_is_asked_about_trust_where_nothing_is_withheld():
     layer = Layer(SOURCE, TREE, TEXT)
 
     assert withhold(layer, [], lambda layer: pytest.fail("asked")) == Kept(layer)
+
+
+def test_a_project_may_only_tighten_what_sub_agents_may_do():
+    yours = ChildSettings(enabled=False, max_depth=2, max_tokens=1_000, models=("a/b", "a/c"))
+    why = "a project may not let sub-agents do more than you do"
+
+    def held(**children: Any) -> list[Withheld]:
+        tree = {"children": children}
+        judged = withheld_settings(
+            tree, mode="ask", user_limits=LimitSettings(), providers={}, children=yours
+        )
+        return list(judged)
+
+    assert held(enabled=False, max_depth=1, max_tokens=10, models=["a/b"], max_running=1) == []
+    for key, looser in (
+        ("enabled", True),
+        ("max_depth", 3),
+        ("max_running", 33),
+        ("max_tokens", 1_001),
+        ("models", []),
+        ("models", ["a/b", "z/z"]),
+    ):
+        assert held(**{key: looser}) == [Withheld(("children", key), why)]
+    assert withheld({"children": {"max_tokens": 5, "models": ["a/b"]}}) == []

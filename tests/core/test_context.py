@@ -361,3 +361,27 @@ def test_a_damaged_history_never_sends_a_result_without_its_call(kinds: list, wi
     assert all(
         before.calls or before.role == "tool" for before, message in pairwise(sent) if message.role == "tool"
     )
+
+
+# ---------------------------------------------------------------------------- after a compaction
+
+
+def test_what_a_compaction_left_is_sent_whatever_else_goes():
+    summary = Counted(user_message("summary"), 40, "summary")
+    earlier = [summary, answer("old", 30), user("newer", 30), answer("newest", 20)]
+
+    fitted = fit(earlier, [user("go", 10)], Window(140, 10, 10, 30))
+
+    assert fitted.messages == messages(summary, earlier[3], user("go", 10))
+    assert (fitted.usage.earlier, fitted.usage.dropped_messages) == (60, 2)
+
+
+def test_the_run_gives_way_to_what_a_compaction_left_but_not_its_newest_exchange():
+    summary = Counted(user_message("summary"), 40, "summary")
+    run = [user("go", 10), calling("a", 20), result("a", 20), calling("b", 20), result("b", 20)]
+
+    fitted = fit([summary], run, Window(120, 10, 10, 0))
+
+    assert fitted.messages == messages(summary, run[0], *run[3:])
+    with pytest.raises(ProviderError):
+        fit([summary], run, Window(109, 10, 10, 0))

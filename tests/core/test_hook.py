@@ -1,4 +1,4 @@
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -12,20 +12,30 @@ from bridle.core.hook import (
     Allow,
     AssistantTextPatch,
     Capability,
+    CommandRuntime,
     Deny,
+    EntryProblem,
     HookAnswer,
+    HookEntry,
     HookInvocation,
     HookOutcome,
     HookPoint,
+    HttpRuntime,
+    InProcessRuntime,
+    ModelReplySeen,
     ModelRequestPatch,
+    ModelRequestSeen,
     Patch,
     RunResultPatch,
     ToolArgsPatch,
+    ToolCallSeen,
     ToolResultPatch,
+    ToolResultSeen,
     combine,
+    entry_problem,
+    rewritten,
 )
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import ToolCall
 from tests.core.values import values_of
 
 POINTS: tuple[HookPoint, ...] = get_args(HookPoint)
@@ -119,13 +129,11 @@ def test_an_observer_cannot_deny():
     )
 
 
-@pytest.mark.parametrize("capability", ["observe", "guardrail"])
-def test_only_a_rewriter_can_patch(capability: Capability):
+@pytest.mark.parametrize(("capability", "name"), [("observe", "an observe"), ("guardrail", "a guardrail")])
+def test_only_a_rewriter_can_patch(capability: Capability, name: str):
     answer = HookAnswer("a", capability, None, (ToolArgsPatch({}),))
 
-    assert combine("pre_tool_execution", [answer]) == HookOutcome(
-        ignored=(f"a: a {capability} hook cannot patch",)
-    )
+    assert combine("pre_tool_execution", [answer]) == HookOutcome(ignored=(f"a: {name} hook cannot patch",))
 
 
 def test_what_was_ignored_is_told_even_when_a_later_hook_denies():
@@ -183,12 +191,134 @@ def test_decisions_and_patches_are_told_apart_by_their_tags(patch: Patch, decisi
 
 
 def test_an_invocation_leaves_out_what_its_point_does_not_have():
-    call = ToolCall(CallId("c"), "bash", {"command": "ls"})
-    invocation = HookInvocation("pre_tool_execution", SessionId("s"), turn=2, tool_call=call)
-
-    assert msgspec.json.decode(msgspec.json.encode(invocation)) == {
+    assert msgspec.json.decode(msgspec.json.encode(told(turn_number=2, tool_call=CALL))) == {
         "point": "pre_tool_execution",
         "session_id": "s",
-        "turn": 2,
-        "tool_call": {"type": "tool_call", "id": "c", "name": "bash", "args": {"command": "ls"}},
+        "turn_number": 2,
+        "tool_call": {"tool_use_id": "c", "name": "bash", "args": {"command": "ls"}},
     }
+
+
+# ---------------------------------------------------------------------------- what a later hook sees
+
+CALL = ToolCallSeen(CallId("c"), "bash", {"command": "ls"})
+RESULT = ToolResultSeen(CallId("c"), "bash", "out", is_error=True)
+REQUEST = ModelRequestSeen(1000, 3, 0.5, {"top_k": 1, "seed": 2})
+REPLY = ModelReplySeen("rude", ("bash",))
+
+
+def told(**parts: Any) -> HookInvocation:
+    return HookInvocation("pre_tool_execution", SessionId("s"), **parts)
+
+
+@pytest.mark.parametrize(
+    ("before", "patches", "after"),
+    [
+        ({"tool_call": CALL}, [], {"tool_call": CALL}),
+        (
+            {"tool_call": CALL},
+            [ToolArgsPatch({"command": "id"}), ToolArgsPatch({"command": "pwd"})],
+            {"tool_call": ToolCallSeen(CALL.tool_use_id, "bash", {"command": "pwd"})},
+        ),
+        (
+            {"tool_result": RESULT},
+            [ToolResultPatch("clean")],
+            {"tool_result": ToolResultSeen(CALL.tool_use_id, "bash", "clean", is_error=True)},
+        ),
+        (
+            {"tool_result": RESULT},
+            [ToolResultPatch("clean", is_error=False)],
+            {"tool_result": ToolResultSeen(CALL.tool_use_id, "bash", "clean", is_error=False)},
+        ),
+        (
+            {"llm_response": REPLY},
+            [AssistantTextPatch("polite")],
+            {"llm_response": ModelReplySeen("polite", ("bash",))},
+        ),
+        (
+            {"llm_request": REQUEST},
+            [
+                ModelRequestPatch(max_tokens=10),
+                ModelRequestPatch(temperature=0.0, provider_params={"seed": 3}),
+            ],
+            {"llm_request": ModelRequestSeen(10, 3, 0.0, {"top_k": 1, "seed": 3})},
+        ),
+        (
+            {"llm_request": REQUEST},
+            [ModelRequestPatch(max_tokens=5000)],
+            {"llm_request": REQUEST},
+        ),
+        (
+            {"llm_request": REQUEST},
+            [ModelRequestPatch(max_tokens=-1)],
+            {"llm_request": ModelRequestSeen(1, 3, 0.5, REQUEST.provider_params)},
+        ),
+        ({"text": "a"}, [RunResultPatch("b")], {"text": "b"}),
+        ({}, [ToolArgsPatch({}), ToolResultPatch(""), AssistantTextPatch(""), ModelRequestPatch(1)], {}),
+    ],
+)
+def test_later_hooks_see_what_was_rewritten(
+    before: dict[str, Any], patches: list[Patch], after: dict[str, Any]
+):
+    assert rewritten(told(**before), patches) == told(**after)
+
+
+# ---------------------------------------------------------------------------- entries
+
+NAMED = InProcessRuntime("f")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (HookEntry(NAMED), None),
+        (HookEntry(NAMED, id=""), ("id", "must be 1 to 100 characters on one line")),
+        (HookEntry(NAMED, id="a\nb"), ("id", "must be 1 to 100 characters on one line")),
+        (HookEntry(NAMED, id="x" * 101), ("id", "must be 1 to 100 characters on one line")),
+        (HookEntry(NAMED, timeout_ms=0), ("timeout_ms", "must be 1 to 600000")),
+        (HookEntry(NAMED, timeout_ms=600_001), ("timeout_ms", "must be 1 to 600000")),
+        (HookEntry(NAMED, timeout_ms=1), None),
+        (HookEntry(NAMED, mode="background"), None),
+        (
+            HookEntry(NAMED, mode="background", capability="guardrail", failure_policy="fail_open"),
+            ("mode", "a background hook at turn_boundary can only observe"),
+        ),
+        (
+            HookEntry(NAMED, mode="background", point="run_failed", capability="rewrite"),
+            ("failure_policy", "a background hook cannot fail closed: nothing waits for it"),
+        ),
+        (
+            HookEntry(NAMED, mode="background", failure_policy="fail_closed"),
+            ("failure_policy", "a background hook cannot fail closed: nothing waits for it"),
+        ),
+        (
+            HookEntry(
+                NAMED, mode="background", point="run_failed", capability="rewrite", failure_policy="fail_open"
+            ),
+            None,
+        ),
+        (HookEntry(InProcessRuntime("")), ("runtime", "names nothing to run")),
+        (HookEntry(CommandRuntime("")), ("runtime", "names nothing to run")),
+        (HookEntry(CommandRuntime("a", ("b\0",))), ("runtime.command", "has a zero byte in it")),
+        (HookEntry(CommandRuntime("a", env={"B": "\0"})), ("runtime.env", "has a zero byte in it")),
+        (
+            HookEntry(CommandRuntime("a", env={"B=": "x"})),
+            ("runtime.env", "has a name that no variable can have"),
+        ),
+        (
+            HookEntry(CommandRuntime("a", env={"": "x"})),
+            ("runtime.env", "has a name that no variable can have"),
+        ),
+        (HookEntry(CommandRuntime("a", ("", "b"), {"B": ""})), None),
+        (HookEntry(HttpRuntime("ftp://x")), ("runtime.url", "must start with http:// or https://")),
+        (HookEntry(HttpRuntime("http://x", "GET /")), ("runtime.method", "must be a method such as POST")),
+        (HookEntry(HttpRuntime("http://x", "")), ("runtime.method", "must be a method such as POST")),
+        (
+            HookEntry(HttpRuntime("http://x", headers={"A": "b\r\nC: d"})),
+            ("runtime.headers", "must each be text on one line"),
+        ),
+        (HookEntry(HttpRuntime("https://x", "put", {"A": "b"})), None),
+    ],
+)
+def test_what_an_entry_cannot_say(entry: HookEntry, problem: tuple[str, str] | None):
+    assert entry_problem(entry) == (problem and EntryProblem(*problem))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, IllegalTransition, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.loop import (
+    FAILED_TURNS_LIMIT,
     REPEAT_LIMIT,
     STATES,
     TRANSITIONS,
@@ -826,6 +827,75 @@ def test_an_alternation_of_two_turns_is_a_loop_too():
         last = play(loop, *turn_of(ToolCall(CallId(str(n)), "ab"[n % 2], {})))[-1]
 
     assert last == [EndRun("limit", "the same calls gave the same results 5 times")]
+
+
+def failing_turn(number: int, *, of: str = "failed") -> list[Input]:
+    """Return a turn whose one call comes to nothing: it failed, a rule denied it, or a person did."""
+    made = ToolCall(CallId(str(number)), "bash", {"command": str(number)})
+    failure = Returned(ToolResult(made.id, made.name, f"no {number}", is_error=True))
+    before: dict[str, list[Input]] = {
+        "failed": [allowed(made)],
+        "denied by a rule": [],
+        "denied by a person": [asked(made), Decided(made.id, "deny")],
+    }
+    return [replied(made), *before[of], failure, Drained()]
+
+
+@pytest.mark.parametrize("of", ["failed", "denied by a rule", "denied by a person"])
+def test_eight_turns_in_a_row_that_come_to_nothing_end_the_run(of: str):
+    loop = loop_after()
+
+    ends = [play(loop, *failing_turn(n, of=of))[-1] for n in range(FAILED_TURNS_LIMIT)]
+
+    assert ends == [
+        *([CallModel(turn)] for turn in range(2, 9)),
+        [EndRun("limit", "every call of the last 8 turns failed")],
+    ]
+    assert loop.state == "completed"
+
+
+def mixed_turn(number: int) -> list[Input]:
+    good, bad = (ToolCall(CallId(f"{number}{name}"), "bash", {"n": number}) for name in "ab")
+    failure = Returned(ToolResult(bad.id, bad.name, "no", is_error=True))
+    return [replied(good, bad), allowed(good), returned(good, f"yes {number}"), failure, Drained()]
+
+
+@pytest.mark.parametrize(
+    "break_",
+    [turn_of(A), mixed_turn(99), [PLAIN, Drained(more=True)]],
+    ids=["a call that works", "one of two works", "no call"],
+)
+def test_one_turn_that_comes_to_something_ends_the_streak(break_: list[Input]):
+    loop = loop_after()
+    for n in range(FAILED_TURNS_LIMIT - 1):
+        play(loop, *failing_turn(n))
+    play(loop, *break_)
+    for n in range(FAILED_TURNS_LIMIT - 1):
+        play(loop, *failing_turn(100 + n))
+    assert loop.state == "calling_llm"
+
+    assert play(loop, *failing_turn(200))[-1] == [EndRun("limit", "every call of the last 8 turns failed")]
+
+
+def test_the_same_failure_again_and_again_is_told_as_a_repetition():
+    loop = loop_after()
+    for n in range(REPEAT_LIMIT):
+        made = ToolCall(CallId(str(n)), "bash", {})
+        failure = Returned(ToolResult(made.id, made.name, "no", is_error=True))
+        last = play(loop, replied(made), allowed(made), failure, Drained())[-1]
+
+    assert last == [EndRun("limit", "the same calls gave the same results 5 times")]
+
+
+def test_a_budget_that_is_used_up_is_told_before_a_streak():
+    loop = loop_after()
+    for n in range(FAILED_TURNS_LIMIT - 1):
+        play(loop, *failing_turn(n))
+
+    *inputs, _ = failing_turn(200)
+    last = play(loop, *inputs, Drained(stop=Refused("budget_exhausted", "spent")))[-1]
+
+    assert last == [EndRun("budget_exhausted", "spent")]
 
 
 # ---------------------------------------------------------------------------- anything in any order

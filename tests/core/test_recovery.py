@@ -47,10 +47,10 @@ def finished(*calls: ToolCall) -> dict[CallId, ToolFinished]:
             id="when all calls had results",
         ),
         pytest.param(
-            run(turn=2, replied=replied(CALLING), turn_ended=True),
+            run(turn=2, replied=replied(CALLING), finished=finished(A, B, C), turn_ended=True),
             RESULTS,
-            ResumePlan(2, None, ()),
-            id="between two turns",
+            ResumePlan(1, CALLING, ()),
+            id="at the boundary of a turn",
         ),
         pytest.param(
             run(turn=2, replied=replied(ANSWER), turn_ended=True),

@@ -37,16 +37,8 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.session import (
-    TITLE_CHARS,
-    RunState,
-    Session,
-    SessionSummary,
-    fold,
-    fork_at,
-    summarise,
-    title_from,
-)
+from bridle.core.session import RunState, Session, fold, fork_at
+from bridle.core.summary import TITLE_CHARS, SessionSummary, summarise, title_from
 from tests.core.logs import Log, logs
 
 S, R = SessionId("s"), RunId("r")
@@ -265,7 +257,7 @@ def test_a_prompt_leaves_the_queue_with_the_message_that_delivers_it():
     session = folded(FIRST, SECOND, MessageAdded(user_message("second"), "steer", 5, "2"))
 
     assert [item.item_id for item in session.known.queue] == ["1"]
-    assert session.messages == [Counted(user_message("second"), 5)]
+    assert session.messages == [Counted(user_message("second"), 5, "correction")]
 
 
 @pytest.mark.parametrize(
@@ -298,7 +290,14 @@ def test_a_started_run_is_active_and_knows_its_prompt():
     )
 
     assert session.run == RunState(
-        R, "m/x", "plan", Limits(tokens=5), started_at=3000, first_message=1, turn=0
+        R,
+        "m/x",
+        "plan",
+        Limits(tokens=5),
+        started_at=3000,
+        first_message=1,
+        turn=0,
+        prompt=user_message("go"),
     )
 
 
@@ -345,6 +344,7 @@ def test_a_turn_is_followed_from_its_start_to_its_end():
         decided={A.id: decided},
         started={A.id: started(A)},
         finished={A.id: finished(A)},
+        prompt=user_message("go"),
     )
 
 
@@ -499,6 +499,7 @@ def check_summary(records: list[Record]) -> None:
         facts.created.parent,
         session.run is not None,
         session.last.outcome if session.last is not None and session.run is None else None,
+        facts.created.parent is not None and facts.created.forked_at is None,
     )
 
 

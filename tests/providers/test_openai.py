@@ -141,7 +141,7 @@ async def test_parameters_are_added_and_the_request_has_the_last_word():
 
 
 def test_the_token_limit_has_the_name_the_server_knows():
-    body = OpenAIProvider.at("openai", "https://api.openai.com/v1")._body(request(max_output_tokens=5))
+    body = OpenAIProvider.at("openai", "https://api.openai.com/v1")._body(request(max_output_tokens=5), {})
 
     assert body["max_completion_tokens"] == 5
     assert "max_tokens" not in body
@@ -286,7 +286,7 @@ FOUND = Message("tool", (ToolResult(CallId("call_0_0"), "read_file", "one"),))
 
 def body_for(base_url: str, *messages: Message) -> dict[str, object]:
     provider = OpenAIProvider.at("server", base_url)
-    return provider._body(request(*messages, max_output_tokens=100))
+    return provider._body(request(*messages, max_output_tokens=100), {})
 
 
 def test_the_longest_answer_is_called_as_the_vendor_calls_it():
@@ -344,3 +344,12 @@ def test_content_may_come_in_chunks_of_different_kinds():
     reply = read({"choices": [{"delta": {"content": chunks}}]}, FINISHED)
 
     assert reply.message == Message("assistant", (Reasoning("Hm."), Text("Yes")))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "takes_any"), [("https://api.openai.com/v1", False), ("http://127.0.0.1:9/v1", True)]
+)
+def test_an_array_is_wanted_of_servers_that_take_one(base_url: str, *, takes_any: bool):
+    asked = request(output_schema={"type": "array", "items": {"type": "string"}})
+
+    assert ("response_format" in OpenAIProvider.at("server", base_url)._body(asked, {})) == takes_any

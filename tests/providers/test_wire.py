@@ -1,14 +1,29 @@
 """What the wires share: alternating turns, and ids, arguments and files that vendors take."""
 
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
 import pytest
 
+from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, user_message
+from bridle.core.model import ModelReply
+from bridle.core.protocol import Delta, TextDelta
+from bridle.providers import HttpFault, Reply, Script
+from bridle.providers.anthropic import AnthropicProvider
+from bridle.providers.gemini import GeminiProvider
+from bridle.providers.held import ANTHROPIC, GEMINI, OPENAI, held
+from bridle.providers.openai import OpenAIProvider
+from bridle.providers.responses import ResponsesProvider
+from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.wire import (
     EMPTY,
     Turn,
     count_at,
+    first_taken,
     list_at,
+    params_of,
     sealed,
     text_of,
     turns_of,
@@ -16,8 +31,10 @@ from bridle.providers.wire import (
     versioned,
     wire_args,
     wire_call_id,
+    with_format,
     word_at,
 )
+from tests.providers.conversation import ask, request
 
 A, B = ToolCall(CallId("a"), "f"), ToolCall(CallId("b"), "g")
 
@@ -145,3 +162,209 @@ def test_a_vendor_may_send_anything_at_any_place():
 
 def test_the_last_word_on_a_parameter_wins_and_what_is_ours_is_not_sent():
     assert vendor_params({"top_k": 1, "seed": 2}, {"top_k": 3, "tool_role": False}) == {"top_k": 3, "seed": 2}
+
+
+# ---------------------------------------------------------------------------- answers that fit a schema
+
+AGE: dict[str, Any] = {
+    "title": "Age",
+    "type": "object",
+    "properties": {"age": {"type": "integer"}},
+    "required": ["age"],
+    "additionalProperties": False,
+}
+OPENAI_FORMAT = {"name": "Age", "schema": AGE, "strict": True}
+ASKED: dict[str, Any] = {"output_schema": AGE, "params": {"temperature": 0.0, "tool_choice": "auto"}}
+
+
+def chat(url: str) -> OpenAIProvider:
+    return OpenAIProvider.at("server", f"{url}/v1")
+
+
+def messages(url: str) -> AnthropicProvider:
+    return AnthropicProvider.at("server", url, params={"output_config": {"effort": "low"}})
+
+
+def responses(url: str) -> ResponsesProvider:
+    return ResponsesProvider.at("server", f"{url}/v1", params={"text": {"verbosity": "low"}})
+
+
+def gemini(url: str) -> GeminiProvider:
+    return GeminiProvider.at("server", url)
+
+
+WIRES: dict[Callable[[str], Any], tuple[dict[str, Any], dict[str, Any]]] = {
+    chat: (
+        {
+            "response_format": {"type": "json_schema", "json_schema": OPENAI_FORMAT},
+            "temperature": 0.0,
+        },
+        {"temperature": 0.0},
+    ),
+    messages: (
+        {"output_config": {"format": {"type": "json_schema", "schema": AGE}, "effort": "low"}},
+        {"output_config": {"effort": "low"}},
+    ),
+    responses: (
+        {"text": {"format": {"type": "json_schema", **OPENAI_FORMAT}, "verbosity": "low"}},
+        {"text": {"verbosity": "low"}},
+    ),
+    gemini: (
+        {
+            "generationConfig": {
+                "maxOutputTokens": 8192,
+                "responseMimeType": "application/json",
+                "responseJsonSchema": AGE,
+            }
+        },
+        {"generationConfig": {"maxOutputTokens": 8192}},
+    ),
+}
+SAID_OF_THE_ANSWER = {
+    "response_format",
+    "temperature",
+    "output_config",
+    "text",
+    "generationConfig",
+    "tool_choice",
+}
+
+
+def said_of_the_answer(body: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key in SAID_OF_THE_ANSWER}
+
+
+@pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
+async def test_an_answer_is_held_to_a_schema(connect: Callable[[str], Any]):
+    async with ScriptedServer(Script((Reply('{"age": 3}'),))) as server:
+        provider = connect(server.url)
+        outcome = await ask(provider, request(**ASKED))
+        await provider.aclose()
+
+    assert outcome.shown == [("text", '{"age": 3}')]
+    assert [said_of_the_answer(sent.body) for sent in server.requests] == [WIRES[connect][0]]
+
+
+@pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
+async def test_without_a_schema_nothing_is_said_of_one(connect: Callable[[str], Any]):
+    async with ScriptedServer(Script((Reply("hi"),))) as server:
+        provider = connect(server.url)
+        await ask(provider, request(params={"tool_choice": "auto"}))
+        await provider.aclose()
+    plain = {key: value for key, value in WIRES[connect][1].items() if key != "temperature"}
+
+    (sent,) = server.requests
+    choice = {} if connect is gemini else {"tool_choice": "auto"}
+    assert said_of_the_answer(sent.body) | choice == plain | choice | (
+        {"generationConfig": {"maxOutputTokens": 8192, "toolChoice": "auto"}} if connect is gemini else {}
+    )
+
+
+@pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
+async def test_where_the_schema_is_refused_it_is_left_out(connect: Callable[[str], Any]):
+    refusal = HttpFault(status=400, message="response_format is not supported", times=1)
+    async with ScriptedServer(Script((Reply('{"age": 3}', fault=refusal),))) as server:
+        provider = connect(server.url)
+        outcome = await ask(provider, request(**ASKED))
+        await provider.aclose()
+
+    assert outcome.shown == [("text", '{"age": 3}')]
+    assert [said_of_the_answer(sent.body) for sent in server.requests] == list(WIRES[connect])
+
+
+@pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
+@pytest.mark.parametrize(
+    ("status", "kind", "requests"), [(400, "invalid_request", 2), (503, "server_overloaded", 1)]
+)
+async def test_any_other_failure_stays_one(
+    connect: Callable[[str], Any], status: int, kind: ProviderErrorKind, requests: int
+):
+    async with ScriptedServer(Script((Reply("x", fault=HttpFault(status=status)),))) as server:
+        provider = connect(server.url)
+        outcome = await ask(provider, request(**ASKED))
+        await provider.aclose()
+
+    assert outcome.error == kind
+    assert len(server.requests) == requests
+
+
+@pytest.mark.parametrize(
+    ("connect", "dialect"), [(chat, OPENAI), (messages, ANTHROPIC), (responses, OPENAI), (gemini, GEMINI)]
+)
+def test_a_provider_says_what_its_vendor_cannot_enforce(connect: Callable[[str], Any], dialect: Any):
+    schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}, "required": ["a"]}
+
+    told = connect("http://127.0.0.1:9").unheld(schema)
+
+    assert told == held(schema, dialect).said_of("server")
+    assert told == ("server cannot enforce #/properties/a/minLength, it is only checked afterwards",)
+
+
+@pytest.mark.parametrize(("model", "takes"), [("gemini-2.5-pro", True), ("gemini-3-pro", False)])
+async def test_newer_geminis_keep_their_temperature(model: str, *, takes: bool):
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
+        provider = gemini(server.url)
+        await ask(provider, request(model=model, **ASKED))
+        await provider.aclose()
+
+    (sent,) = server.requests
+    assert ("temperature" in sent.body["generationConfig"]) == takes
+
+
+def test_a_request_for_a_value_has_nothing_to_say_about_tools():
+    own = {"tool_choice": "auto", "parallel_tool_calls": False, "top_p": 0.5}
+    asked = request(params={"temperature": 0.0, "tool_role": False, "toolConfig": {}})
+
+    assert params_of(asked, own) == {**own, "temperature": 0.0, "toolConfig": {}}
+    for_value = request(params=asked.params, output_schema=AGE)
+    assert params_of(for_value, own) == {"top_p": 0.5, "temperature": 0.0}
+    assert params_of(for_value, own, takes_temperature=False) == {"top_p": 0.5}
+
+
+def test_what_a_user_sets_beside_a_format_stays_and_has_the_last_word():
+    assert with_format({"a": 1}, "text", {"type": "x"}) == {"a": 1, "text": {"format": {"type": "x"}}}
+    assert with_format({"text": {"verbosity": "low"}}, "text", {"type": "x"}) == {
+        "text": {"format": {"type": "x"}, "verbosity": "low"}
+    }
+    assert with_format({"text": {"format": "own"}}, "text", {}) == {"text": {"format": "own"}}
+
+
+# ---------------------------------------------------------------------------- the first that is taken
+
+
+async def says(
+    *texts: str, then: ProviderErrorKind | None = None
+) -> AsyncGenerator[Delta | ModelReply, None]:
+    for text in texts:
+        yield TextDelta(text)
+    if then:
+        raise ProviderError("no", kind=then)
+
+
+async def heard(*answers: AsyncGenerator[Delta | ModelReply, None]) -> list[Any]:
+    return [item async for item in first_taken(answers)]
+
+
+async def test_a_single_answer_is_passed_on_as_it_is():
+    answer = says("a")
+
+    assert first_taken([answer]) is answer
+    assert await heard(answer) == [TextDelta("a")]
+
+
+async def test_an_answer_follows_one_that_was_refused_before_it_began():
+    assert await heard(says(then="invalid_request"), says("b")) == [TextDelta("b")]
+    assert await heard(says("a"), says("b")) == [TextDelta("a")]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (says("a", then="invalid_request"), says("b")),
+        (says(then="rate_limited"), says("b")),
+        (says(then="invalid_request"), says(then="invalid_request")),
+    ],
+)
+async def test_any_other_failure_is_raised(answers: tuple[AsyncGenerator[Delta | ModelReply, None], ...]):
+    with pytest.raises(ProviderError):
+        await heard(*answers)

@@ -138,6 +138,7 @@ class Stage:
         remember: Callable[[Sequence[str]], None] = lambda rules: None,
         mask: Callable[[str], str] = str,
         tool_timeout_s: float = 600.0,
+        **engine: Any,
     ) -> None:
         self.clock = clock or FixedClock()
         self.store = store or EphemeralStore(self.clock)
@@ -165,6 +166,7 @@ class Stage:
                 remember=remember,
                 mask=mask,
                 tool_timeout_s=tool_timeout_s,
+                **engine,
             )
         )
         self.session = SessionId("play")
@@ -215,15 +217,18 @@ class Stage:
 class Play:
     """A provider that answers with given replies; the n-th answers a request with n assistant messages.
 
-    A list stands for several tries of one reply; an error in it fails that try. `hold` makes every
-    stream wait, after its text, until the test sets `go`.
+    A list stands for several tries of one reply; an error in it fails that try, after half a sentence
+    unless the model is `mute`. `hold` makes every stream wait, after its text, until the test sets `go`.
     """
 
-    def __init__(self, *replies: ModelReply | list[ModelReply | ProviderError], hold: bool = False) -> None:
+    def __init__(
+        self, *replies: ModelReply | list[ModelReply | ProviderError], hold: bool = False, mute: bool = False
+    ) -> None:
         self.requests: list[ModelRequest] = []
         self.streaming = asyncio.Event()
         self.go = asyncio.Event()
         self._hold = hold
+        self._mute = mute
         self._replies = [reply if isinstance(reply, list) else [reply] for reply in replies]
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
@@ -231,7 +236,8 @@ class Play:
         tries = self._replies[sum(message.role == "assistant" for message in request.messages)]
         reply = tries.pop(0) if len(tries) > 1 else tries[0]
         if isinstance(reply, ProviderError):
-            yield TextDelta("half of ")
+            if not self._mute:
+                yield TextDelta("half of ")
             raise reply
         if reply.message.text:
             yield TextDelta(reply.message.text)

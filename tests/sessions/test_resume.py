@@ -150,7 +150,10 @@ async def test_a_reply_that_is_stored_counts_although_the_new_limit_of_turns_is_
         ended = await stage.service.wait(stage.session, run_id)
         results = [e.result.call_id for e in await stage.log() if isinstance(e, ToolFinished)]
 
-    assert (ended.outcome, ended.reason) == ("limit", "the limit of 1 turns was reached")
+    assert (ended.outcome, ended.reason) == (
+        "budget_exhausted",
+        "the turns limit is reached: 2 of 1 used",
+    )
     assert sorted(results) == ["a", "b", "c", "d"]
 
 

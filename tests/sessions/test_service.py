@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.budget import Limits
+from bridle.core.compaction import CompactionPolicy
 from bridle.core.context import ContextUsage
 from bridle.core.errors import (
     ProviderError,
@@ -493,8 +494,11 @@ async def test_max_turns_ends_the_run():
     play = Play(*(says("", call(f"c{n}", "look", str(n))) for n in range(100)))
     async with Stage(play, tools=[look()]) as stage:
         ended = await stage.run("hi", limits=Limits(turns=3))
+        log = await stage.log()
 
-    assert (ended.outcome, ended.reason, ended.turns) == ("limit", "the limit of 3 turns was reached", 3)
+    assert (ended.outcome, ended.reason) == ("budget_exhausted", "the turns limit is reached: 3 of 3 used")
+    assert BudgetExhausted("turns", 3, 3) in log
+    assert ended.turns == 3
 
 
 async def test_a_spent_budget_ends_the_run_after_the_turn():
@@ -552,7 +556,7 @@ async def test_a_request_that_cannot_fit_fails_with_a_reason():
 
 async def test_old_messages_leave_a_small_window():
     play = Play(*(says(f"answer {n}") for n in range(20)))
-    async with Stage(play, window_tokens=200) as stage:
+    async with Stage(play, window_tokens=200, compaction=CompactionPolicy(auto=False)) as stage:
         for n in range(8):
             assert (await stage.run(f"question {n} " + "x" * 100)).outcome == "completed"
         usage = (await stage.service.next_context(stage.session)).usage
@@ -777,7 +781,7 @@ async def test_a_retried_turn_starts_once_and_its_tokens_are_reserved_once():
     async with Stage(Play(says("hello"))) as stage:
         await stage.run("hi")
         needed = (await stage.until(TurnEnded)).context.total
-    async with Stage(Play([failing, says("hello")])) as stage:
+    async with Stage(Play([failing, says("hello")], mute=True)) as stage:
         ended = await stage.run("hi", limits=Limits(tokens=needed + 1))
         kinds = await stage.kinds()
 
@@ -789,7 +793,7 @@ async def test_the_tokens_of_a_turn_are_reserved_once_when_its_model_changes():
     async with Stage(Play(says("hello"))) as stage:
         await stage.run("hi")
         needed = (await stage.until(TurnEnded)).context.total
-    async with Stage(Play([gone]), understudy=Play(says("hello"))) as stage:
+    async with Stage(Play([gone], mute=True), understudy=Play(says("hello"))) as stage:
         ended = await stage.run("hi", limits=Limits(tokens=needed + 1))
 
     assert ended.outcome == "completed"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from bridle.core.context import ContextUsage
+from bridle.core.hook import RunResultPatch
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -13,13 +14,25 @@ from bridle.core.protocol import (
     BudgetExhausted,
     BudgetWarned,
     Checkpoint,
+    ChildEnded,
+    ChildStarted,
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
     Event,
     FilesChanged,
     FilesSeen,
+    HookCompleted,
+    HookDenied,
+    HookFailed,
+    HookPublished,
+    HookRewrote,
     KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
+    OutputsCleared,
+    Pinned,
     PromptQueued,
     Question,
     QuestionAnswered,
@@ -27,6 +40,7 @@ from bridle.core.protocol import (
     QueueDropped,
     QueueEdited,
     Record,
+    ReplyLost,
     Retrying,
     Rewound,
     RunEnded,
@@ -45,7 +59,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange, FileState
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.jsonl import JsonlStore
@@ -111,6 +125,7 @@ SAMPLES: list[Event] = [
     said("hello"),
     TurnStarted(RUN, 1),
     replied("I look", "c1"),
+    ReplyLost(RUN, 1, Usage(input=10, output=2), 0.01),
     Retrying(RUN, 1, 1, 3, "rate_limited", "slow down", 250),
     ApprovalRequested(CallId("c1"), "read_file", {"path": "a.py"}, "no rule allows it"),
     ApprovalDecided(CallId("c1"), "once"),
@@ -128,6 +143,20 @@ SAMPLES: list[Event] = [
     FilesChanged((FileChange("a.py", None, FileState("file", 0o644, "0" * 64, 3)),), CallId("c1")),
     TodosChanged((Todo("look", "completed"),)),
     KernelSaved("0" * 64, ("socket",)),
+    HookCompleted("guard", "turn_boundary", 3),
+    HookFailed("guard", "turn_boundary", "it took too long"),
+    HookDenied("guard", "pre_tool_execution", "policy_violation", "not here", {"why": 1}, CallId("c1")),
+    HookRewrote("scrub", "run_completed", RunResultPatch("clean")),
+    HookPublished("watch", "run_completed", RunResultPatch("seen"), 1),
+    CompactionStarted("automatic", 90, 80, 4),
+    OutputsCleared((CallId("c1"),), 80, 60),
+    Compacted(
+        user_message("[Context compacted] so far"), 1, 9, 4, 2, 60, 12, "scripted/echo", summary="so far"
+    ),
+    CompactionFailed("the summary is empty"),
+    Pinned("never push"),
+    ChildStarted(OTHER, "scout", "look around"),
+    ChildEnded(OTHER, "completed", turns=2),
     Rewound(1),
 ]
 """One event of each kind."""

@@ -25,7 +25,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
-from bridle.core.session import SessionSummary, summarise
+from bridle.core.summary import SessionSummary, summarise
 from bridle.stores.check import fsck, verify
 from tests.stores.sample import (
     OTHER,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from bridle.core.protocol import Record, RunEnded, SessionTitled
+from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
+from bridle.core.protocol import Compacted, Pinned, Record, RunEnded, SessionTitled
 from bridle.stores.markdown import event_markdown, message_markdown
 from tests.stores.sample import RUN, S, created
 
@@ -55,3 +55,14 @@ def test_every_part_is_shown_in_order():
 )
 def test_an_event_says_what_no_message_does(event: SessionTitled | RunEnded, shown: str):
     assert event_markdown(Record(1, 1000, event, "")) == shown
+
+
+def test_what_is_done_for_the_model_is_a_note():
+    compacted = Compacted(user_message("sum"), 1, 5, 40, 2, 9_000, 800, "m/x")
+
+    def shown(event: Compacted | Pinned) -> str:
+        return event_markdown(Record(1, 0, event, ""))
+
+    assert shown(compacted) == "*Compacted for the model: 40 messages to 2*\n\n"
+    assert shown(Pinned("be brief")) == "*Pinned:* be brief\n\n"
+    assert shown(Pinned("be brief", pinned=False)) == "*No longer pinned:* be brief\n\n"

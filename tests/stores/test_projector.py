@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 from bridle.core.codec import decode_record
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.messages import Message, Text, ToolCall, ToolResult
-from bridle.core.protocol import Event, MessageAdded, RunEnded, TurnEnded, TurnStarted
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
+from bridle.core.protocol import Compacted, Event, MessageAdded, Pinned, RunEnded, TurnEnded, TurnStarted
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.projector import PAGE_RECORDS, SessionProjector
-from tests.stores.sample import RUN, SAMPLES, CountingClock, S, created, finished, replied, said
+from tests.stores.sample import OTHER, RUN, SAMPLES, CountingClock, S, created, finished, replied, said
 from tests.stores.strategies import events
 
 
 def content(place: Path, session: SessionId = S) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((place / session).iterdir())}
+
+
+TURN_ENDED = next(event for event in SAMPLES if isinstance(event, TurnEnded))
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ async def test_the_files_of_a_short_session(store: EphemeralStore, projector: Se
             replied("I look.", "c1", "c2"),
             finished("c2", "second"),
             finished("c1", "first"),
-            TurnEnded(RUN, 1, SAMPLES[16].usage, SAMPLES[16].context),
+            TURN_ENDED,
             replied("All is well."),
             RunEnded(RUN, "failed", reason="tired"),
         ],
@@ -261,7 +264,7 @@ async def test_a_turn_cut_off_before_its_results_is_shown_and_completed_later(
 async def test_results_are_written_once_however_the_steps_fall(
     store: EphemeralStore, projector: SessionProjector, place: Path
 ):
-    log = [created(), said("go"), replied("I look.", "c1"), finished("c1", "found"), *SAMPLES[16:18]]
+    log = [created(), said("go"), replied("I look.", "c1"), finished("c1", "found"), TURN_ENDED]
     for seq, event in enumerate(log):
         await store.append(S, seq, [event])
         await projector.project(S)
@@ -356,3 +359,19 @@ async def test_an_unknown_session_makes_no_files(projector: SessionProjector, pl
         await projector.project(SessionId("../evil"))
 
     assert not place.exists()
+
+
+async def test_what_is_done_for_the_model_is_not_said_in_the_conversation(
+    store: EphemeralStore, projector: SessionProjector, place: Path
+):
+    """Kontekst reads the messages: a summary among them would be a prompt."""
+    plain = [created(), said("look"), replied("I look.", "c1"), finished("c1", "much"), said("more")]
+    compacted = Compacted(user_message("sum"), 0, 5, 3, 1, 900, 80, "m/x")
+    await store.append(S, 0, plain)
+    await projector.project(S)
+    expected = content(place)[f"{S}.jsonl"]
+    await store.append(OTHER, 0, [plain[0], Pinned("be brief"), *plain[1:4], compacted, plain[4]])
+    await projector.project(OTHER)
+
+    assert content(place, OTHER)[f"{OTHER}.jsonl"] == expected
+    assert b"Compacted for the model" in content(place, OTHER)["transcript.md"]

@@ -3,11 +3,14 @@ import os
 import pty
 
 from bridle.core.ids import CallId
-from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     BudgetWarned,
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
     Delta,
     Event,
     FilesChanged,
@@ -15,6 +18,8 @@ from bridle.core.protocol import (
     ModelReplied,
     ModelSwitched,
     Notice,
+    OutputsCleared,
+    Pinned,
     Question,
     QuestionAnswered,
     QuestionAsked,
@@ -556,3 +561,21 @@ def test_calls_of_code_whose_start_was_not_seen_are_shown_all_the_same():
     err = shown(inner_ended("read_file", "x"), ended())[1]
 
     assert err == "  » read_file ✓ 12 ms\n  ✓ 12 ms\n" + END
+
+
+def test_a_compaction_is_one_calm_line():
+    out, err = shown(
+        CompactionStarted("automatic", 0, 9_000, 40),
+        OutputsCleared((CallId("a"), CallId("b")), 9_000, 7_000),
+        Compacted(user_message("sum"), 2, 5, 40, 3, 9_000, 800, "m/x"),
+        CompactionFailed("no such key"),
+        Pinned("be brief"),
+    )
+
+    assert out == ""
+    assert err.splitlines()[:-1] == [
+        "cleared for the model: 2 old outputs, 2,000 tokens",
+        "compacted: 40 messages to 3, 9,000 tokens to 800",
+        "not compacted: no such key",
+        "pinned: be brief",
+    ]

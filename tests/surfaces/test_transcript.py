@@ -16,7 +16,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.surfaces.terminal import Screen
-from bridle.surfaces.transcript import describe_totals, local_time, transcript_lines
+from bridle.surfaces.transcript import describe_origin, describe_totals, local_time, transcript_lines
 from tests.surfaces.records import AT, CALL, RUN, SESSION, code_session, edit_session, records
 
 
@@ -59,7 +59,7 @@ def test_long_results_are_cut_and_other_parts_are_named():
     shown = lines(
         records(
             [
-                SessionCreated(SESSION, "/work", parent=SESSION),
+                SessionCreated(SESSION, "/work", parent=SESSION, forked_at=3),
                 RunStarted(RUN, "scripted/x"),
                 MessageAdded(user_message("")),
                 TurnStarted(RUN, 1),
@@ -73,7 +73,7 @@ def test_long_results_are_cut_and_other_parts_are_named():
     )
 
     assert shown[0] == "(no title)"
-    assert shown[2] == f"agent default in /work, forked from {SESSION}"
+    assert shown[2] == f"agent default in /work, forked from {SESSION} at event 3"
     assert shown[7:] == [
         "",
         "assistant",
@@ -138,3 +138,14 @@ def test_code_that_stands_in_the_reply_is_not_shown_again():
         '  » python text = await read_file("a.txt")',
     ]
     assert shown[17] == "    » read_file a.txt"
+
+
+def test_a_session_says_where_it_comes_from():
+    plain, child = SessionCreated(SESSION, "/work"), SessionCreated(SESSION, "/work", parent=SESSION)
+    fork = SessionCreated(SESSION, "/work", parent=SESSION, forked_at=7)
+
+    assert [describe_origin(created) for created in (plain, child, fork)] == [
+        "",
+        f"sub-agent of {SESSION}",
+        f"forked from {SESSION} at event 7",
+    ]

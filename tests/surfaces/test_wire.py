@@ -1,21 +1,30 @@
+from typing import get_args
+
 import jsonschema_rs
 import msgspec
 import pytest
 
+from bridle.core.blame import Blame, CompactionUse, ToolUse, Use
 from bridle.core.codec import encode
 from bridle.core.ids import CallId
-from bridle.core.messages import ToolResult
+from bridle.core.messages import Message, Text, ToolResult, Usage
 from bridle.core.protocol import (
     Aborted,
     ApprovalDecided,
     ApprovalRequested,
+    ChildEnded,
+    CompactionFailed,
     Lagged,
+    ModelReplied,
+    Outcome,
     RunEnded,
+    RunStarted,
+    SessionTitled,
     TextDelta,
     ToolFinished,
 )
 from bridle.surfaces.wire import EXIT_CODES, VERSION, DeniedCall, Ledger, Result, line_schema, result_schema
-from tests.surfaces.records import CALL, EDIT, RUN, SESSION, edit_session, records
+from tests.surfaces.records import CALL, EDIT, RUN, SESSION, edit_session, records, result
 
 USAGE = {"input": 220, "output": 15, "cache_read": 0, "cache_write": 0, "reasoning": 0}
 
@@ -38,6 +47,13 @@ def test_the_result_of_a_run_that_completed():
         usage=USAGE,
         cost=None,
         denied=[],
+        blame=Blame(
+            Use(turns=2, tool_calls=1, tokens=235, unpriced=2),
+            {},
+            {"edit_file": ToolUse(calls=1, duration_ms=3, tokens=8)},
+            {},
+            CompactionUse(),
+        ),
     )
 
 
@@ -94,8 +110,59 @@ def test_a_run_whose_end_could_not_be_stored_has_failed():
         usage=USAGE,
         cost=None,
         denied=[],
+        blame=Blame(
+            Use(turns=2, tool_calls=1, tokens=235, unpriced=2),
+            {},
+            {"edit_file": ToolUse(calls=1, duration_ms=3, tokens=8)},
+            {},
+            CompactionUse(),
+        ),
     )
     assert ledger.result.exit_code == 1
+
+
+def test_what_sub_agents_and_summaries_used_is_part_of_a_run_that_was_aborted():
+    ledger = Ledger(SESSION, RUN)
+    for record in records(
+        [
+            RunStarted(RUN, "scripted/x"),
+            ModelReplied(RUN, 1, Message("assistant", (Text("hi"),)), "end_turn", Usage(10, 1), cost=0.25),
+            ChildEnded(SESSION, "completed", turns=2, usage=Usage(100, 10), cost=0.5),
+            CompactionFailed("no", Usage(5), 0.125),
+            CompactionFailed("never asked"),
+        ]
+    ):
+        ledger.add(record)
+
+    ledger.add(Aborted(RUN, "no space left"))
+
+    assert ledger.result is not None
+    assert (ledger.result.usage["input"], ledger.result.cost) == (115, 0.875)
+
+
+def test_the_blame_of_a_run_leaves_out_earlier_ones_and_the_title():
+    other = type(RUN)("earlier")
+    ledger = Ledger(SESSION, RUN)
+    reply = Message("assistant", (Text("hi"),))
+    for record in records(
+        [
+            RunStarted(other, "scripted/x"),
+            ModelReplied(other, 1, reply, "end_turn", Usage(1000, 10)),
+            RunStarted(RUN, "scripted/x"),
+            SessionTitled("a title", "small/x", Usage(500, 5)),
+            ModelReplied(RUN, 1, reply, "end_turn", Usage(10, 1), cost=0.5),
+            RunEnded(RUN, "completed", "hi"),
+        ]
+    ):
+        ledger.add(record)
+
+    assert ledger.result is not None
+    assert ledger.result.blame == Blame(Use(turns=1, tokens=11, cost=0.5), {}, {}, {}, CompactionUse())
+
+
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+def test_what_ran_into_a_limit_has_an_answer_all_the_same(outcome: Outcome):
+    assert result(outcome=outcome).has_answer == (outcome in ("completed", "budget_exhausted", "limit"))
 
 
 def test_every_outcome_but_completed_has_an_exit_code_above_zero():
@@ -126,3 +193,17 @@ def test_the_schema_of_the_result_is_one_of_its_own():
 
     assert jsonschema_rs.is_valid(result_schema(), msgspec.json.decode(encode(ledger.result)))
     assert not jsonschema_rs.is_valid(result_schema(), {"type": "result"})
+
+
+def test_the_value_of_a_run_is_in_its_result():
+    ledger = Ledger(SESSION, RUN)
+    ended = RunEnded(RUN, "completed", '{"a": 1}', structured={"a": 1}, schema_warnings=("x", "y"))
+
+    for record in records([ended]):
+        ledger.add(record)
+
+    assert ledger.result is not None
+    assert (ledger.result.structured_output, ledger.result.schema_warnings) == ({"a": 1}, ["x", "y"])
+    encoded = msgspec.json.decode(encode(ledger.result))
+    jsonschema_rs.validate(result_schema(), encoded)
+    assert (encoded["structured_output"], encoded["schema_warnings"]) == ({"a": 1}, ["x", "y"])

@@ -9,6 +9,7 @@ import pytest
 from msgspec.json import encode
 
 import bridle.kernel
+import bridle.memory
 import bridle.tools
 from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.config.agents import DEFAULT_PROMPT_FILE
@@ -16,11 +17,15 @@ from bridle.config.settings import load_settings
 from bridle.core.tool import ToolSpec
 from bridle.tools.common import parameters
 
-MAX_SPECS_BYTES = 7000
+MAX_SPECS_BYTES = 9500
 MAX_PROMPT_BYTES = 900
 MAX_LINE_CHARS = 400
 FOLDER = Path(bridle.tools.__file__).parent
-FILES = [*sorted(FOLDER.rglob("*.md")), Path(bridle.kernel.__file__).with_name("python.md")]
+FILES = [
+    *sorted(FOLDER.rglob("*.md")),
+    Path(bridle.kernel.__file__).with_name("python.md"),
+    Path(bridle.memory.__file__).with_name("memory_search.md"),
+]
 TEXTS = [*FILES, DEFAULT_PROMPT_FILE]
 KINDS = ("string", "integer", "number", "boolean", "array", "object")
 

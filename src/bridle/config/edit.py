@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from bridle.config.document import (
     Document,
@@ -18,6 +18,7 @@ from bridle.config.document import (
     scan,
 )
 from bridle.config.duration import Duration
+from bridle.config.hooks import ENTRIES, HIDDEN, shown_entry
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
 from bridle.config.rules import text_of
@@ -58,9 +59,11 @@ def show(settings: Settings) -> list[Shown]:
                 continue
             text = "none" if value is None else literal(_plain(value))
             source = ", ".join(map(str, settings.source(*path)))
+            if path == ENTRIES:
+                text = literal([shown_entry(entry) for entry in value])
             if "headers" in path:
-                text = "(hidden)"
-            if path[-1] == "api_key_env":
+                text = HIDDEN
+            if path[-1] == "api_key_env" and value:
                 source += ", which is set" if path[1] in settings.api_keys else ", which is not set"
             rows.append(Shown(key_text(path), text, source))
     return rows
@@ -294,7 +297,9 @@ def _plain(value: Any) -> Any:
     items = _items(value)
     if items or isinstance(value, dict):
         return {name: _plain(item) for name, item in items.items()}
-    return [str(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [to_builtins(item) if isinstance(item, Struct) else str(item) for item in value]
+    return value
 
 
 def _items(value: Any) -> dict[str, Any]:

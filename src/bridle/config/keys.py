@@ -244,9 +244,9 @@ class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     enabled: bool = True
     max_depth: Annotated[int, Meta(ge=0, le=16, description="a whole number from 0 to 16")] = 3
-    max_running: Annotated[int, Meta(ge=1, le=256, description="a whole number from 1 to 256")] = 8
+    max_running: Annotated[int, Meta(ge=1, le=256, description="a whole number from 1 to 256")] = 32
     """At the same time, in one tree; others wait for their turn."""
-    max_children: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 32
+    max_children: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 100
     """Of one run, in all."""
     max_tokens: Count | None = None
     """What one child may use where its order does not say."""
@@ -258,9 +258,13 @@ class CommsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[comms]`: signed messages between agents of different processes and machines."""
 
     mode: Literal["off", "unix", "tcp"] = "off"
+    """Whether agents can talk to peers, and what is listened at: a socket of the user, or `address`."""
     name: Name = "bridle"
+    """What the socket is called: two processes that listen need two names."""
     address: Address = ""
-    """Where to listen with mode "tcp", on this machine only unless a peer is trusted elsewhere."""
+    """Where to listen with mode "tcp", on this machine only unless `other_machines` says otherwise."""
+    other_machines: bool = False
+    """Whether they may connect; what they send is signed, and can be read by everybody on the way."""
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -276,7 +280,7 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_file_bytes: Count = 10 * 1024 * 1024
     max_output_bytes: Count = 64 * 1024
     timeout: Duration = Duration(600)
-    max_parallel: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 10
+    max_parallel: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 32
     bash_timeout: Duration = Duration(120)
     background_after: Duration = Duration(60)
     web_timeout: Duration = Duration(30)

@@ -13,7 +13,7 @@ from bridle.core.errors import ConfigError
 
 LayerName = Literal["default", "user", "project", "flag"]
 
-JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny")}
+JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny"), ("hooks", "entries")}
 """Lists that grow from layer to layer instead of being replaced."""
 
 CREDENTIALS = ("api_key_env", "headers")
@@ -85,8 +85,8 @@ def check(layer: Layer, shape: type[Struct]) -> None:
 def merge(layers: Iterable[Layer]) -> Merged:
     """Lay layers over each other, the lowest first.
 
-    Tables are merged, rule lists joined, everything else is replaced. A provider that gets another
-    address loses the credentials of the layers below.
+    Tables are merged, the lists of rules and hooks joined, everything else is replaced. A provider that
+    gets another address loses the credentials of the layers below.
     """
     merged = Merged({}, {})
     for layer in layers:

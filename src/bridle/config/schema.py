@@ -19,7 +19,7 @@ from bridle.config.duration import Delay, Duration, parse_duration
 from bridle.config.rules import RuleTable, RuleText, read_rule
 from bridle.core.errors import ConfigError
 
-PRIVATE_KEYS = frozenset({"api_key_env", "headers"})
+PRIVATE_KEYS = frozenset({"api_key_env", "env", "headers"})
 """Keys whose values are not repeated in a message: people paste a secret there."""
 
 MAX_SHOWN_CHARS = 60
@@ -56,8 +56,10 @@ def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
     """Find what is wrong with a parsed value of a kind: a struct or the type of a field."""
     kind = _without_none(kind)
     match _container(kind):
-        case "struct" | "dict" if not isinstance(value, dict):
+        case "struct" | "dict" | "choice" if not isinstance(value, dict):
             yield _wrong(path, "a table", value)
+        case "choice":
+            yield from _choice_problems(value, kind, path)
         case "struct":
             known = _field_types(kind)
             for key, item in value.items():
@@ -65,6 +67,9 @@ def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
                     yield from problems(item, known[key], (*path, key))
                 else:
                     yield Problem((*path, key), *_unknown((*path, key), known))
+            for field in fields(kind):
+                if field.required and field.name not in value:
+                    yield Problem(path, f"{key_text(path)} has no {field.name}")
         case "dict":
             key_kind, item_kind = get_args(kind)
             for key, item in value.items():
@@ -172,6 +177,21 @@ def _leaf_problems(value: Any, kind: Any, path: KeyPath) -> Iterator[Problem]:
         yield Problem(path, f"{key_text(path)}: {one_line(error.message)}", error.hint)
 
 
+def _choice_problems(value: dict[str, Any], kind: Any, path: KeyPath) -> Iterator[Problem]:
+    """Judge a table by the one of several structs that its tag names."""
+    configs = {part.__struct_config__.tag: part for part in get_args(kind)}
+    tag_field = next(iter(configs.values())).__struct_config__.tag_field
+    if tag_field not in value:
+        yield Problem(path, f"{key_text(path)} has no {tag_field}", f"one of {', '.join(configs)}")
+        return
+    tag = value[tag_field]
+    if not isinstance(tag, str) or tag not in configs:
+        yield _wrong((*path, tag_field), f"one of {', '.join(configs)}", tag)
+        return
+    rest = {key: item for key, item in value.items() if key != tag_field}
+    yield from problems(rest, configs[tag], path)
+
+
 def _rule_problems(value: dict[str, Any], kind: Any, path: KeyPath) -> Iterator[Problem]:
     wrong = list(problems(value, RuleTable, path))
     if not wrong and "rule" not in value:
@@ -235,9 +255,11 @@ def _field_types(shape: type[Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in fields(shape)}
 
 
-def _container(kind: Any) -> Literal["struct", "dict", "tuple", "leaf"]:
+def _container(kind: Any) -> Literal["struct", "choice", "dict", "tuple", "leaf"]:
     if isinstance(kind, type) and issubclass(kind, Struct):
         return "struct"
+    if get_origin(kind) in (Union, types.UnionType):
+        return "choice"
     if get_origin(kind) is dict:
         return "dict"
     return "tuple" if get_origin(kind) is tuple else "leaf"
@@ -250,7 +272,8 @@ def _is_rule(kind: Any) -> bool:
 def _without_none(kind: Any) -> Any:
     """Return X of `X | None`: no text can say None."""
     if get_origin(kind) in (Union, types.UnionType):
-        return next(part for part in get_args(kind) if part is not type(None))
+        parts = [part for part in get_args(kind) if part is not type(None)]
+        return parts[0] if len(parts) == 1 else kind
     return kind
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bridle.config.document import KeyPath, key_text, parse_key
+from bridle.config.hooks import FoundHook, find_hooks, with_programs
 from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
 from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
@@ -68,6 +69,8 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The keys found in the environment, by provider."""
     kontekst: KontekstConfig | None = None
     """The Kontekst installation that `home` lies beside."""
+    hooks_found: tuple[FoundHook, ...] = ()
+    """The hooks with where each stands; also those of a project that is not trusted."""
 
     @property
     def written(self) -> Path:
@@ -108,10 +111,14 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
     if kontekst := kontekst_of(home, environ):
         layers.append(kontekst_layer(kontekst))
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
-        layers.append(user)
-    if project and (kept := _read_project(home, project, merge(layers), user)):
+        layers.append(with_programs(user, home))
+    untrusted: Layer | None = None
+    has_lapsed = False
+    if project and (theirs := _read_project_layer(project)):
+        kept = _judge_project(home, project, theirs, merge(layers), user)
         held, warnings = kept.held, kept.warnings
         layers.append(replace(kept.layer, tree=in_project(kept.layer.tree, project, cwd)))
+        untrusted, has_lapsed = (theirs if warnings else None), kept.has_lapsed
     if flags:
         layers.append(_flag_layer(flags))
     merged = merge(layers)
@@ -129,6 +136,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
         kontekst=kontekst,
+        hooks_found=find_hooks(layers, untrusted, has_lapsed=has_lapsed),
     )
 
 
@@ -149,10 +157,13 @@ def find_user_folder(environ: Mapping[str, str]) -> Path | None:
     return _real(Path(environ["HOME"])) if environ.get("HOME") else None
 
 
-def _read_project(home: Path, project: Path, below: Merged, user: Layer | None) -> Kept | None:
-    layer = read_layer("project", project / PROJECT_FOLDER / CONFIG_FILE, ConfigFile, within=project)
-    if layer is None:
-        return None
+def _read_project_layer(project: Path) -> Layer | None:
+    folder = project / PROJECT_FOLDER
+    layer = read_layer("project", folder / CONFIG_FILE, ConfigFile, within=project)
+    return layer and with_programs(layer, folder, project)
+
+
+def _judge_project(home: Path, project: Path, layer: Layer, below: Merged, user: Layer | None) -> Kept:
     config = build(below.tree, ConfigFile)
     return withhold(
         layer,
@@ -161,6 +172,7 @@ def _read_project(home: Path, project: Path, below: Merged, user: Layer | None) 
             mode=config.rules.mode,
             user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
             providers=config.providers,
+            children=config.children,
         ),
         lambda layer: trust_state(home, project, layer),
     )
@@ -207,6 +219,14 @@ def _api_keys(config: ConfigFile, environ: Mapping[str, str]) -> Iterator[tuple[
 
 def _is_project(folder: Path, home: Path) -> bool:
     return os.path.isdir(folder / PROJECT_FOLDER) and _real(folder / PROJECT_FOLDER) != home
+
+
+def project_root(environ: Mapping[str, str], cwd: Path) -> Path:
+    """Return where the project of a folder starts, whatever its settings say; raises ConfigError."""
+    cwd = _real(cwd)
+    home, user_folder = find_home(environ, cwd), find_user_folder(environ)
+    project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
+    return _find_root(cwd, project, user_folder)
 
 
 def _find_root(cwd: Path, project: Path | None, user_folder: Path | None) -> Path:

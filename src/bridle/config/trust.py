@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from bridle.config.document import KeyPath, key_text, literal
-from bridle.config.keys import LimitSettings, ProviderSettings
+from bridle.config.keys import ChildSettings, LimitSettings, ProviderSettings
 from bridle.config.layers import Layer
 from bridle.config.schema import build
 from bridle.core.permission import Mode
@@ -54,14 +54,21 @@ class Kept(Struct, frozen=True):
     held: tuple[Held, ...] = ()
     """Keys that take effect through trust alone; they are in the layer if the project is trusted."""
     warnings: tuple[str, ...] = ()
+    has_lapsed: bool = False
+    """The project was trusted and has changed since."""
 
 
 def withheld_settings(
-    tree: dict[str, Any], *, mode: Mode, user_limits: LimitSettings, providers: Mapping[str, ProviderSettings]
+    tree: dict[str, Any],
+    *,
+    mode: Mode,
+    user_limits: LimitSettings,
+    providers: Mapping[str, ProviderSettings],
+    children: ChildSettings,
 ) -> Iterator[Withheld]:
     """Name the keys of a project's `config.toml` that may not take effect.
 
-    `mode` and `providers` are what the layers below say, `user_limits` the limits the user chose.
+    `mode`, `providers` and `children` are what the layers below say, `user_limits` the limits the user chose.
     """
     yield from withheld_permissions(tree, mode=mode, mode_path=("rules", "mode"), user_limits=user_limits)
     yield from withheld_model_files(tree, providers)
@@ -77,8 +84,17 @@ def withheld_settings(
     for table in ("serve", "grpc"):
         for key in tree.get(table, {}):
             yield Withheld((table, key), "a project may not decide how the daemon is reached")
+    for key in tree.get("comms", {}):
+        yield Withheld(("comms", key), "a project may not decide who can write to your agents")
+    yield from withheld_hooks(tree.get("hooks", {}))
+    for key, value in tree.get("children", {}).items():
+        if _is_looser(value, getattr(children, key)):
+            yield Withheld(("children", key), "a project may not let sub-agents do more than you do")
     for key in tree.get("store", {}):
         yield Withheld(("store", key), "a project may not decide how your sessions are kept")
+    for key, value in tree.get("memory", {}).items():
+        if key != "min_score" and (key, value) != ("enabled", False):
+            yield Withheld(("memory", key), "a project may not decide what is done with what you said")
     why = "a project may not decide where requests and keys go"
     for name, provider in tree.get("providers", {}).items():
         if name not in providers:
@@ -87,6 +103,23 @@ def withheld_settings(
         for key in provider:
             if key not in PROJECT_PROVIDER_KEYS:
                 yield Withheld(("providers", name, key), why)
+
+
+def _is_looser(new: Any, old: Any) -> bool:
+    """Tell whether a value lets more through than another: a yes, a larger number, a longer list of names."""
+    if isinstance(old, tuple):
+        return bool(old) and (not new or not set(new) <= set(old))
+    return old is not None and bool(new > old)
+
+
+def withheld_hooks(hooks: dict[str, Any]) -> Iterator[Withheld]:
+    """Name every hook of a project, as each is code that runs, and whatever bounds those of the user."""
+    for key, value in hooks.items():
+        if key != "entries":
+            yield Withheld(("hooks", key), "a project may not decide how your hooks run")
+            continue
+        for index in range(len(value)):
+            yield Withheld(("hooks", key, index), "a project may not run code of its own by itself")
 
 
 def withheld_permissions(
@@ -137,21 +170,28 @@ def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], Tr
     if state == "trusted":
         return Kept(layer, held)
     tree = layer.tree
-    for item in items:
+    for item in reversed(items):  # so that what is left of a list keeps its numbers
         tree = _without(tree, item.path)
     warnings = [f"{one.place}: {one.key} has no effect: {one.why} ({HINTS[state]})" for one in held]
-    return Kept(Layer(layer.source, tree, layer.text), held, tuple(warnings))
+    return Kept(Layer(layer.source, tree, layer.text), held, tuple(warnings), state == "changed")
 
 
 def _at(tree: dict[str, Any], path: KeyPath) -> Any:
     value: Any = tree
     for part in path:
-        value = value.get(str(part)) if isinstance(value, dict) else None
+        if isinstance(value, list) and isinstance(part, int):
+            value = value[part]
+        else:
+            value = value.get(str(part)) if isinstance(value, dict) else None
     return value
 
 
-def _without(tree: dict[str, Any], path: KeyPath) -> dict[str, Any]:
+def _without(tree: Any, path: KeyPath) -> Any:
     key, *rest = path
-    if not rest:
-        return {name: value for name, value in tree.items() if name != key}
-    return {name: _without(value, tuple(rest)) if name == key else value for name, value in tree.items()}
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    kept = [
+        (name, _without(value, tuple(rest)) if name == key else value)
+        for name, value in items
+        if rest or name != key
+    ]
+    return dict(kept) if isinstance(tree, dict) else [value for _, value in kept]

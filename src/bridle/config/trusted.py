@@ -5,7 +5,8 @@
 ```
 
 A project is trusted as it was looked at: one byte more or less in one of its files, a file more or
-less, and it is not.
+less, and it is not. Its files are its settings, its agents, and the programs of its hooks: those in
+`.bridle/hooks`, and those that an entry names.
 """
 
 import hashlib
@@ -18,14 +19,25 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from bridle.config.document import parse_toml
+from bridle.config.hooks import program_files
 from bridle.config.keys import AGENT_NAME_PATTERN
 from bridle.config.layers import Layer
-from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE, TRUST_FILE
+from bridle.config.places import (
+    AGENTS_FOLDER,
+    CONFIG_FILE,
+    HOOKS_FOLDER,
+    PROJECT_FOLDER,
+    PROMPT_FILE,
+    TRUST_FILE,
+)
 from bridle.config.textfile import MAX_TEXT_BYTES, locked, read_head, read_text, write_text
 from bridle.config.trust import TrustState
 from bridle.core.errors import ConfigError
 
 MAX_AGENTS = 1000
+MAX_HOOK_FILES = 1000
+MAX_PROGRAM_BYTES = 64 * 1024 * 1024
 
 Fingerprint = dict[str, str]
 """The digests of a project's files, by their paths in it."""
@@ -100,6 +112,13 @@ def _read_files(project: Path) -> Iterator[tuple[str, bytes]]:
         if head.size_bytes > MAX_TEXT_BYTES:
             raise ConfigError(f"{project / name}: is larger than 1 MiB")
         yield name, head.data
+    for name in _program_names(project):
+        head = read_head(project / name, MAX_PROGRAM_BYTES, within=project)
+        if head is None:
+            continue
+        if head.size_bytes > MAX_PROGRAM_BYTES:
+            raise ConfigError(f"{project / name}: is larger than 64 MiB")
+        yield name, head.data
 
 
 def _names(project: Path) -> Iterator[str]:
@@ -117,6 +136,23 @@ def _names(project: Path) -> Iterator[str]:
     for agent in sorted(name for name in agents if re.fullmatch(AGENT_NAME_PATTERN, name)):
         for file in (CONFIG_FILE, PROMPT_FILE):
             yield f"{PROJECT_FOLDER}/{AGENTS_FOLDER}/{agent}/{file}"
+
+
+def _program_names(project: Path) -> list[str]:
+    """Return the files that hooks may run, in a fixed order."""
+    names: set[str] = set()
+    for folder, _, files in os.walk(project / PROJECT_FOLDER / HOOKS_FOLDER):
+        names.update(os.path.relpath(os.path.join(folder, file), project) for file in files)
+        if len(names) > MAX_HOOK_FILES:
+            raise ConfigError(f"{project}: has more than {MAX_HOOK_FILES:,} files for hooks")
+    text = read_text(project / PROJECT_FOLDER / CONFIG_FILE, within=project) or ""
+    with suppress(ConfigError):  # then no hook of it runs
+        for named in program_files(parse_toml(text, CONFIG_FILE)):
+            for base in (PROJECT_FOLDER, ""):
+                name = os.path.normpath(os.path.join(base, named))
+                if not name.startswith("..") and os.path.isfile(project / name):
+                    names.add(name)
+    return sorted(names)
 
 
 def _digest(data: bytes) -> str:

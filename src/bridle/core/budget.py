@@ -1,15 +1,28 @@
-"""What a run may use (Limits) and what it has left (Budget): reserve before spending, settle after."""
+"""What a run may use (Limits) and what it has left (Budget): reserve before spending, settle after.
 
-from typing import Literal
+The children of a run spend out of its budget, so budgets form a tree (`pool.py`). Tokens, tool calls
+and cost are shared in it; turns and wall time bound each budget on its own, a child's no less than its
+parent's.
+"""
+
+import math
+from typing import Literal, cast
 
 from msgspec import Struct
+
+from bridle.core.errors import UsageError
+from bridle.core.model import Price
+from bridle.core.pool import Pool
 
 BudgetKind = Literal["tokens", "duration", "tool_calls", "cost", "turns"]
 SharePolicy = Literal["equal", "proportional", "fixed", "remaining"]
 
-_COUNTED: tuple[BudgetKind, ...] = ("tokens", "tool_calls", "cost")
+_SHARED = ("tokens", "tool_calls", "cost")
 
 WARN_AT = 0.8  # share of a limit at which the user is warned once
+
+_PICO = 10**12  # dollars are counted in whole parts of this size, so that sums come out even
+_MOST_DOLLARS = 1e15
 
 
 class Limits(Struct, frozen=True, omit_defaults=True):
@@ -20,7 +33,6 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     tool_calls: int | None = None
     cost: float | None = None
     turns: int | None = None
-    """Enforced by the loop, which ends the run with the outcome "limit"."""
 
     def over(self, other: "Limits") -> "Limits":
         """Return these limits with `other` filling the gaps."""
@@ -31,6 +43,13 @@ class Limits(Struct, frozen=True, omit_defaults=True):
             }
         )
 
+    def check(self) -> None:
+        """Refuse what is no amount; raises UsageError."""
+        for name in self.__struct_fields__:
+            amount = getattr(self, name)
+            if amount is not None and not 0 <= amount < math.inf:
+                raise UsageError(f"{name}: {amount} cannot be a limit", hint="a number, 0 or more")
+
 
 class Share(Struct, frozen=True):
     """Which part of what its parent has left a child may use."""
@@ -39,11 +58,31 @@ class Share(Struct, frozen=True):
     weight: float = 1.0
     """Proportional: its weight among `weights`."""
     weights: float = 1.0
-    """Proportional: the sum of all weights."""
+    """Proportional: the sum of the weights of all that still get a share, this one among them."""
     among: int = 1
-    """Equal: how many share."""
+    """Equal: how many still get a share, this one among them."""
     limits: Limits = Limits()
     """Fixed: the amounts; with another policy they bound it further."""
+
+    def check(self) -> None:
+        """Refuse what is no part of a whole; raises UsageError."""
+        self.limits.check()
+        if self.among < 1:
+            raise UsageError(f"a budget cannot be shared among {self.among}", hint="1 or more")
+        if not (0 <= self.weight <= self.weights < math.inf and self.weights > 0):
+            raise UsageError(
+                f"{self.weight:g} is no weight among {self.weights:g}",
+                hint="a number, 0 or more and at most the sum",
+            )
+
+    def part_of(self, left: int) -> int:
+        """Return the part of what is left that this share is, if it is one."""
+        if self.policy == "equal":
+            return left // self.among
+        if self.policy == "proportional":
+            (weight, by), (weights, of) = self.weight.as_integer_ratio(), self.weights.as_integer_ratio()
+            return left * weight * of // (by * weights)
+        return left
 
 
 class Spend(Struct, frozen=True):
@@ -80,61 +119,145 @@ class Level(Struct, frozen=True):
 
 
 class Budget:
-    """Track one run's use against its limits.
+    """Track one run's use, and that of its children, against its limits.
 
-    Invariant: what was granted by `reserve` and not yet settled, plus what was settled, never
-    exceeds a limit at the moment of granting. Settling may record more than was reserved (a model
-    can answer longer than estimated); then nothing further is granted.
+    Invariant: what was granted by `reserve` and not yet settled, plus what was settled, plus what is set
+    aside for children, never exceeds a limit at the moment of granting. Settling may record more than was
+    reserved (a model can answer longer than estimated): it counts in every budget above too, and then
+    nothing further is granted.
     """
 
-    def __init__(self, limits: Limits, started_s: float, used: Spend | None = None) -> None:
+    def __init__(
+        self, limits: Limits, started_s: float, used: Spend | None = None, *, warn_at: float = WARN_AT
+    ) -> None:
+        """Begin with what was used before; raises UsageError for limits that are no amounts."""
+        limits.check()
+        spent = _units(used or Spend())
         self.limits = limits
-        self.used = used or Spend()
-        self.reserved = Spend()
         self._started_s = started_s
+        self._warn_at = warn_at
         self._warned: set[BudgetKind] = set()
+        self._pool = Pool(_limited(limits), {kind: spent[kind] for kind in _SHARED})
+        self._turns = Pool({} if limits.turns is None else {"turns": limits.turns}, {"turns": spent["turns"]})
+        """Apart, as they are not shared."""
+
+    @property
+    def used(self) -> Spend:
+        """Return what was settled, here and below."""
+        return _spend({**self._pool.used, **self._turns.used})
+
+    @property
+    def reserved(self) -> Spend:
+        """Return what is reserved, here and below."""
+        return _spend({**self._pool.held, **self._turns.held})
+
+    @property
+    def set_aside(self) -> Spend:
+        """Return what children may still claim and nobody else may."""
+        return _spend({"turns": 0, **{kind: self._pool.set_aside(kind) for kind in _SHARED}})
+
+    # ------------------------------------------------------------------ spending
 
     def reserve(self, amount: Spend) -> Level | None:
-        """Set an amount aside; return None when it fits, else the kind that stands in the way."""
-        planned = self.used + self.reserved + amount
-        for kind in _COUNTED:
-            limit = getattr(self.limits, kind)
-            if limit is not None and getattr(amount, kind) > 0 and getattr(planned, kind) > limit:
-                return Level(kind, getattr(self.used, kind), limit)
-        self.reserved = self.reserved + amount
+        """Hold an amount; return None when it fits, else the kind that stands in the way."""
+        units = _units(amount)
+        turns = {"turns": units.pop("turns")}
+        if blocked := self._pool.hold(units):
+            return _level(*blocked)
+        if blocked := self._turns.hold(turns):
+            self._pool.settle(units, {})
+            return _level(*blocked)
         return None
 
     def settle(self, reserved: Spend, actual: Spend) -> None:
-        """Turn a reservation into what was really used."""
-        self.reserved = self.reserved - reserved
-        self.used = self.used + actual
+        """Turn a reservation into what was really used; that counts even if the budget is closed by now."""
+        held, used = _units(reserved), _units(actual)
+        self._turns.settle({"turns": held.pop("turns")}, {"turns": used.pop("turns")})
+        self._pool.settle(held, used)
+
+    def affordable_output(self, input_tokens: int, price: Price | None, most: int) -> int | None:
+        """Return how many tokens of output can be paid for beside the input, at most `most`.
+
+        None when it is not even one: then `reserve` of `most_spent` with one says why. Where the price is
+        not known, a cost limit stands in the way only once it is used up.
+        """
+        fits = most
+        tokens, cost = self._pool.left("tokens"), self._pool.left("cost")
+        if tokens is not None:
+            fits = min(fits, tokens - input_tokens)
+        if cost is not None:
+            per_input, per_output = _rates(input_tokens, price)
+            rest = cost - per_input * input_tokens
+            if cost == 0 or rest < 0:
+                return None
+            fits = min(fits, rest // per_output) if per_output else fits
+        return fits if fits >= 1 else None
+
+    # ------------------------------------------------------------------ sharing
+
+    def share(self, share: Share, now_s: float) -> "Budget":
+        """Return a child's budget, which is to be closed at the child's end; raises UsageError."""
+        share.check()
+        wanted = _limited(share.limits)
+        limit: dict[str, int] = {}
+        owned: set[str] = set()
+        for kind in _SHARED:
+            left = self._pool.left(kind)
+            is_part = share.policy in ("equal", "proportional") or (
+                share.policy == "fixed" and kind in wanted
+            )
+            if left is not None and is_part:
+                limit[kind] = min(share.part_of(left), wanted.get(kind, left))
+                owned.add(kind)
+            elif kind in wanted:
+                limit[kind] = wanted[kind]
+        turns = [most for most in (share.limits.turns, self.limits.turns) if most is not None]
+        times = [
+            time_s for time_s in (share.limits.duration_s, self.remaining_s(now_s)) if time_s is not None
+        ]
+        limits = Limits(
+            tokens=limit.get("tokens"),
+            duration_s=min(times, default=None),
+            tool_calls=limit.get("tool_calls"),
+            cost=limit["cost"] / _PICO if "cost" in limit else None,
+            turns=min(turns, default=None),
+        )
+        child = Budget(limits, now_s, warn_at=self._warn_at)
+        child._pool = self._pool.child(limit, frozenset(owned))
+        return child
+
+    def close(self) -> None:
+        """Give back what is not used, here and below, and grant nothing any more; twice is once."""
+        self._pool.close()
+        self._turns.close()
+
+    # ------------------------------------------------------------------ what is left
 
     def levels(self, now_s: float) -> list[Level]:
-        """Return how full each limited kind is."""
-        amounts = {
-            "tokens": self.used.tokens,
-            "duration": now_s - self._started_s,
-            "tool_calls": self.used.tool_calls,
-            "cost": self.used.cost,
-        }
-        limits: dict[BudgetKind, float | None] = {
-            "tokens": self.limits.tokens,
-            "duration": self.limits.duration_s,
-            "tool_calls": self.limits.tool_calls,
-            "cost": self.limits.cost,
-        }
-        return [Level(kind, amounts[kind], limit) for kind, limit in limits.items() if limit is not None]
+        """Return how full each kind is that has a limit here."""
+        found = {kind: _level(kind, self._pool) for kind in self._pool.limit}
+        if self.limits.duration_s is not None:
+            found["duration"] = Level("duration", now_s - self._started_s, self.limits.duration_s)
+        if self.limits.turns is not None:
+            found["turns"] = _level("turns", self._turns)
+        return [
+            found[kind] for kind in ("tokens", "duration", "tool_calls", "cost", "turns") if kind in found
+        ]
 
     def exhausted(self, now_s: float) -> Level | None:
-        """Return the first kind that is used up, if any."""
-        return next((level for level in self.levels(now_s) if level.used >= level.limit), None)
+        """Return the first kind that is used up, here or in a budget this one draws on."""
+        _, *above = self._pool.path()
+        drawn_on = [_level(kind, pool) for pool in above for kind in pool.limit]
+        return next((level for level in (*self.levels(now_s), *drawn_on) if level.used >= level.limit), None)
 
     def new_warnings(self, now_s: float) -> list[Level]:
         """Return the kinds that passed the warning share since the last call, each once."""
         fresh = [
             level
             for level in self.levels(now_s)
-            if level.kind not in self._warned and level.limit > 0 and level.used >= WARN_AT * level.limit
+            if level.kind not in self._warned
+            and level.limit > 0
+            and level.used >= self._warn_at * level.limit
         ]
         self._warned.update(level.kind for level in fresh)
         return fresh
@@ -146,7 +269,68 @@ class Budget:
         return max(0.0, self._started_s + self.limits.duration_s - now_s)
 
     def remaining_tokens(self) -> int | None:
-        """Return the tokens neither used nor reserved, or None without a limit."""
-        if self.limits.tokens is None:
-            return None
-        return max(0, self.limits.tokens - self.used.tokens - self.reserved.tokens)
+        """Return the tokens that may still be reserved, or None without a limit."""
+        return self._pool.left("tokens")
+
+    def remaining_cost(self) -> float | None:
+        """Return the dollars that may still be reserved, or None without a limit."""
+        left = self._pool.left("cost")
+        return None if left is None else left / _PICO
+
+
+def most_spent(input_tokens: int, output_tokens: int, price: Price | None) -> Spend:
+    """Return the most that one request can use, to reserve it: all input at its dearest price.
+
+    It costs something even where the price is not known, so that a cost limit that is used up, or 0,
+    lets no request through.
+    """
+    per_input, per_output = _rates(input_tokens, price)
+    cost = max(1, per_input * input_tokens + per_output * output_tokens)
+    return Spend(tokens=input_tokens + output_tokens, cost=cost / _PICO, turns=1)
+
+
+def _rates(input_tokens: int, price: Price | None) -> tuple[int, int]:
+    """Return what a token of input and one of output cost at most; nothing where that is not known."""
+    if price is None:
+        return 0, 0
+    price = price.for_context(input_tokens)
+    dearest = max(price.input, price.cache_read, price.cache_write)
+    return _rate(dearest), _rate(price.output)
+
+
+def _rate(dollars_per_million: float) -> int:
+    return -(-_pico(dollars_per_million) // 1_000_000)
+
+
+def _pico(dollars: float) -> int:
+    return round(max(0.0, min(dollars, _MOST_DOLLARS)) * _PICO)
+
+
+def _units(amount: Spend) -> dict[str, int]:
+    return {
+        "tokens": max(0, amount.tokens),
+        "tool_calls": max(0, amount.tool_calls),
+        "cost": _pico(amount.cost),
+        "turns": max(0, amount.turns),
+    }
+
+
+def _limited(limits: Limits) -> dict[str, int]:
+    """Return the limits of what is shared."""
+    cost = None if limits.cost is None else _pico(limits.cost)
+    found = {"tokens": limits.tokens, "tool_calls": limits.tool_calls, "cost": cost}
+    return {kind: limit for kind, limit in found.items() if limit is not None}
+
+
+def _spend(units: dict[str, int]) -> Spend:
+    return Spend(units["tokens"], units["tool_calls"], units["cost"] / _PICO, units["turns"])
+
+
+def _level(kind: str, pool: Pool) -> Level:
+    """Say how full a kind is; what is closed is full."""
+    used = pool.used[kind]
+    limit = used if pool.is_closed else pool.limit[kind]
+    scale = _PICO if kind == "cost" else 1
+    return Level(
+        cast(BudgetKind, kind), used / scale if scale > 1 else used, limit / scale if scale > 1 else limit
+    )

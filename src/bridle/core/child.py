@@ -55,6 +55,7 @@ class ChildView(Struct, frozen=True, omit_defaults=True):
     """Its answer, once it has one."""
     error: str = ""
     running_ms: int = 0
+    turns: int = 0
     usage: Usage = Usage()
     cost: float | None = None
     inherited: int = 0

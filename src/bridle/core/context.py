@@ -9,6 +9,7 @@ parted from its results, and the first message sent is never a tool result.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -25,6 +26,8 @@ class Counted(Struct, frozen=True):
 
     message: Message
     tokens: int
+    kind: Literal["", "summary", "correction"] = ""
+    """What a compaction left, which is always sent; or what the user said while a run was active."""
 
 
 class ContextUsage(Struct, frozen=True, omit_defaults=True):
@@ -104,12 +107,15 @@ def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> F
     """Choose what to send; raises ProviderError when not even the newest exchange fits.
 
     Earlier exchanges go first, oldest first; then the oldest exchanges of this run, but never its
-    prompt and never the newest exchange.
+    prompt, never the newest exchange and never what a compaction left.
     """
     run_tokens = sum(item.tokens for item in run)
-    kept_earlier = _newest(_exchanges(earlier), earlier_budget(window, run_tokens))
+    summary = [item for item in earlier[:1] if item.kind == "summary"]
+    budget = earlier_budget(window, run_tokens + _size(summary))
+    newest = _newest(_exchanges(earlier[len(summary) :]), budget, may_begin_anyhow=bool(summary))
+    kept_earlier = summary + newest
     prompt, rest = list(run[:1]), _exchanges(run[1:])
-    room = window.tokens - window.system - window.tools - window.reserve
+    room = window.tokens - window.system - window.tools - window.reserve - _size(summary)
     while len(rest) > 1 and _size(prompt) + sum(map(_size, rest)) > room:
         rest.pop(0)
     kept_run = prompt + [item for exchange in rest for item in exchange]
@@ -146,14 +152,14 @@ def _exchanges(items: Sequence[Counted]) -> list[list[Counted]]:
     return groups
 
 
-def _newest(exchanges: list[list[Counted]], budget: int) -> list[Counted]:
+def _newest(exchanges: list[list[Counted]], budget: int, *, may_begin_anyhow: bool) -> list[Counted]:
     kept: list[list[Counted]] = []
     for exchange in reversed(exchanges):
         budget -= _size(exchange)
         if budget < 0:
             break
         kept.append(exchange)
-    while kept and kept[-1][0].message.role != "user":
+    while kept and kept[-1][0].message.role != "user" and not may_begin_anyhow:
         kept.pop()  # vendors want the first message to be the user's
     return [item for exchange in reversed(kept) for item in exchange]
 

@@ -10,7 +10,8 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Command, Delta, Record, RunEnded
 from bridle.core.revision import FileChange
-from bridle.core.session import Session, SessionSummary
+from bridle.core.session import Session
+from bridle.core.summary import SessionSummary
 from bridle.core.tool import ToolSpec
 
 

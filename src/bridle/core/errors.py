@@ -14,6 +14,7 @@ BridleError                    what happened, to which thing; `hint` says what t
 │   └── StoreFull              no space left on the device
 ├── ProviderError              the model call failed (`kind` is the taxonomy)
 ├── ToolError                  a tool refused or failed; its text goes to the model
+├── HookError                  a hook could not be asked, or its answer makes no sense
 └── IllegalTransition          the loop was asked for a move its table does not have
 ```
 """
@@ -126,6 +127,14 @@ class ProviderError(BridleError):
 
 class ToolError(BridleError):
     """A tool refused or failed; its text is the result the model sees."""
+
+
+class HookError(BridleError):
+    """A hook could not be asked, or its answer makes no sense; `raw` is what it answered."""
+
+    def __init__(self, message: str, *, raw: bytes = b"") -> None:
+        super().__init__(message)
+        self.raw = raw
 
 
 class IllegalTransition(BridleError):

@@ -7,13 +7,15 @@
 
 A hook answers with a decision and patches. What it may do is its capability: `observe` only looks,
 `guardrail` may deny, `rewrite` may deny and patch. Hooks run by priority, then registration; the
-first deny ends the round; of two patches to one field the later wins.
+first deny ends the round; of two patches to one field the later wins. A hook sees what those before it
+have rewritten, so that a guardrail judges what would really happen.
 """
 
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import StopReason, Usage
@@ -42,6 +44,9 @@ DEFAULT_FAILURE_POLICY: dict[Capability, FailurePolicy] = {
     "guardrail": "fail_closed",
     "rewrite": "fail_closed",
 }
+
+MAX_ID_CHARS = 100
+MAX_TIMEOUT_MS = 600_000
 
 
 class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
@@ -147,6 +152,13 @@ PATCH_POINT: dict[type, HookPoint] = {
 }
 
 
+class HookResponse(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a hook says, in the words of the wire; all of it may be left out, for no opinion."""
+
+    decision: Allow | Deny | None = None
+    patches: tuple[Patch, ...] = ()
+
+
 class InProcessRuntime(Struct, frozen=True, tag_field="type", tag="in_process", forbid_unknown_fields=True):
     """A function that the embedding program has registered under a name."""
 
@@ -159,6 +171,8 @@ class CommandRuntime(Struct, frozen=True, tag_field="type", tag="command", forbi
     command: str
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    dialect: Literal["bridle", "claude"] = "bridle"
+    """"claude" speaks to it as Claude Code does, for a hook that was written for that."""
 
 
 class HttpRuntime(Struct, frozen=True, tag_field="type", tag="http", forbid_unknown_fields=True):
@@ -188,6 +202,11 @@ class HookEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     tools: tuple[str, ...] = ()
     """At the points of tools: names, with * and ?, of those it is asked about; none for all."""
 
+    @property
+    def policy(self) -> FailurePolicy:
+        """What its failure means."""
+        return self.failure_policy or DEFAULT_FAILURE_POLICY[self.capability]
+
 
 class HookOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What one run does differently: hooks left out, then others added behind those that stay."""
@@ -214,6 +233,73 @@ class HookOutcome(Struct, frozen=True):
     """What was said beyond a hook's capability or at the wrong point, in words."""
 
 
+class EntryProblem(Struct, frozen=True):
+    """What is wrong with an entry: the key and the reason."""
+
+    key: str
+    message: str
+
+
+def entry_problem(entry: HookEntry) -> EntryProblem | None:
+    """Find what an entry cannot say, whatever machine it is on."""
+    if not entry.id or len(entry.id) > MAX_ID_CHARS or not entry.id.isprintable():
+        return EntryProblem("id", f"must be 1 to {MAX_ID_CHARS} characters on one line")
+    if entry.timeout_ms is not None and not 1 <= entry.timeout_ms <= MAX_TIMEOUT_MS:
+        return EntryProblem("timeout_ms", f"must be 1 to {MAX_TIMEOUT_MS}")
+    if entry.mode == "background" and entry.capability != "observe" and entry.point in PRE_POINTS:
+        return EntryProblem("mode", f"a background hook at {entry.point} can only observe")
+    if entry.mode == "background" and entry.policy == "fail_closed":
+        return EntryProblem("failure_policy", "a background hook cannot fail closed: nothing waits for it")
+    return _runtime_problem(entry.runtime)
+
+
+def _runtime_problem(runtime: HookRuntime) -> EntryProblem | None:
+    match runtime:
+        case InProcessRuntime(name="") | CommandRuntime(command=""):
+            return EntryProblem("runtime", "names nothing to run")
+        case CommandRuntime(command, args) if "\0" in "".join((command, *args)):
+            return EntryProblem("runtime.command", "has a zero byte in it")
+        case CommandRuntime(env=env) if any(not name or "=" in name for name in env):
+            return EntryProblem("runtime.env", "has a name that no variable can have")
+        case CommandRuntime(env=env) if "\0" in "".join(map("".join, env.items())):
+            return EntryProblem("runtime.env", "has a zero byte in it")
+        case HttpRuntime(url) if not url.startswith(("http://", "https://")):
+            return EntryProblem("runtime.url", "must start with http:// or https://")
+        case HttpRuntime(method=method) if not method.isascii() or not method.isalpha():
+            return EntryProblem("runtime.method", "must be a method such as POST")
+        case HttpRuntime(headers=headers) if not "".join(map("".join, headers.items())).isprintable():
+            return EntryProblem("runtime.headers", "must each be text on one line")
+        case InProcessRuntime() | CommandRuntime() | HttpRuntime():
+            return None
+
+
+def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvocation:
+    """Return what there is to judge once these patches hold; one without its part does nothing."""
+    for patch in patches:
+        match patch:
+            case ToolArgsPatch(args) if call := invocation.tool_call:
+                invocation = replace(invocation, tool_call=replace(call, args=args))
+            case ToolResultPatch(content, is_error) if result := invocation.tool_result:
+                is_error = result.is_error if is_error is None else is_error
+                result = replace(result, content=content, is_error=is_error)
+                invocation = replace(invocation, tool_result=result)
+            case AssistantTextPatch(text) if reply := invocation.llm_response:
+                invocation = replace(invocation, llm_response=replace(reply, assistant_text=text))
+            case ModelRequestPatch() if request := invocation.llm_request:
+                params = {**request.provider_params, **(patch.provider_params or {})}
+                warmth = request.temperature if patch.temperature is None else patch.temperature
+                most = request.max_tokens  # more than this is not paid for
+                if patch.max_tokens is not None:
+                    most = max(1, min(most, patch.max_tokens))
+                request = ModelRequestSeen(most, request.message_count, warmth, params)
+                invocation = replace(invocation, llm_request=request)
+            case RunResultPatch(text):
+                invocation = replace(invocation, text=text)
+            case _:
+                pass
+    return invocation
+
+
 def combine(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
     """Fold the answers of one round, given in execution order."""
     patches: list[Patch] = []
@@ -227,7 +313,8 @@ def combine(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
             ignored.append(f"{answer.hook_id}: an observe hook cannot deny")
         for patch in answer.patches:
             if answer.capability != "rewrite":
-                ignored.append(f"{answer.hook_id}: a {answer.capability} hook cannot patch")
+                article = "an" if answer.capability == "observe" else "a"
+                ignored.append(f"{answer.hook_id}: {article} {answer.capability} hook cannot patch")
             elif PATCH_POINT[type(patch)] != point:
                 ignored.append(f"{answer.hook_id}: {type(patch).__name__} does not apply at {point}")
             else:

@@ -48,6 +48,7 @@ TRANSITIONS: dict[LoopState, frozenset[LoopState]] = {
 
 REPEAT_WINDOW = 10  # turns looked back on for the same calls with the same results
 REPEAT_LIMIT = 5
+FAILED_TURNS_LIMIT = 8  # in a row, in each of which no call came to anything
 
 
 class LoopPolicy(Struct, frozen=True):
@@ -252,6 +253,7 @@ class Loop:
         self._calls: dict[CallId, _Call] = {}
         self._ending: EndRun | None = None
         self._recent: deque[bytes] = deque(maxlen=REPEAT_WINDOW)
+        self._failed_turns = 0
 
     def move(self, state: LoopState) -> None:
         """Change state; raises IllegalTransition and stays put for a move not in the table."""
@@ -394,6 +396,8 @@ class Loop:
             return self._end("completed")
         if self._calls and self._repeats():
             return self._end("limit", f"the same calls gave the same results {REPEAT_LIMIT} times")
+        if self._fails_again():
+            return self._end("limit", f"every call of the last {FAILED_TURNS_LIMIT} turns failed")
         self.move("calling_llm")
         return self._call_model()
 
@@ -405,6 +409,13 @@ class Loop:
         digest = hashlib.sha256(encode(without_ids)).digest()
         self._recent.append(digest)
         return self._recent.count(digest) >= REPEAT_LIMIT
+
+    def _fails_again(self) -> bool:
+        """Count the turn if all of its calls failed or were denied; any other turn ends the streak."""
+        results = [entry.result for entry in self._calls.values()]
+        failed = bool(results) and all(result is not None and result.is_error for result in results)
+        self._failed_turns = self._failed_turns + 1 if failed else 0
+        return self._failed_turns >= FAILED_TURNS_LIMIT
 
     def _cancel(self, event: CancelRequested) -> list[Action]:
         if self.state in ("cancelling", "completed"):

@@ -1,7 +1,8 @@
 """The seams: what the engine needs from the outside world, each at most five methods wide."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from functools import cache
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -28,8 +29,22 @@ from bridle.core.protocol import (
     TodosChanged,
 )
 from bridle.core.revision import FileChange, FileState
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.core.tool import Access, ToolSpec
+
+T = TypeVar("T")
+
+
+@cache
+def _offers(kind: Any, protocol: Any) -> bool:
+    return issubclass(kind, protocol)
+
+
+def offers(thing: Any, protocol: type[T]) -> TypeGuard[T]:
+    """Tell whether something is also what a protocol says; found out once for each class of things."""
+    kind: Any = type(thing)
+    wanted: Any = protocol
+    return _offers(kind, wanted)
 
 
 def _keep_nothing(path: str) -> None:
@@ -57,6 +72,15 @@ class TokenCounter(Protocol):
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text; never raises, it estimates where it cannot count."""
+        ...
+
+
+@runtime_checkable
+class SchemaHolder(Protocol):
+    """What a provider may also be: one that can hold an answer to a JSON Schema."""
+
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to; nothing if all of it counts."""
         ...
 
 
@@ -372,8 +396,17 @@ class Hooks(Protocol):
         """Where anybody listens; at other points nothing need be asked."""
         ...
 
+    @property
+    def judged(self) -> frozenset[HookPoint]:
+        """Where somebody may refuse or rewrite; nobody may see before what there is to judge."""
+        ...
+
     async def ask(self, invocation: HookInvocation, show: Callable[[HookStarted], None]) -> HookRound:
         """Ask every hook of a point, those in the foreground in order; never raises."""
+        ...
+
+    def for_child(self) -> "Hooks":
+        """Return the same hooks for a sub-agent of the run, which closes them before these are closed."""
         ...
 
     async def aclose(self) -> tuple[HookEvent, ...]:
@@ -398,8 +431,13 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
 class Memory(Protocol):
     """Semantic recall over what was said in the sessions of a project."""
 
-    async def search(self, query: str, *, cwd: str, limit: int = 5) -> list[Recalled]:
-        """Return the passages of this project that fit best, the best first; raises BridleError."""
+    async def search(
+        self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
+    ) -> list[Recalled]:
+        """Return the passages of this project that fit best, the best first; raises BridleError.
+
+        What `session`, which asks, has said since its run or its last compaction began is left out.
+        """
         ...
 
     def note(self, session: SessionId, cwd: str) -> None:

@@ -45,7 +45,7 @@ def plan_resume(run: RunState, last: Message) -> ResumePlan:
     reply = run.replied
     if reply is None:
         return ResumePlan(max(0, run.turn - 1), None, lost)
-    if run.turn_ended and last.role != "assistant":
+    if run.turn_ended and last.role == "user":  # the next turn's: what this one's end decides was decided
         return ResumePlan(run.turn, None, lost)
     return ResumePlan(run.turn - 1, reply.message, lost)
 
@@ -64,11 +64,11 @@ def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinish
     ]
 
 
-def cut_off_reply(run: RunState, text: str) -> ModelReplied:
+def cut_off_reply(run: RunState, text: str, usage: Usage, cost: float | None) -> ModelReplied:
     """Keep what the user had seen of a reply that was cut off."""
     message = Message("assistant", (Text(text),))
     tokens = estimate_message(message)
-    return ModelReplied(run.run_id, run.turn, message, "cancelled", Usage(), None, tokens)
+    return ModelReplied(run.run_id, run.turn, message, "cancelled", usage, cost, tokens)
 
 
 def end_of(run: RunState, outcome: Outcome, text: str, reason: str) -> RunEnded:

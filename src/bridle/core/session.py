@@ -11,7 +11,7 @@ records ──apply──▶ Session
 newest Checkpoint in it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
 from bridle.core.errors import StoreCorrupt
-from bridle.core.ids import CallId, RunId, SessionId
-from bridle.core.messages import Usage
+from bridle.core.ids import CallId, RunId
+from bridle.core.messages import Message, Usage
 from bridle.core.permission import Mode
 from bridle.core.protocol import (
     ApprovalDecided,
@@ -32,11 +32,12 @@ from bridle.core.protocol import (
     Event,
     FilesChanged,
     FilesSeen,
+    HookDenied,
     KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSwitched,
-    Outcome,
+    OutputsCleared,
     Pinned,
     PromptQueued,
     QuestionAnswered,
@@ -45,6 +46,7 @@ from bridle.core.protocol import (
     QueueDropped,
     QueueEdited,
     Record,
+    ReplyLost,
     Rewound,
     RunEnded,
     RunOptions,
@@ -61,29 +63,13 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange
+from bridle.core.summary import title_from
 from bridle.core.transcript import Transcript, live, transcript_of
 
-TITLE_CHARS = 60
 NO_MODEL = "direct/"  # a person used a tool: that is not the model to go on with
 MAX_SEEN = 500  # files whose digests are remembered
-
-
-class SessionSummary(Struct, frozen=True, omit_defaults=True):
-    """One line of a session list."""
-
-    id: SessionId
-    title: str
-    cwd: str
-    agent: str
-    created_at: int
-    updated_at: int
-    last_seq: int
-    archived: bool = False
-    parent: SessionId | None = None
-    unfinished: bool = False
-    """A run was started and its end is not recorded: it is active, or it was cut off."""
-    outcome: Outcome | None = None
-    """How the last run ended; None while one is active and before the first."""
+RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
+"""Where the refusal of a hook ends the run."""
 
 
 class RunState(Struct):
@@ -114,6 +100,16 @@ class RunState(Struct):
     """Of the reply's calls; those that code has made are forgotten once they are over."""
     answer: str = ""
     """What code has given as the final answer."""
+    prompt: Message | None = None
+    """What the run is to do; a compaction may have taken it from the messages."""
+    compaction_failed: bool = False
+    """The last compaction of the run did."""
+    extracting: bool = False
+    """The model is asked for a value that fits the output schema, and for nothing else."""
+    extractions: int = 0
+    """How often it was."""
+    denied: HookDenied | None = None
+    """What a hook has ended the run with."""
 
     @property
     def pending(self) -> list[ApprovalRequested]:
@@ -140,6 +136,8 @@ class Session:
         self.run: RunState | None = None
         self.last: RunEnded | None = None
         self.context: ContextUsage | None = None
+        self.input_tokens = 0
+        """What the last request was, as its vendor counts; 0 when the messages are no longer those."""
         self.changes: tuple[FileChange, ...] = ()
         """What was last recorded to have changed on disk."""
         self.seq = 0
@@ -169,11 +167,14 @@ class Session:
         self._newest = type(record.event)
         idle_ms = record.at - self.updated_at
         self.seq, self.updated_at = record.seq, record.at
+        if isinstance(record.event, Compacted):
+            self.transcript.close_turn()
         before = len(self.messages)
         self.transcript.apply(record.event)
         if isinstance(record.event, Compacted):
             self._move_run(before)
             before = len(self.messages)  # a summary is nobody's message
+        self.input_tokens = _input_after(self.input_tokens, record.event)
         self.facts = facts_after(self.facts, record)
         if added := len(self.messages) - before:
             totals = self.known.totals
@@ -213,8 +214,14 @@ class Session:
                 run.model = event.model
             case TurnStarted():
                 run.turn, run.replied, run.turn_ended = event.turn, None, False
-                run.requested, run.decided, run.questions, run.started, run.finished = {}, {}, {}, {}, {}
+                run.requested = {asked.call_id: asked for asked in run.pending if asked.child}
+                run.questions = {key: asked for key, asked in run.questions.items() if asked.child}
+                run.decided, run.started, run.finished = {}, {}, {}
                 run.answer = ""
+            case MessageAdded():
+                run.prompt = run.prompt or event.message
+                run.extracting = event.source == "extract"
+                run.extractions += run.extracting
             case ModelReplied():
                 run.replied = event
                 run.usage += event.usage
@@ -222,6 +229,7 @@ class Session:
                 run.priced = run.priced and event.cost is not None
             case ApprovalRequested():
                 run.requested[event.call_id] = event
+                run.decided.pop(event.call_id, None)  # an answer is to one question
             case ApprovalDecided():
                 run.decided[event.call_id] = event
             case QuestionAsked():
@@ -235,10 +243,14 @@ class Session:
                 _finish_call(run, event)
             case TurnEnded():
                 self.context, run.turn_ended = event.context, True
-            case Compacted() | CompactionFailed():
+            case HookDenied() if event.point in RUN_POINTS:
+                run.denied = event
+            case Compacted() | CompactionFailed() | ReplyLost():
                 run.usage += event.usage
                 run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0)
                 run.priced = run.priced and (event.cost is not None or event.usage == Usage())
+                if not isinstance(event, ReplyLost):
+                    run.compaction_failed = isinstance(event, CompactionFailed)
             case ChildEnded():
                 run.usage += event.usage
                 run.spent += Spend(event.usage.context, event.tool_calls, event.cost or 0.0)
@@ -256,6 +268,16 @@ def _finish_call(run: RunState, event: ToolFinished) -> None:
     else:
         for known in (run.requested, run.decided, run.started):
             known.pop(call_id, None)
+
+
+def _input_after(tokens: int, event: Event) -> int:
+    match event:
+        case ModelReplied():
+            return event.usage.context - event.usage.output
+        case Compacted() | OutputsCleared() | Rewound():
+            return 0
+        case _:
+            return tokens
 
 
 def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
@@ -295,9 +317,8 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
         case TodosChanged():
             return replace(facts, todos=event.todos)
         case Pinned():
-            others = tuple(text for text in facts.pins if text != event.text)
-            return replace(facts, pins=(*others, event.text) if event.pinned else others)
-        case Compacted() | CompactionFailed() | ChildEnded():
+            return replace(facts, pins=_pinned(facts.pins, event))
+        case Compacted() | CompactionFailed() | ChildEnded() | ReplyLost():
             cost = totals.cost + (event.cost or 0.0)
             return replace(facts, totals=replace(totals, usage=totals.usage + event.usage, cost=cost))
         case KernelSaved():
@@ -340,44 +361,24 @@ def fold(records: Sequence[Record]) -> Session:
     """Build a session from all of its records, or from a tail that holds a Checkpoint."""
     session = Session()
     whole = bool(records) and records[0].seq == 1
-    start = 0 if whole else _last_checkpoint(records)
-    for record in records[:start]:
-        session.transcript.apply(record.event)
-        if isinstance(record.event, TurnEnded):
-            session.context = record.event.context
-    for record in records[start:]:
-        session.apply(record)
-    if any(isinstance(record.event, Rewound) for record in records):
-        session.transcript = transcript_of(live(records).records)
+    start = 0 if whole else max(0, _last(records, Checkpoint))
+    rewound = _last(records, Rewound)
+    for index, record in enumerate(records):
+        if index >= start:
+            session.apply(record)
+        else:
+            session.transcript.apply(record.event)
+            session.input_tokens = _input_after(session.input_tokens, record.event)
+            if isinstance(record.event, TurnEnded):
+                session.context = record.event.context
+        if index == rewound:  # a run that begins after it finds its place among what is left
+            session.transcript = transcript_of(live(records[: index + 1]).records)
     return session
 
 
-def _last_checkpoint(records: Sequence[Record]) -> int:
-    found = (i for i in range(len(records) - 1, -1, -1) if isinstance(records[i].event, Checkpoint))
-    return next(found, 0)
-
-
-def summarise(summary: SessionSummary | None, session: SessionId, record: Record) -> SessionSummary:
-    """Return a session's line in the list after one more record."""
-    event = record.event
-    if summary is None:
-        summary = SessionSummary(session, "", "", "", record.at, record.at, record.seq)
-    summary = replace(summary, updated_at=record.at, last_seq=record.seq)
-    match event:
-        case SessionCreated():
-            return replace(summary, title=event.title, cwd=event.cwd, agent=event.agent, parent=event.parent)
-        case SessionTitled():
-            return replace(summary, title=event.title)
-        case SessionArchived():
-            return replace(summary, archived=event.archived)
-        case MessageAdded() if event.message.role == "user" and not summary.title:
-            return replace(summary, title=title_from(event.message.text))
-        case RunStarted():
-            return replace(summary, unfinished=True, outcome=None)
-        case RunEnded():
-            return replace(summary, unfinished=False, outcome=event.outcome)
-        case _:
-            return summary
+def _last(records: Sequence[Record], kind: type[Event]) -> int:
+    """Return the place of the newest event of a kind, or -1."""
+    return next((i for i in range(len(records) - 1, -1, -1) if isinstance(records[i].event, kind)), -1)
 
 
 def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
@@ -386,25 +387,40 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     A call whose result lies beyond `seq` is left out together with its message, so that the child
     can go on at once.
     """
-    past = live([record for record in records if record.seq <= seq]).records
-    messages = transcript_of(past).messages
-    while messages and messages[-1].message.calls:
-        messages.pop()
-    copies = [MessageAdded(item.message, "fork", item.tokens) for item in messages]
+    before = [record for record in records if record.seq <= seq]
+    past = live(before).records
+    transcript = transcript_of(past)
+    while transcript.messages and transcript.messages[-1].message.calls:
+        transcript.messages.pop()
     snapshot = snapshot_at(past)
     kernel = [KernelSaved(snapshot)] if snapshot else []
-    return [replace(child, forked_at=seq), *copies, *kernel]
+    pins = [Pinned(text) for text in _pins_after(before)]
+    return [replace(child, forked_at=seq), *_copies(transcript), *kernel, *pins]
+
+
+def _copies(transcript: Transcript) -> Iterator[Event]:
+    for item in transcript.messages:
+        if item.kind == "summary" and transcript.compacted is not None:
+            summary = replace(transcript.compacted, kept=0, messages_after=1, left_out=())
+            yield replace(summary, model="", usage=Usage(), cost=None)
+        else:
+            yield MessageAdded(item.message, "steer" if item.kind == "correction" else "fork", item.tokens)
+
+
+def _pins_after(records: Iterable[Record]) -> tuple[str, ...]:
+    pins: tuple[str, ...] = ()
+    for record in records:
+        if isinstance(record.event, Pinned):
+            pins = _pinned(pins, record.event)
+    return pins
+
+
+def _pinned(pins: tuple[str, ...], event: Pinned) -> tuple[str, ...]:
+    others = tuple(text for text in pins if text != event.text)
+    return (*others, event.text) if event.pinned else others
 
 
 def snapshot_at(past: Sequence[Record]) -> str:
     """Return what the kernel held after these live records."""
     found = (record.event.snapshot for record in reversed(past) if isinstance(record.event, KernelSaved))
     return next(found, "")
-
-
-def title_from(text: str) -> str:
-    """Make a title from a prompt: its first line with words, cut at a word."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    if len(line) <= TITLE_CHARS:
-        return line
-    return line[: TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"

@@ -42,3 +42,5 @@ class Access(Struct, frozen=True):
     subjects: tuple[Subject, ...] = ()
     doubt: str = ""
     """Why a person should look at it even where rules allow it: it cannot be parsed, no sandbox holds it."""
+    once: bool = False
+    """It has an effect although nothing outside is touched: after a cut it must not simply run again."""

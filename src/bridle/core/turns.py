@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from bridle.core.errors import UsageError
+from bridle.core.ids import CallId
 from bridle.core.protocol import Event, FilesChanged, MessageAdded, Record, Rewound, RunStarted, TurnEnded
 from bridle.core.revision import FileChange
 from bridle.core.transcript import live
+
+MAX_CHANGES_PER_EVENT = 500
 
 
 class Turn(Struct, frozen=True):
@@ -76,3 +79,11 @@ def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = N
         if isinstance(record.event, FilesChanged)
         for change in record.event.changes
     ]
+
+
+def changed_files(
+    changes: Sequence[FileChange], call_id: CallId | None = None, *, rewind: bool = False
+) -> list[Event]:
+    """Return the events that record changes: each of a bounded size."""
+    starts = range(0, len(changes), MAX_CHANGES_PER_EVENT)
+    return [FilesChanged(tuple(changes[at : at + MAX_CHANGES_PER_EVENT]), call_id, rewind) for at in starts]

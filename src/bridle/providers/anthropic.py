@@ -24,20 +24,22 @@ from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolC
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
+from bridle.providers.held import ANTHROPIC, held
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.wire import (
     Turn,
+    ask,
     count_at,
-    exchange,
     left_out,
+    params_of,
     sealed,
     text_of,
     turns_of,
-    vendor_params,
     versioned,
     wire_args,
     wire_call_id,
+    with_format,
     word_at,
 )
 
@@ -90,8 +92,12 @@ class AnthropicProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        body = wire_body(request, vendor_params(self._params, request.params))
-        return exchange(self._client, self._endpoint, body, _Reader(self._endpoint, request))
+        params = params_of(request, self._params, takes_temperature=False)
+        return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
+
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to."""
+        return held(schema, ANTHROPIC).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -120,6 +126,9 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
             for tool in request.tools
         ]
     _set_breakpoints(body, params)
+    schema = None if request.output_schema is None else held(request.output_schema, ANTHROPIC).schema
+    if schema is not None:
+        params = with_format(params, "output_config", {"type": "json_schema", "schema": schema})
     return body | params
 
 

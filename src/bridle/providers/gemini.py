@@ -24,16 +24,19 @@ from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolC
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.failure import VendorError, broke_off, cut_off, malformed, read_error
+from bridle.providers.held import GEMINI, held
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.wire import (
     count_at,
+    first_taken,
+    params_of,
     sealed,
     turns_of,
-    vendor_params,
     versioned,
     wire_args,
     wire_call_id,
+    with_and_without_schema,
     word_at,
 )
 
@@ -88,14 +91,25 @@ class GeminiProvider:
             params=params,
         )
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError.
 
         A long answer may come in several requests, each continuing where the last one stopped.
         """
+        takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer ones are to be left at 1
+        params = params_of(request, self._params, takes_temperature=takes_temperature)
+        bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
+        return first_taken([self._exchange(request, body) for body in bodies])
+
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to."""
+        return held(schema, GEMINI).said_of(self._endpoint.who)
+
+    async def _exchange(
+        self, request: ModelRequest, body: dict[str, Any]
+    ) -> AsyncGenerator[Delta | ModelReply, None]:
         url = f"{self._endpoint.url}/{_model_path(request.model)}:streamGenerateContent?alt=sse"
         endpoint = msgspec.structs.replace(self._endpoint, url=url)
-        body = wire_body(request, vendor_params(self._params, request.params))
         reader = _Reader(endpoint, request)
         is_more = True
         while is_more:
@@ -134,6 +148,8 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
+    if request.output_schema is not None and (schema := held(request.output_schema, GEMINI).schema):
+        generation |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     for name, value in params.items():
         key = re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name)
         if key == "generationConfig" and isinstance(value, dict):

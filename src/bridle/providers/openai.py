@@ -24,10 +24,11 @@ from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, To
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
+from bridle.providers.held import OPENAI, held, openai_format
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.vendors import Quirks, vendor_at
-from bridle.providers.wire import exchange, vendor_params
+from bridle.providers.wire import ask, params_of
 
 _PLAIN = Quirks()
 
@@ -81,13 +82,18 @@ class OpenAIProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        return exchange(self._client, self._endpoint, self._body(request), _Reader(self._endpoint, request))
+        params = params_of(request, self._params, takes_temperature=self._quirks.takes_temperature)
+        return ask(self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader)
+
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to."""
+        return held(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": wire_messages(request, self._quirks),
@@ -98,7 +104,10 @@ class OpenAIProvider:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
-        return body | vendor_params(self._params, request.params)
+        schema = request.output_schema
+        if schema is not None and (wanted := openai_format(schema, takes_any=self._quirks.takes_any_schema)):
+            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        return body | params
 
 
 # ---------------------------------------------------------------------------- request

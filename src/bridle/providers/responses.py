@@ -25,19 +25,21 @@ from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, To
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
+from bridle.providers.held import OPENAI, held, openai_format
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.wire import (
     EMPTY,
+    ask,
     count_at,
     data_url,
-    exchange,
     left_out,
     list_at,
+    params_of,
     sealed,
-    vendor_params,
     wire_args,
     wire_call_id,
+    with_format,
     word_at,
 )
 
@@ -81,8 +83,12 @@ class ResponsesProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
-        body = wire_body(request, vendor_params(self._params, request.params))
-        return exchange(self._client, self._endpoint, body, _Reader(self._endpoint, request))
+        params = params_of(request, self._params, takes_temperature=False)
+        return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
+
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to."""
+        return held(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -116,6 +122,9 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
             }
             for tool in request.tools
         ]
+    schema = request.output_schema
+    if schema is not None and (wanted := openai_format(schema, takes_any=False)):
+        params = with_format(params, "text", {"type": "json_schema", **wanted})
     return body | params
 
 

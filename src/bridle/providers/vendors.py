@@ -22,6 +22,10 @@ class Quirks(Struct, frozen=True):
     """The field in which a turn with tool calls has to bring its reasoning back."""
     call_id_chars: int = 0
     """The exact length of a call's id, of letters and digits; 0 takes any."""
+    takes_temperature: bool = True
+    """Whether every model of it does."""
+    takes_any_schema: bool = True
+    """Whether an answer may be held to a schema of something other than an object."""
 
 
 class Vendor(Struct, frozen=True):
@@ -47,9 +51,11 @@ VENDORS: dict[str, Vendor] = {
         "https://console.mistral.ai/api-keys",
         Quirks(has_stream_options=False, call_id_chars=9),
     ),
-    # Its reasoning models refuse max_tokens.
+    # Its reasoning models refuse max_tokens, and any temperature but 1.
     "api.openai.com": Vendor(
-        "openai", "https://platform.openai.com/api-keys", Quirks(limit_key="max_completion_tokens")
+        "openai",
+        "https://platform.openai.com/api-keys",
+        Quirks(limit_key="max_completion_tokens", takes_temperature=False, takes_any_schema=False),
     ),
     "api.x.ai": Vendor("xai", "https://console.x.ai"),
     "generativelanguage.googleapis.com": Vendor("gemini", "https://aistudio.google.com/apikey"),

@@ -10,21 +10,28 @@ import hashlib
 import itertools
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from bridle.core.model import ModelReply
+from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.http import Endpoint, HttpClient
 
 EMPTY = "(empty)"  # what an empty user message says, as no vendor takes one
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what Anthropic (characters) and OpenAI (length) both take
+TOOL_PARAMS = ("tool_choice", "parallel_tool_calls", "tool_config", "toolConfig")
 _VERSION = re.compile(r"v\d\w*")
 _TEXT_MIMES = ("application/json", "application/xml", "application/yaml", "application/toml")
+
+
+Items = AsyncGenerator[Delta | ModelReply, None]
 
 
 class Reader(Protocol):
@@ -41,9 +48,19 @@ class Reader(Protocol):
         ...
 
 
-async def exchange(
-    client: HttpClient, endpoint: Endpoint, body: dict[str, Any], reader: Reader
-) -> AsyncGenerator[Delta | ModelReply, None]:
+def ask(
+    client: HttpClient,
+    endpoint: Endpoint,
+    request: ModelRequest,
+    write: Callable[[ModelRequest], dict[str, Any]],
+    read: Callable[[Endpoint, ModelRequest], Reader],
+) -> Items:
+    """Send a request and yield what its reader makes of the answer; without its schema if that is refused."""
+    asked = with_and_without_schema(request)
+    return first_taken([exchange(client, endpoint, write(one), read(endpoint, one)) for one in asked])
+
+
+async def exchange(client: HttpClient, endpoint: Endpoint, body: dict[str, Any], reader: Reader) -> Items:
     """Send a request, yield what its reader makes of the answer, and the whole reply last."""
     async with client.post(endpoint, msgspec.json.encode(body)) as answer:
         async for events in answer:
@@ -63,6 +80,53 @@ def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
     merged = {key: value for layer in layers for key, value in layer.items()}
     merged.pop("tool_role", None)
     return merged
+
+
+def params_of(
+    request: ModelRequest, own: Mapping[str, Any], *, takes_temperature: bool = True
+) -> dict[str, Any]:
+    """Return the parameters of a request; one that wants a value of a schema has nothing to say about tools.
+
+    It also asks for a temperature of 0, which not every model takes.
+    """
+    merged = vendor_params(own, request.params)
+    if request.output_schema is not None:
+        for key in TOOL_PARAMS if takes_temperature else (*TOOL_PARAMS, "temperature"):
+            merged.pop(key, None)
+    return merged
+
+
+def with_format(params: dict[str, Any], key: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with a format of the answer under a key, beside what else is set there."""
+    given = params.get(key)
+    return {**params, key: {"format": wanted, **(given if isinstance(given, dict) else {})}}
+
+
+def with_and_without_schema(request: ModelRequest) -> list[ModelRequest]:
+    """Return the request, and then what to send where the schema in it is refused."""
+    return [request] if request.output_schema is None else [request, replace(request, output_schema=None)]
+
+
+def first_taken(answers: Sequence[Items]) -> Items:
+    """Yield the first answer whose request is not refused as invalid; raises what the last one does.
+
+    Servers differ in what they can hold an answer to, and some know nothing of it at all.
+    """
+    return answers[0] if len(answers) == 1 else _first_taken(answers)
+
+
+async def _first_taken(answers: Sequence[Items]) -> Items:
+    for place, answer in enumerate(answers, 1):
+        has_begun = False
+        try:
+            async with aclosing(answer) as items:
+                async for item in items:
+                    has_begun = True
+                    yield item
+            return
+        except ProviderError as error:
+            if has_begun or place == len(answers) or error.kind != "invalid_request":
+                raise
 
 
 def versioned(base_url: str, version: str) -> str:

@@ -11,26 +11,31 @@ When a run ends the next queued prompt starts by itself, unless the user stopped
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
+from bridle.core.compaction import check_pin
 from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.ids import RunId
 from bridle.core.loop import CancelRequested
 from bridle.core.messages import Message
-from bridle.core.ports import Keeper, SessionTool
+from bridle.core.ports import SessionTool, offers
 from bridle.core.protocol import (
     Aborted,
     Archive,
     Cancel,
-    Checkpoint,
     Command,
+    Compact,
     Decide,
     Delivery,
     DropQueued,
     EditQueued,
     MessageAdded,
+    Notice,
+    Pin,
+    Pinned,
     Prompt,
     PromptQueued,
     QueueDropped,
@@ -45,16 +50,14 @@ from bridle.core.protocol import (
     SessionTitled,
     Steer,
 )
-from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
-from bridle.core.session import RunState
-from bridle.sessions.calls import changed_files
+from bridle.sessions.children import Family
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
 from bridle.sessions.intake import check_command, options_after_cut, prompt_tokens
 from bridle.sessions.journal import Journal
-from bridle.sessions.rewind import rewind
 from bridle.sessions.setup import Setup, set_up
 from bridle.sessions.titles import write_title
+from bridle.sessions.upkeep import Upkeep
 
 INBOX = 64
 CLOSE_TIMEOUT_S = 5.0  # a tool that will not be cancelled cannot hold up the end for longer
@@ -65,14 +68,17 @@ TITLE_GRACE_S = 2.0  # a process that is done waits this long for a title that i
 class Actor:
     """Serialises everything that happens to one session."""
 
-    def __init__(self, engine: Engine, journal: Journal) -> None:
+    def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
         self.journal = journal
         self._engine = engine
+        self._family = family
+        self._upkeep = Upkeep(engine, journal, family)
         self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
         self._driver: Driver | None = None
         self._starting = asyncio.Lock()  # invariant: one run or one change at a time takes the claim
         self._running: asyncio.Task[None] | None = None
         self._titling: asyncio.Task[None] | None = None
+        self._compacting: asyncio.Task[None] | None = None
         self._is_closing = False
         self._used_s = engine.clock.monotonic_s()
         self._untaken = 0  # commands; a run begins only when its model server has started
@@ -99,7 +105,8 @@ class Actor:
     @property
     def idle_s(self) -> float:
         """Return for how long nothing has happened to the session; 0 while something does."""
-        is_used = self.is_busy or self._untaken or self._titling is not None
+        is_used = self.is_busy or self._untaken > 0 or self._titling is not None
+        is_used = is_used or _is_active(self._compacting)
         is_used = is_used or not self._engine.is_at_rest(self.journal.id)
         return 0.0 if is_used else self._engine.clock.monotonic_s() - self._used_s
 
@@ -117,7 +124,7 @@ class Actor:
             with suppress(SessionBusy, StoreError):  # then only what is recorded can be shown
                 await self._claim()
                 try:
-                    await self._record_late_changes()
+                    await self._upkeep.record_late_changes()
                 finally:
                     self._engine.claims.release(self.journal.id)
 
@@ -125,6 +132,8 @@ class Actor:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
         if self._is_closing:
             raise self._closed()
+        if isinstance(command, Cancel) and self._cancel_compaction():
+            return self._receipt()  # in the inbox it may come behind a prompt that waits for the summary
         self._used_s = self._engine.clock.monotonic_s()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._untaken += 1
@@ -137,24 +146,28 @@ class Actor:
     async def park(self) -> None:
         """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
         self._is_closing = True
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+        for task in (self._running, self._compacting):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task], timeout=CLOSE_TIMEOUT_S)
 
     async def aclose(self) -> None:
         """Stop serving; an active run is cancelled and its end recorded, who waits is told."""
         self._is_closing = True
         self._serving.cancel()
         await asyncio.wait([self._serving])
+        if self._compacting is not None:
+            self._compacting.cancel()
+            await asyncio.wait([self._compacting], timeout=CLOSE_TIMEOUT_S)
         if self._driver is not None:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
-        if self._titling is not None:
-            await asyncio.wait([self._titling], timeout=TITLE_GRACE_S)
-            self._titling.cancel()
+        if (titling := self._titling) is not None:
+            await asyncio.wait([titling], timeout=TITLE_GRACE_S)
+            titling.cancel()
         for tool in self._engine.tools:
-            if isinstance(tool, SessionTool):
+            if offers(tool, SessionTool):
                 with suppress(BridleError, OSError):  # the other sessions are to be closed all the same
                     await tool.end_session(self.journal.id)
 
@@ -164,7 +177,11 @@ class Actor:
         try:
             while True:
                 command, taken = await self._inbox.get()
-                await self._answer(command, taken)
+                if isinstance(command, Compact) and not _is_active(self._compacting):
+                    # A summary takes its time, and may be cancelled.
+                    self._compacting = asyncio.create_task(self._answer(command, taken))
+                else:
+                    await self._answer(command, taken)
         finally:
             while not self._inbox.empty():
                 _, taken = self._inbox.get_nowait()
@@ -186,6 +203,8 @@ class Actor:
                 taken.set_result(receipt)
 
     def _closed(self) -> SessionNotRunning:
+        if not self._is_closing:
+            return SessionNotRunning(f"session {self.journal.id} was not compacted: that was cancelled")
         return SessionNotRunning(f"session {self.journal.id} takes no more commands: its engine shuts down")
 
     async def _take(self, command: Command) -> Receipt:
@@ -203,6 +222,8 @@ class Actor:
             case Decide() | Reply():
                 self._active().post(command)
                 return self._receipt()
+            case Cancel() if self._cancel_compaction():
+                return self._receipt()
             case Cancel():
                 self._active().post(CancelRequested(reason=command.reason))
                 return self._receipt()
@@ -215,6 +236,12 @@ class Actor:
             case Rewind():
                 await self.settle()
                 return await self._rewind(command)
+            case Compact():
+                return await self._compact(command)
+            case Pin():
+                if command.pinned:
+                    check_pin(self.journal.session.known.pins, command.text)
+                return await self._record(Pinned(command.text, command.pinned))
             case Rename():
                 return await self._record(SessionTitled(command.title))
             case Archive():
@@ -232,7 +259,36 @@ class Actor:
         if all(item.item_id != item_id for item in self.journal.session.known.queue):
             raise UsageError(f'no queued prompt "{item_id}"; it may have started already')
 
-    async def _record(self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped) -> Receipt:
+    async def _compact(self, command: Compact) -> Receipt:
+        """Put a summary in the place of what was said; an active run does that before its next turn."""
+        await self.settle()
+        async with self._starting:
+            if self._driver is not None:
+                self._driver.compact(command.keep)
+                return self._receipt()
+            await self._claim()
+            try:
+                await self._upkeep.compact(await self._set_up(RunOptions()), command.keep)
+            finally:
+                self._engine.claims.release(self.journal.id)
+        return self._receipt()
+
+    def _cancel_compaction(self) -> bool:
+        if self._driver is not None or not _is_active(self._compacting):
+            return False
+        self._compacting.cancel()
+        return True
+
+    async def _compact_late(self, keep: str) -> None:
+        """Do what was asked of a run that had no turn left for it."""
+        try:
+            await self._compact(Compact(keep))
+        except BridleError as error:
+            self.journal.show(Notice(f"not compacted: {error}"))
+
+    async def _record(
+        self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped | Pinned
+    ) -> Receipt:
         async with self._starting:  # or the claim of a run that is just beginning would stand in the way
             if self.is_busy:
                 await self.journal.record(event)
@@ -250,35 +306,10 @@ class Actor:
                 raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
             await self._claim()
             try:
-                if self.journal.session.run is not None:
-                    self._close_cut_off(self.journal.session.run, "the process ended during the run")
-                await self._record_late_changes()
-                keeper, is_over = self._keeper(), self._engine.is_at_rest(self.journal.id)
-                done = await rewind(self.journal.id, command, self._engine.store, keeper, is_over=is_over)
-                await self.journal.record(*done)
-                if keeper is not None:
-                    await asyncio.to_thread(keeper.confirm)
-                await self.journal.reload()
+                await self._upkeep.rewind(command)
             finally:
                 self._engine.claims.release(self.journal.id)
         return self._receipt()
-
-    def _keeper(self) -> Keeper | None:
-        revisions = self._engine.revisions
-        if revisions is None:
-            return None
-        return revisions.keeper(self.journal.id, self.journal.session.known.created.cwd)
-
-    async def _record_late_changes(self) -> None:
-        """Record what a background job has changed since the last call, or a call that a crash cut off."""
-        keeper = self._keeper()
-        if keeper is None:
-            return
-        known = self.journal.session.changes  # a crash may have come between the record and its confirmation
-        is_over = self._engine.is_at_rest(self.journal.id)
-        found = await asyncio.to_thread(keeper.collect, is_over=is_over)
-        await self.journal.record(*changed_files([change for change in found if change not in known]))
-        await asyncio.to_thread(keeper.confirm)
 
     def _receipt(self, run_id: RunId | None = None, item_id: str | None = None) -> Receipt:
         return Receipt(self.journal.session.seq, run_id, item_id)
@@ -304,9 +335,8 @@ class Actor:
         try:
             setup = await self._set_up(options)
             tokens = await prompt_tokens(setup, message)
-            if self.journal.session.run is not None:
-                self._close_cut_off(self.journal.session.run, "the process ended during the run")
-            await self._record_late_changes()
+            await self._upkeep.close_cut_off()
+            await self._upkeep.record_late_changes()
             run_id = self._engine.new_run_id()
             model = setup.backend.model.ref
             recorded = replace(options, env={})
@@ -316,20 +346,36 @@ class Actor:
             self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run_id)
-        if setup.agent.small_model and self.journal.session.known.totals.runs == 1:
-            self._titling = asyncio.create_task(self._title(setup.agent.small_model, message))
-        self._drive(setup)
+        driver = self._drive(setup)
+        if setup.agent.small_model and self._wants_title:
+            self._titling = asyncio.create_task(self._title(setup.agent.small_model, message, driver))
         return receipt
 
-    async def _title(self, model: str, prompt: Message) -> None:
-        """Let the small model name a new session, beside its first run; without luck nothing changes."""
+    @property
+    def _wants_title(self) -> bool:
+        """Tell whether this is the first run of a session that nobody has named, and has a model."""
+        known = self.journal.session.known
+        return known.totals.runs == 1 and bool(known.model) and not known.created.title
+
+    async def _title(self, model: str, prompt: Message, driver: Driver) -> None:
+        """Let the small model name a new session, beside its first run; without luck nothing changes.
+
+        It is told the prompt, so not before limits and hooks have let that through to the run's own model.
+        """
         title_before = self.journal.session.known.title
-        with suppress(BridleError, TimeoutError):
+        try:
+            if not await driver.is_let_through():
+                return
             async with asyncio.timeout(TITLE_TIMEOUT_S):
                 titled = await write_title(self._engine.models, model, prompt)
-            if titled is not None and self.journal.session.known.title == title_before:
-                await self.journal.record(titled)
-        self._titling = None
+            if titled is not None:
+                title = self.journal.session.known.title
+                is_renamed = title != title_before  # by the user; what was used counts all the same
+                await self.journal.record(replace(titled, title=title) if is_renamed else titled)
+        except (BridleError, TimeoutError):
+            pass
+        finally:
+            self._titling = None
 
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
@@ -343,8 +389,9 @@ class Actor:
             run = self.journal.session.run
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
+            await self._family.end_orphans(self.journal, goes_on=True)
             setup = await self._set_up(options_after_cut(run, command.options))
-            await self._record_late_changes()
+            await self._upkeep.record_late_changes()
         except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
             raise
@@ -364,20 +411,16 @@ class Actor:
             raise
 
     async def _set_up(self, options: RunOptions) -> Setup:
-        return await set_up(self._engine, self.journal.id, self.journal.session, options)
+        hooks = self._family.hooks_of(self.journal.id)
+        return await set_up(self._engine, self.journal.id, self.journal.session, options, hooks)
 
-    def _close_cut_off(self, run: RunState, reason: str) -> None:
-        """End a run that nobody drives any more, with a result for each of its calls."""
-        self.journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
-        self.journal.stage(Checkpoint(self.journal.session.known))
-        self.journal.stage(end_of(run, "failed", "", reason))
-
-    def _drive(self, setup: Setup, *, resumed: bool = False) -> None:
+    def _drive(self, setup: Setup, *, resumed: bool = False) -> Driver:
         run = self.journal.session.run
         assert run is not None
-        self._driver = Driver(self._engine, self.journal, run, setup)
-        performing = self._driver.run(resumed=resumed)
+        driver = self._driver = Driver(self._engine, self.journal, run, setup, self._family)
+        performing = driver.run(resumed=resumed)
         self._running = asyncio.create_task(self._finish(performing, run.run_id), name=f"run {run.run_id}")
+        return driver
 
     async def _finish(self, performing: Coroutine[None, None, None], run_id: RunId) -> None:
         try:
@@ -385,18 +428,21 @@ class Actor:
         except Exception as error:  # noqa: BLE001  a run must be seen to end, whatever breaks in it
             await self._record_failure(run_id, _describe(error))
         finally:
+            wanted = self._driver.left_to_compact() if self._driver is not None else None
             self._driver = None
             self._used_s = self._engine.clock.monotonic_s()
             self._engine.claims.release(self.journal.id)
         async with self._starting:
             await self._begin_next()
+        if wanted is not None and not self._is_stopped and not _is_active(self._compacting):
+            self._compacting = asyncio.create_task(self._compact_late(wanted.keep))
 
     async def _record_failure(self, run_id: RunId, reason: str) -> None:
         """End a run that broke; if even that cannot be stored, tell the watchers at least."""
         run = self.journal.session.run
         try:
             if run is not None and not self.journal.is_stale:
-                self._close_cut_off(run, reason)
+                self._upkeep.close(run, reason)
                 await self.journal.flush()
         except BridleError:
             self.journal.is_stale = True
@@ -404,16 +450,27 @@ class Actor:
             self.aborted = Aborted(run_id, reason)
             self.journal.show(self.aborted)
 
+    @property
+    def _is_stopped(self) -> bool:
+        """Tell whether nothing is to follow the last run by itself."""
+        last = self.journal.session.last
+        was_stopped = last is not None and last.outcome in ("cancelled", "denied")
+        return was_stopped or self.journal.is_stale or self._is_closing
+
     async def _begin_next(self) -> None:
-        last, queue = self.journal.session.last, self.journal.session.known.queue
-        stopped = last is not None and last.outcome in ("cancelled", "denied")
-        is_free = self._driver is None and not self._is_closing
-        if not queue or stopped or self.journal.is_stale or not is_free:
+        queue = self.journal.session.known.queue
+        if not queue or self._is_stopped or self._driver is not None:
+            return
+        if self._family.is_child(self.journal.id):  # its parent's bounds are those of its one run
             return
         try:
             await self._begin(queue[0].message, queue[0].options, queue[0].item_id)
         except BridleError as error:
             self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+
+
+def _is_active(task: asyncio.Task[None] | None) -> TypeGuard[asyncio.Task[None]]:
+    return task is not None and not task.done()
 
 
 def _describe(error: BaseException) -> str:

@@ -1,38 +1,34 @@
 """The tool calls of a run: judged, asked about, run, and recorded in the order of the reply.
 
 ```
-prepare ─▶ allow ────────────────────────────────▶ execute ─▶ finish
-        ─▶ deny ─▶ refuse                             │
-        ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
+prepare ─▶ vet ─▶ allow ────────────────────────────────▶ execute ─▶ finish
+                ─▶ deny ─▶ refuse                             │
+                ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
 ```
 
-A call that code makes goes the same way (`nested.py`).
-
-Everything here happens inside a step of the driver, but for the coroutines handed to `later`, which
-start once the events that announce them are durable.
+Hooks see a call before it is judged, and its result before it is recorded. A call that code makes goes
+the same way (`nested.py`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.budget import Budget, Spend
+from bridle.core.budget import Spend
 from bridle.core.context import MESSAGE_FRAME_TOKENS, estimate_message
 from bridle.core.errors import BridleError, ToolError
+from bridle.core.hook import ToolArgsPatch, ToolCallSeen, ToolResultPatch, ToolResultSeen
 from bridle.core.ids import CallId
-from bridle.core.loop import Called, Decided, Input, Prepared, Returned
+from bridle.core.loop import Decided, Input, Prepared, Returned
 from bridle.core.messages import Message, ToolCall, ToolResult
-from bridle.core.ports import Keeper, ToolContext, ToolOutput
+from bridle.core.ports import HookEvent, HookRound, Keeper, ToolContext, ToolOutput
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     Decide,
-    Event,
-    FilesChanged,
     Notice,
     Question,
     QuestionAnswered,
@@ -44,22 +40,24 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import close_calls, failed
 from bridle.core.revision import FileChange
-from bridle.core.session import RunState
+from bridle.core.turns import changed_files
 from bridle.sessions.dispatch import Checked
-from bridle.sessions.engine import Engine
-from bridle.sessions.journal import Journal
+from bridle.sessions.kit import Happening, RunKit, refusal_for_model
 from bridle.sessions.nested import Abandoned, NestedCalls
-from bridle.sessions.setup import Setup
 
-MAX_CHANGES_PER_EVENT = 500
 MAX_PRINTED_CHARS = 4_000
 STOP_S = 1.0
 _AGAIN = "make the call again, on its own"
 
-Effect = Coroutine[None, None, None]
+
+class Vetted(Happening, frozen=True):
+    """Hooks were asked about a call."""
+
+    call: ToolCall
+    round: HookRound
 
 
-class Previewed(Struct, frozen=True):
+class Previewed(Happening, frozen=True):
     """A call that must be asked about can now be shown."""
 
     checked: Checked
@@ -68,7 +66,7 @@ class Previewed(Struct, frozen=True):
     """Why it would fail anyway, so that nobody needs to be asked."""
 
 
-class Finished(Struct, frozen=True):
+class Finished(Happening, frozen=True):
     """A call has run."""
 
     result: ToolResult
@@ -76,9 +74,11 @@ class Finished(Struct, frozen=True):
     changes: tuple[FileChange, ...]
     duration_ms: int
     tokens: int
+    events: tuple[HookEvent, ...] = ()
+    """What hooks said of its result."""
 
 
-class Left(Struct, frozen=True):
+class Left(Happening, frozen=True):
     """Calls that were cut off have changed something."""
 
     changes: tuple[FileChange, ...]
@@ -87,28 +87,15 @@ class Left(Struct, frozen=True):
 class Calls:
     """Takes each call of a run from the model's wish to its recorded result."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        journal: Journal,
-        run: RunState,
-        setup: Setup,
-        *,
-        budget: Budget,
-        count: Callable[[str], Awaitable[list[int]]],
-        later: Callable[[Effect], None],
-        tell: Callable[[Previewed | Finished | Left], Awaitable[None]],
-        post: Callable[[Called | Abandoned], None],
-    ) -> None:
-        self._engine = engine
-        self._journal = journal
-        self._run = run
-        self._setup = setup
-        self.budget = budget
-        self._count = count
-        self._later = later
-        self._tell = tell
-        self._nested = NestedCalls(run, post)
+    def __init__(self, kit: RunKit) -> None:
+        self._kit = kit
+        self._engine = kit.engine
+        self._journal = kit.journal
+        self._run = kit.run
+        self._setup = kit.setup
+        self._nested = NestedCalls(kit.run, kit.post)
+        self._given: dict[CallId, dict[str, Any]] = {}
+        """Arguments that hooks have put in the place of the model's."""
         self._to_ask: list[Checked] = []
         self._shows = asyncio.Lock()
         """One preview is made at a time, so that questions come in the order of the calls."""
@@ -124,26 +111,59 @@ class Calls:
         """Judge a call; what must be asked about waits for its preview."""
         if finished := self._run.finished.get(call.id):
             return [Returned(finished.result)]  # it ran before this process took over
+        if self._kit.hooks.listen_at("pre_tool_execution"):
+            self._kit.later(self._vet(call))
+            return []
+        return self._judge(call)
+
+    async def _vet(self, call: ToolCall) -> None:
+        seen = ToolCallSeen(call.id, call.name, self._check(call).call.args)  # as they would be used
+        self._kit.post(Vetted(call, await self._kit.hooks.ask("pre_tool_execution", tool_call=seen)))
+
+    def vetted(self, vetted: Vetted) -> list[Input]:
+        """Record what hooks said of a call, and judge it as they left it."""
+        call, outcome = vetted.call, vetted.round.outcome
+        self._journal.stage(*vetted.round.events)
+        if self._nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        if outcome.deny is not None:
+            return self.refuse(call, refusal_for_model(outcome.deny), denied=True)
+        args = [patch.args for patch in outcome.patches if isinstance(patch, ToolArgsPatch)]
+        if args:
+            self._given[call.id] = args[-1]
+        return self._judge(call)
+
+    def _judge(self, call: ToolCall) -> list[Input]:
         checked = self._check(call)
         if checked.action == "deny" and not self._run.options.approve_each:
             return self.refuse(call, checked.why, denied=checked.denied)
         if checked.action == "allow" and not self._run.options.approve_each:
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
-        if decided := self._run.decided.get(call.id):
+        if decided := self._decision_on(checked.call):
             asked = Prepared(call.id, "ask", parallel=checked.parallel)
             return [asked, Decided(call.id, decided.answer, decided.reason)]
         self._to_ask.append(checked)
         return []
 
+    def _decision_on(self, call: ToolCall) -> ApprovalDecided | None:
+        """Return the answer to a question of before a crash, unless hooks have made another call of it."""
+        request = self._run.requested.get(call.id)
+        is_same = request is None or request.args == call.args
+        return self._run.decided.get(call.id) if is_same else None
+
     @property
     def was_one_denied(self) -> bool:
         """Tell whether somebody has said no to a call of this turn."""
-        return any(decided.answer == "deny" for decided in self._run.decided.values())
+        asked = self._run.requested
+        return any(
+            decided.answer == "deny" and (call_id not in asked or asked[call_id].child is None)
+            for call_id, decided in self._run.decided.items()
+        )
 
     def begin_previews(self) -> None:
         """Line up the previews of this step's questions."""
         if self._to_ask:
-            self._later(self._preview(self._to_ask))
+            self._kit.later(self._preview(self._to_ask))
             self._to_ask = []
 
     def drop_previews(self) -> None:
@@ -156,9 +176,9 @@ class Calls:
                 try:
                     preview = await self._setup.dispatcher.preview(checked.call, self._context(checked.call))
                 except ToolError as error:
-                    await self._tell(Previewed(checked, "", str(error)))
+                    self._kit.post(Previewed(checked, "", str(error)))
                 else:
-                    await self._tell(Previewed(checked, preview))
+                    self._kit.post(Previewed(checked, preview))
 
     def ask(self, asked: Previewed) -> list[Input]:
         """Put the question to whoever watches."""
@@ -167,7 +187,7 @@ class Calls:
             return []
         if asked.failure and not self._run.options.approve_each:
             return self.refuse(call, asked.failure)
-        if decided := self._run.decided.get(call.id):  # the question of before a crash was answered meanwhile
+        if decided := self._decision_on(call):  # the question of before a crash was answered meanwhile
             waiting = Prepared(call.id, "ask", parallel=checked.parallel)
             return [waiting, Decided(call.id, decided.answer, decided.reason)]
         is_allowed = self._check(call).action == "allow" and not self._run.options.approve_each
@@ -194,13 +214,14 @@ class Calls:
         rules = request.suggestions if decision.answer in ("session", "always") else ()
         self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rules))
         if decision.answer == "always" and rules:
-            self._later(self._remember(rules))
+            self._kit.later(self._remember(rules))
         decided: list[Input] = [Decided(decision.call_id, decision.answer, decision.reason)]
         return decided + (self._answer_by_rules(rules) if rules else [])
 
     def _answer_by_rules(self, rules: Sequence[str]) -> list[Input]:
         """Rules granted for the session also answer the other open questions they cover."""
-        calls = [ToolCall(request.call_id, request.tool, request.args) for request in self._run.pending]
+        own = [request for request in self._run.pending if request.child is None]
+        calls = [ToolCall(request.call_id, request.tool, request.args) for request in own]
         covered = [call for call in calls if self._check(call).action == "allow"]
         for call in covered:
             self._journal.stage(ApprovalDecided(call.id, "once", f"rule {', '.join(rules)}"))
@@ -213,6 +234,8 @@ class Calls:
             self._journal.show(Notice(f"the rule holds for this session only: {error}"))
 
     def _check(self, call: ToolCall) -> Checked:
+        if call.id in self._given:
+            call = replace(call, args=self._given[call.id], invalid="")
         return self._setup.dispatcher.check(call, self._context(call))
 
     def _context(self, call: ToolCall) -> ToolContext:
@@ -239,6 +262,7 @@ class Calls:
             call=None if is_nested else make,
             snapshot=facts.snapshot,
             rewinds=facts.rewinds,
+            children=self._kit.children,
         )
         return context if keeper is None else replace(context, keep=keeper.keep)
 
@@ -257,18 +281,21 @@ class Calls:
             return self.refuse(
                 call, f"not run: after what came before it the user must be asked: {checked.why}; {_AGAIN}"
             )
-        if level := self.budget.reserve(Spend(tool_calls=1)):
+        if level := self._kit.budget.reserve(Spend(tool_calls=1)):
             return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
         parent = self._nested.parent_of(call.id)
         self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable, parent))
-        self._later(self._perform(checked) if parent is None else self._nested.clear(call.id, checked))
+        self._kit.later(self._perform(checked) if parent is None else self._nested.clear(call.id, checked))
         return []
 
     async def _perform(self, checked: Checked) -> None:
         began_s = self._engine.clock.monotonic_s()
         call = checked.call
         outcome = await self._setup.dispatcher.run(call, self._context(call))
-        result = outcome.result
+        output = outcome.output
+        result, events = await self._screen(call, outcome.result)
+        if output.answer and result != outcome.result:  # so it is not what hooks have let through
+            output = replace(output, answer="" if result.is_error else result.output)
         changes: tuple[FileChange, ...] = ()
         if self._setup.keeper is not None and not checked.repeatable:
             try:
@@ -277,9 +304,25 @@ class Calls:
                 text = f"{result.output}\n[what this changed cannot be undone: {error}]"
                 result = replace(result, output=text)
         duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
-        [tokens] = await self._count(result.output)
+        [tokens] = await self._kit.backend.count(result.output)
         tokens += MESSAGE_FRAME_TOKENS
-        await self._tell(Finished(result, outcome.output, changes, duration_ms, tokens))
+        self._kit.post(Finished(result, output, changes, duration_ms, tokens, events))
+
+    async def _screen(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, tuple[HookEvent, ...]]:
+        """Let hooks see a result and change it."""
+        if not self._kit.hooks.listen_at("post_tool_execution"):
+            return result, ()
+        seen = ToolResultSeen(result.call_id, result.name, result.output, result.is_error)
+        made = ToolCallSeen(call.id, call.name, call.args)
+        asked = await self._kit.hooks.ask("post_tool_execution", tool_call=made, tool_result=seen)
+        if (deny := asked.outcome.deny) is not None:
+            withheld = ToolResult(result.call_id, result.name, refusal_for_model(deny), is_error=True)
+            return withheld, asked.events
+        for patch in asked.outcome.patches:
+            if isinstance(patch, ToolResultPatch):
+                is_error = result.is_error if patch.is_error is None else patch.is_error
+                result = replace(result, output=patch.content, is_error=is_error)
+        return result, asked.events
 
     async def stop(self) -> None:
         """Tell what calls have changed that were cut off; what takes long to find comes with the next run."""
@@ -289,7 +332,7 @@ class Calls:
         with suppress(BridleError, TimeoutError):
             async with asyncio.timeout(STOP_S):
                 changes = await self._collect(keeper)
-            await self._tell(Left(changes))
+            self._kit.post(Left(changes))
 
     async def _collect(self, keeper: Keeper) -> tuple[FileChange, ...]:
         is_over = self._engine.is_at_rest(self._journal.id)
@@ -310,7 +353,7 @@ class Calls:
         if new:
             self._recorded.update(new)
             self._journal.stage(*changed_files(new, call_id))
-            self._later(self._confirm())
+            self._kit.later(self._confirm())
 
     async def _confirm(self) -> None:
         assert self._setup.keeper is not None
@@ -322,7 +365,7 @@ class Calls:
     def finish(self, finished: Finished) -> Returned:
         """Record what a call gave back and what it changed."""
         call_id = finished.result.call_id
-        self._journal.stage(*finished.output.notes)
+        self._journal.stage(*finished.events, *finished.output.notes)
         self.record_changes(finished.changes, call_id)
         self._printed.pop(call_id, None)
         self._settle(call_id)
@@ -355,12 +398,12 @@ class Calls:
         parent = self._nested.parent_of(finished.result.call_id)
         if parent is not None:
             finished = replace(finished, parent=parent, answer="")
-            self._later(self._nested.end(finished.result))
+            self._kit.later(self._nested.end(finished.result))
         self._journal.stage(finished)
 
     def _settle(self, call_id: CallId) -> None:
         if call_id in self._run.started:
-            self.budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
+            self._kit.budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
 
     # ------------------------------------------------------------------ questions of a tool
 
@@ -369,7 +412,7 @@ class Calls:
         answered: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
         self._questions[call_id] = answered
         try:
-            await self._journal.record(QuestionAsked(call_id, question))
+            await self._journal.record_whole(QuestionAsked(call_id, question))
             return await answered
         finally:
             self._questions.pop(call_id, None)
@@ -378,17 +421,9 @@ class Calls:
         """Record the first answer to a question; unknown calls and later answers are ignored."""
         if reply.call_id in self._run.questions and reply.call_id in self._questions:
             self._journal.stage(QuestionAnswered(reply.call_id, reply.answers))
-            self._later(self._hand_over(reply))
+            self._kit.later(self._hand_over(reply))
 
     async def _hand_over(self, reply: Reply) -> None:
         answered = self._questions.get(reply.call_id)
         if answered is not None and not answered.done():
             answered.set_result(reply.answers)
-
-
-def changed_files(
-    changes: Sequence[FileChange], call_id: CallId | None = None, *, rewind: bool = False
-) -> list[Event]:
-    """Return the events that record changes: each of a bounded size."""
-    starts = range(0, len(changes), MAX_CHANGES_PER_EVENT)
-    return [FilesChanged(tuple(changes[at : at + MAX_CHANGES_PER_EVENT]), call_id, rewind) for at in starts]

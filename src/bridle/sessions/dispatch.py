@@ -8,7 +8,9 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bridle.core.child import ChildOrder, Children, ChildView
 from bridle.core.errors import StoreError, ToolError
+from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
@@ -31,6 +33,25 @@ class Checked(Struct, frozen=True):
     denied: bool = False
     """A rule or the mode refuses it; otherwise "deny" means that the call itself is wrong."""
     suggestions: tuple[str, ...] = ()
+
+
+class _Patient:
+    """Sub-agents, for whom a call may wait as long as they need."""
+
+    def __init__(self, children: Children, patiently: Callable[[Awaitable[ChildView]], Awaitable[ChildView]]):
+        self._children = children
+        self._patiently = patiently
+        self.views = children.views
+        self.send = children.send
+
+    async def start(self, order: ChildOrder) -> ChildView:
+        return await self._patiently(self._children.start(order))
+
+    async def wait(self, child: SessionId) -> ChildView:
+        return await self._patiently(self._children.wait(child))
+
+    async def cancel(self, child: SessionId, reason: str = "") -> ChildView:
+        return await self._patiently(self._children.cancel(child, reason))
 
 
 class Outcome(Struct, frozen=True):
@@ -81,7 +102,7 @@ class Dispatcher:
             verdict.action,
             f"denied by {verdict.why}" if verdict.action == "deny" else verdict.why,
             parallel=tool.parallel,
-            repeatable=access.access == "read",
+            repeatable=access.access == "read" and not access.once,
             denied=verdict.action == "deny",
             suggestions=suggest_rules(access, context.rules, context.mode) if is_question else (),
         )
@@ -139,9 +160,10 @@ class Dispatcher:
                     with suppress(RuntimeError):  # the tool has ended and did not wait for it
                         deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
 
-        ask, call = context.ask, context.call
+        ask, call, children = context.ask, context.call, context.children
         return replace(
             context,
+            children=children and _Patient(children, patiently),
             ask=ask and (lambda question: patiently(ask(question))),
             call=call and (lambda name, args: patiently(call(name, args))),
         )

@@ -3,7 +3,7 @@
 ```
 input ─▶ loop.feed ─▶ actions ─▶ staged events + effects
                                    │               │
-                            one append          then started: model stream, tools, previews, timers
+                            one append          then started: model stream, tools, previews, hooks, timers
                                                    │
 input ◀────────────────────────────────────────────┘
 ```
@@ -11,18 +11,17 @@ input ◀───────────────────────�
 Within a step nothing is awaited but the append: an effect starts only after the events that
 announce it are durable, and its outcome comes back as the next input. So `ToolStarted` is stored
 before a tool acts, and `ToolFinished` before the model hears of it.
+
+What an action means is known to its part: `model_calls`, `calls`, `boundary`.
 """
 
 import asyncio
 from collections import deque
-from contextlib import aclosing
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from bridle.core.budget import Level, Spend
-from bridle.core.codeact import read_reply
-from bridle.core.context import ContextUsage, estimate_message
-from bridle.core.errors import BridleError, ProviderError, SessionBusy
+from bridle.core.errors import SessionBusy
+from bridle.core.hook import HookPoint, RunResultPatch
 from bridle.core.loop import (
     Action,
     Backoff,
@@ -30,7 +29,6 @@ from bridle.core.loop import (
     Begin,
     CallModel,
     CancelRequested,
-    Drained,
     DrainTurn,
     EndRun,
     Execute,
@@ -40,111 +38,100 @@ from bridle.core.loop import (
     Prepare,
     Refuse,
     Refused,
-    Replied,
     Settled,
     StopWork,
     SwitchModel,
 )
-from bridle.core.messages import Message, Usage, final_text, with_unique_call_ids
-from bridle.core.model import ModelReply, ModelRequest, cost_of
-from bridle.core.protocol import (
-    BudgetExhausted,
-    BudgetWarned,
-    Checkpoint,
-    Decide,
-    MessageAdded,
-    ModelReplied,
-    ModelSwitched,
-    Reply,
-    Retrying,
-    RunResumed,
-    TextDelta,
-    TurnEnded,
-    TurnStarted,
-)
-from bridle.core.recovery import cut_off_reply, end_of, plan_resume
+from bridle.core.model import ModelReply
+from bridle.core.ports import HookRound
+from bridle.core.protocol import Checkpoint, Decide, Reply, RunResumed, TurnEnded
+from bridle.core.recovery import end_of, plan_resume
 from bridle.core.session import RunState
-from bridle.core.surrogates import mended
-from bridle.sessions.calls import Calls, Effect, Finished, Left, Previewed
+from bridle.sessions.boundary import Arrived, Boundary, Checked, Heard
+from bridle.sessions.calls import Calls, Finished, Left, Previewed, Vetted
+from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.kit import Happening, Posted, RunKit, refusal
+from bridle.sessions.model_calls import CompactionWanted, ModelCalls, Screened, Shortened, Switched, exhausted
 from bridle.sessions.nested import Abandoned
-from bridle.sessions.setup import Backend, Setup
+from bridle.sessions.setup import Setup
 
 MAX_WAITING = 1_024
+CANCELLED_S = 1.0  # who cancels a run does not wait longer for its hooks
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
 
 
-class _Switched(Struct, frozen=True):
-    backend: Backend
-    reason: str
+class _Greeted(Happening, frozen=True):
+    round: HookRound
 
 
-class _DeadlineReached(Struct, frozen=True):
+class _DeadlineReached(Happening, frozen=True):
     pass
-
-
-_Happening = (
-    Input
-    | ModelReply
-    | Decide
-    | Reply
-    | Previewed
-    | Finished
-    | Left
-    | Abandoned
-    | _Switched
-    | _DeadlineReached
-)
 
 
 class Driver:
     """Performs one run from its first turn to its RunEnded."""
 
-    def __init__(self, engine: Engine, journal: Journal, run: RunState, setup: Setup) -> None:
-        self._engine = engine
-        self._journal = journal
-        self._run = run
-        self._setup = setup
+    def __init__(self, engine: Engine, journal: Journal, run: RunState, setup: Setup, family: Family) -> None:
+        self._kit = RunKit(engine, journal, run, setup, family)
         self._loop = Loop(setup.policy)
-        self._budget = setup.budget_left(run, engine.clock)
-        self._inbox: asyncio.Queue[_Happening] = asyncio.Queue()  # bounded by its tasks and `post`
-        self._effects: list[Effect] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
-        self._reserved = Spend()
-        self._backend = setup.backend
-        self._calls = Calls(
-            engine,
-            journal,
-            run,
-            setup,
-            budget=self._budget,
-            count=self._count,
-            later=self._do_later,
-            tell=self._inbox.put,
-            post=self._inbox.put_nowait,
-        )
-        self._context = ContextUsage(window=self._backend.window.tokens)
+        self._calls = Calls(self._kit)
+        self._model_calls = ModelCalls(self._kit)
+        self._boundary = Boundary(self._kit, self._calls, self._model_calls)
+        self._ending: EndRun | None = None
+        self._farewell: asyncio.Timeout | None = None
+        self._late_cancel: CancelRequested | None = None
 
     # ------------------------------------------------------------------ outside
 
-    def post(self, happening: _Happening) -> None:
+    def post(self, happening: Posted) -> None:
         """Hand the run something that happened; raises SessionBusy for more answers than it can take."""
-        if isinstance(happening, Decide | Reply) and self._inbox.qsize() >= MAX_WAITING:
-            raise SessionBusy(f"session {self._journal.id} has too many answers waiting")
-        self._inbox.put_nowait(happening)
+        if isinstance(happening, Decide | Reply) and self._kit.inbox.qsize() >= MAX_WAITING:
+            raise SessionBusy(f"session {self._kit.journal.id} has too many answers waiting")
+        is_ending = self._ending is not None and self._ending.outcome != "cancelled"
+        if isinstance(happening, CancelRequested) and is_ending:
+            self._late_cancel = happening
+            if self._farewell is not None and not self._farewell.expired():
+                self._farewell.reschedule(asyncio.get_running_loop().time())
+        self._kit.post(happening)
+
+    async def is_let_through(self) -> bool:
+        """Wait for the first request that limits and hooks let through; False when the run ends without."""
+        return await asyncio.shield(self._kit.let_through)
+
+    def compact(self, keep: str) -> None:
+        """Compact the conversation before the next turn."""
+        self._kit.post(CompactionWanted(keep))
+
+    def left_to_compact(self) -> CompactionWanted | None:
+        """Return a compaction that was asked for too late to come before a turn."""
+        while not self._kit.inbox.empty():
+            if isinstance(left := self._kit.inbox.get_nowait(), CompactionWanted):
+                self._model_calls.want_compaction(left)
+        return self._model_calls.wanted
 
     async def run(self, *, resumed: bool = False) -> None:
         """Perform the run, or what is left of it, until it has ended and its end is recorded."""
-        first: list[Input] = self._go_on() if resumed else [Begin()]
+        first = self._go_on() if resumed else self._begin()
         timer = self._start_deadline()
         try:
             async with asyncio.TaskGroup() as group:
                 await self._step(group, first)
                 while self._loop.state != "completed":
-                    await self._step(group, self._taken(await self._inbox.get()))
+                    await self._step(group, self._taken(await self._kit.inbox.get()))
+                if self._ending is not None:
+                    await self._say_farewell(self._ending)
+        except Exception:
+            await self._kit.children.aclose()
+            await self._kit.hooks.aclose()
+            raise
+        except asyncio.CancelledError:  # the run is left as it is; its children are ended by their family
+            await self._kit.hooks.aclose()
+            raise
         finally:
+            self._kit.settle_passage(passed=False)
             if timer is not None:
                 timer.cancel()
 
@@ -157,35 +144,29 @@ class Driver:
                 pending.extend(self._act(action))
         self._calls.begin_previews()
         try:
-            await self._journal.flush()
+            await self._kit.journal.flush()
         except BaseException:
             self._drop_effects()  # what was not announced must not happen
             raise
-        for effect in self._effects:
+        effects, self._kit.effects = self._kit.effects, []
+        for effect in effects:
             task = group.create_task(effect)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        self._effects = []
-
-    def _do_later(self, effect: Effect) -> None:
-        self._effects.append(effect)
-
-    async def _count(self, text: str) -> list[int]:
-        return await self._backend.count(text)
 
     def _drop_effects(self) -> None:
-        for effect in self._effects:
-            effect.close()
-        self._effects = []
+        self._kit.drop_effects()
         self._calls.drop_previews()
 
-    def _taken(self, happening: _Happening) -> list[Input]:
+    def _taken(self, happening: Posted) -> list[Input]:
         """Record what happened and put it into the loop's words."""
         match happening:
             case ModelReply():
-                return [Replied(self._record_reply(happening))]
-            case Previewed() | Decide() | Reply() | Abandoned() if self._loop.state != "waiting_for_ops":
+                return self._model_calls.record(happening)
+            case Vetted() | Previewed() | Abandoned() if self._loop.state != "waiting_for_ops":
                 return []
+            case Vetted():
+                return self._calls.vetted(happening)
             case Abandoned():
                 return self._calls.abandon(happening)
             case Previewed():
@@ -195,30 +176,67 @@ class Driver:
             case Left():
                 self._calls.record_changes(happening.changes)
                 return []
-            case Decide():
-                return self._calls.decide(happening)
-            case Reply():
-                self._calls.reply(happening)
+            case Decide() | Reply():
+                return self._answered(happening)
+            case CompactionWanted():
+                self._model_calls.want_compaction(happening)
                 return []
-            case _Switched():
-                self._switch_model(happening)
-                return [BackoffEnded()]
             case _DeadlineReached():
                 return self._pass_deadline()
             case _:
+                return self._taken_between_calls(happening)
+
+    def _taken_between_calls(self, happening: Posted) -> list[Input]:
+        is_late = self._loop.state in ("cancelling", "completed")
+        match happening:
+            case Screened():
+                return self._model_calls.screened(happening)
+            case Shortened():
+                return self._model_calls.shortened(happening, is_late=is_late)
+            case Happening() if is_late:
+                return []
+            case _Greeted():
+                return self._greeted(happening.round)
+            case Switched():
+                return self._model_calls.switch(happening)
+            case ModelFailed() if self._loop.state == "calling_llm":
+                return self._model_calls.failed(happening)
+            case Heard():
+                return self._boundary.heard(happening)
+            case Arrived():
+                return self._boundary.decide()
+            case Checked():
+                return self._boundary.checked(happening)
+            case Happening() | ModelReply() | Decide() | Reply():
+                return []
+            case _:
                 return [happening]
+
+    def _answered(self, answer: Decide | Reply) -> list[Input]:
+        """Take an answer of a person, for a call of this run or of a sub-agent."""
+        if self._kit.children.answer(answer, self._stopped_below) or self._loop.state != "waiting_for_ops":
+            return []
+        if isinstance(answer, Decide):
+            return self._calls.decide(answer)
+        self._calls.reply(answer)
+        return []
+
+    def _stopped_below(self, reason: str) -> None:
+        """Stop the run as at a question of its own: somebody has done so at that of a sub-agent."""
+        self._kit.post(CancelRequested("denied", reason or "stopped by the user"))
 
     def _act(self, action: Action) -> list[Input]:
         """Stage what an action records, line up its effect, return what is known at once."""
+        kit = self._kit
         match action:
             case CallModel():
-                return self._call_model(action.turn)
+                return self._model_calls.call(action.turn)
             case SwitchModel():
-                self._settle(Spend())
-                self._effects.append(self._find_model(action))
+                self._model_calls.give_up()
+                kit.later(self._model_calls.find_model(action))
             case Backoff():
-                self._announce_retry(action)
-                self._effects.append(self._after(action.delay_s, BackoffEnded()))
+                self._model_calls.announce_retry(action)
+                kit.later(self._after(action.delay_s, BackoffEnded()))
             case Prepare():
                 return self._calls.prepare(action.call)
             case Execute():
@@ -226,159 +244,107 @@ class Driver:
             case Refuse():
                 return self._calls.refuse(action.call, action.reason, denied=True)
             case DrainTurn():
-                return [self._drain(action.turn)]
+                return self._boundary.drain(action.turn)
             case StopWork():
                 self._drop_effects()
-                self._effects.append(self._stop_work())
+                kit.later(self._stop_work())
             case EndRun():
                 self._end(action)
         return []
 
-    # ------------------------------------------------------------------ the model
+    # ------------------------------------------------------------------ the beginning
 
-    def _call_model(self, turn: int) -> list[Input]:
-        session = self._journal.session
-        try:
-            fitted = self._backend.fit(session.messages, self._run.first_message)
-        except ProviderError as error:
-            return [Refused("failed", str(error))]
-        wanted = Spend(tokens=fitted.usage.total)
-        if level := self._budget.reserve(wanted):
-            needed = f"the next turn needs about {fitted.usage.total:,} tokens, more than are left"
-            return [self._exhausted(level, needed)]
-        self._reserved = wanted
-        self._context = fitted.usage
-        if self._run.turn != turn or self._run.replied is not None:
-            self._journal.stage(TurnStarted(self._run.run_id, turn))
-        left = self._budget.remaining_tokens()
-        most = self._backend.model.max_output_tokens
-        most = most if left is None else max(1, min(most, left))
-        self._effects.append(self._stream(self._setup.request(self._backend, fitted, most)))
+    def _begin(self) -> list[Input]:
+        if not self._kit.hooks.listen_at("run_started"):
+            return [Begin()]
+        self._kit.later(self._greet())
         return []
 
-    async def _stream(self, request: ModelRequest) -> None:
-        self._streamed = bytearray()
-        show, streamed = self._journal.show, self._streamed
-        try:
-            async with aclosing(self._backend.provider.stream(request)) as stream:
-                async for item in stream:
-                    if isinstance(item, ModelReply):
-                        if not item.message.parts:
-                            raise ProviderError("the model answered nothing", kind="empty_reply")
-                        await self._inbox.put(item)
-                        return
-                    item = mended(item)
-                    if isinstance(item, TextDelta):
-                        streamed += item.text.encode()
-                    show(item)
-            raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
-        except ProviderError as error:
-            await self._inbox.put(
-                ModelFailed(error.kind, str(error), self._engine.chance.jitter(), error.retry_after_s)
-            )
+    async def _greet(self) -> None:
+        messages = self._kit.journal.session.messages[self._kit.run.first_message :]
+        prompt = messages[0].message.text if messages else ""
+        self._kit.post(_Greeted(await self._kit.hooks.ask("run_started", prompt=prompt)))
 
-    def _record_reply(self, reply: ModelReply) -> Message:
-        used = self._journal.session.transcript.call_ids
-        message = mended(reply.message)
-        if self._setup.code:
-            message = read_reply(message, reply.stop_reason)
-        message = with_unique_call_ids(message, used, self._loop.turn)
-        cost = cost_of(reply.usage, self._backend.model.price)
-        self._journal.stage(
-            ModelReplied(
-                self._run.run_id,
-                self._loop.turn,
-                message,
-                reply.stop_reason,
-                reply.usage,
-                cost,
-                reply.usage.output or estimate_message(message),
-                self._context,
-            )
-        )
-        self._settle(Spend(tokens=reply.usage.context, cost=cost or 0.0))
-        self._streamed = bytearray()
-        return message
+    def _greeted(self, asked: HookRound) -> list[Input]:
+        self._kit.journal.stage(*asked.events)
+        deny = asked.outcome.deny
+        return [Begin()] if deny is None else [Refused("denied", refusal(deny))]
 
-    def _settle(self, actual: Spend) -> None:
-        self._budget.settle(self._reserved, actual)
-        self._reserved = Spend()
-
-    def _announce_retry(self, action: Backoff) -> None:
-        self._settle(Spend())
-        self._streamed = bytearray()
-        self._journal.stage(
-            Retrying(
-                self._run.run_id,
-                self._loop.turn,
-                action.attempt,
-                self._setup.policy.retry.max_retries,
-                action.failure.kind,
-                action.failure.message,
-                int(action.delay_s * 1000),
-            )
-        )
-
-    async def _find_model(self, action: SwitchModel) -> None:
-        ref = self._setup.agent.fallbacks[action.model - 1]
-        try:
-            backend = await self._setup.find_backend(ref)
-        except BridleError as error:
-            await self._inbox.put(ModelFailed("unknown", f"{action.failure.message}; {ref}: {error}"))
-        else:
-            await self._inbox.put(_Switched(backend, action.failure.message))
-
-    def _switch_model(self, switched: _Switched) -> None:
-        self._backend = switched.backend
-        self._streamed = bytearray()
-        self._journal.stage(
-            ModelSwitched(self._run.run_id, self._loop.turn, self._backend.model.ref, switched.reason)
-        )
-
-    # ------------------------------------------------------------------ the turn boundary
-
-    def _drain(self, turn: int) -> Drained:
-        """Do the boundary work in its fixed order: results, steering, budget."""
-        reply = self._run.replied
-        usage = reply.usage if reply is not None else Usage()
-        self._journal.stage(TurnEnded(self._run.run_id, turn, usage, self._context))
-        steered = self._apply_steering()
-        now_s = self._engine.clock.monotonic_s()
-        for level in self._budget.new_warnings(now_s):
-            self._journal.stage(BudgetWarned(level.kind, level.used, level.limit))
-        wants_another_turn = steered or (reply is not None and bool(reply.message.calls))
-        is_over = self._run.answer or (self._run.options.approve_each and self._calls.was_one_denied)
-        if is_over and not steered:
-            return Drained(stop=Refused("completed", ""))
-        if wants_another_turn and (spent := self._budget.exhausted(now_s)):
-            return Drained(stop=self._exhausted(spent))
-        return Drained(more=steered)
-
-    def _apply_steering(self) -> bool:
-        waiting = [item for item in self._journal.session.known.queue if item.delivery == "steer"]
-        for item in waiting:
-            tokens = estimate_message(item.message)
-            self._journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
-        return bool(waiting)
-
-    def _exhausted(self, level: Level, needed: str = "") -> Refused:
-        self._journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
-        used = f"{level.used:g} of {level.limit:g} used"
-        reason = f"{needed} ({used})" if needed else f"the {level.kind} limit is reached: {used}"
-        return Refused("budget_exhausted", reason)
+    def _go_on(self) -> list[Input]:
+        """Replay the open turn: calls with a result keep it, interrupted ones get one that says so."""
+        kit = self._kit
+        plan = plan_resume(kit.run, kit.journal.session.messages[-1].message)
+        lost = tuple(finished.result.call_id for finished in plan.lost)
+        kit.journal.stage(RunResumed(kit.run.run_id, lost), *plan.lost)
+        kit.renew_budget()  # the time until now is not the run's
+        self._loop = Loop(kit.setup.policy, plan.turn)
+        if kit.run.denied is not None:
+            return [Refused("denied", refusal(kit.run.denied))]
+        return self._begin() if kit.run.turn == 0 else [Begin(plan.replay)]
 
     # ------------------------------------------------------------------ the end
 
     def _end(self, ending: EndRun) -> None:
-        run, session = self._run, self._journal.session
-        if ending.outcome != "completed" and self._streamed:
-            self._journal.stage(cut_off_reply(run, self._streamed.decode()))
+        """Record the end, or leave that for when everybody who has a say in it was heard."""
+        if self._kit.hooks.is_empty and not self._kit.children.views():
+            self._model_calls.keep_cut_off()
+            self._record_end(ending, self._kit.answer())
+        else:
+            self._ending = ending
+
+    async def _say_farewell(self, ending: EndRun) -> None:
+        kit = self._kit
+        timeout_s = CANCELLED_S if ending.outcome == "cancelled" else None
+        await kit.children.aclose()
+        await self._model_calls.screen_cut_off(timeout_s)
+        self._model_calls.keep_cut_off()
+        ending, text = await self._hear_last(ending, kit.answer(), timeout_s)
+        kit.journal.stage(*await kit.hooks.aclose())
+        self._record_end(ending, text)
+        await kit.journal.flush()
+
+    async def _hear_last(self, ending: EndRun, text: str, timeout_s: float | None) -> tuple[EndRun, str]:
+        """Ask hooks about the end; returns what it is then, and the answer."""
+        kit = self._kit
+        has_result = ending.outcome in ("completed", "budget_exhausted", "limit")
+        point: HookPoint = "run_completed" if has_result else "run_failed"
+        if not kit.hooks.listen_at(point):
+            return ending, text
+        if self._late_cancel is not None:
+            timeout_s = 0.0
+        told = {"text": text} if has_result else {"error": ending.reason or ending.outcome}
+        try:
+            async with asyncio.timeout(timeout_s) as self._farewell:
+                asked = await kit.hooks.ask(point, **told)
+        except TimeoutError:
+            if has_result and self._late_cancel is not None:  # nobody has let the result through
+                return EndRun("cancelled", self._late_cancel.reason), ""
+            return ending, text
+        finally:
+            self._farewell = None
+        kit.journal.stage(*asked.events)
+        if has_result and (deny := asked.outcome.deny) is not None:
+            return EndRun("denied", refusal(deny)), ""
+        for patch in asked.outcome.patches:
+            if isinstance(patch, RunResultPatch):
+                text = patch.text
+                ending = self._boundary.reread(text, ending)
+        return ending, text
+
+    def _record_end(self, ending: EndRun, text: str) -> None:
+        kit, run, session = self._kit, self._kit.run, self._kit.journal.session
         self._calls.close(f"the run ended ({ending.outcome})")
         if run.replied is not None and not run.turn_ended:
-            self._journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, self._context))
-        said = final_text([item.message for item in session.messages[run.first_message :]])
-        self._journal.stage(Checkpoint(session.known))
-        self._journal.stage(end_of(run, ending.outcome, run.answer or said, ending.reason))
+            context = self._model_calls.context
+            kit.journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, context))
+        kit.journal.stage(Checkpoint(session.known))
+        end = end_of(run, ending.outcome, text, ending.reason)
+        if (extraction := kit.setup.extraction) is not None:
+            value = self._boundary.value if ending.outcome == "completed" else None
+            end = replace(end, structured=value, schema_warnings=extraction.warnings)
+        kit.journal.stage(end)
+        if kit.engine.memory is not None:
+            kit.engine.memory.note(kit.journal.id, kit.setup.cwd)
 
     async def _stop_work(self) -> None:
         tasks = self._tasks - {asyncio.current_task()}
@@ -386,36 +352,25 @@ class Driver:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=CANCEL_GRACE_S)
+        await self._kit.children.aclose()
         await self._calls.stop()
-        await self._inbox.put(Settled())
+        self._kit.post(Settled())
 
     # ------------------------------------------------------------------ time
 
     async def _after(self, delay_s: float, happening: Input) -> None:
         await asyncio.sleep(delay_s)
-        await self._inbox.put(happening)
+        self._kit.post(happening)
 
     def _start_deadline(self) -> asyncio.TimerHandle | None:
-        left_s = self._budget.remaining_s(self._engine.clock.monotonic_s())
+        left_s = self._kit.budget.remaining_s(self._kit.now_s())
         if left_s is None:
             return None
-        return asyncio.get_running_loop().call_later(left_s, self.post, _DeadlineReached())
+        return asyncio.get_running_loop().call_later(left_s, self._kit.post, _DeadlineReached())
 
     def _pass_deadline(self) -> list[Input]:
-        level = self._budget.exhausted(self._engine.clock.monotonic_s())
+        level = self._kit.budget.exhausted(self._kit.now_s())
         if level is None or self._loop.state in ("cancelling", "completed"):
             return []
-        stop = self._exhausted(level)
+        stop = exhausted(self._kit, level)
         return [CancelRequested(stop.outcome, stop.reason)]
-
-    # ------------------------------------------------------------------ going on after a cut
-
-    def _go_on(self) -> list[Input]:
-        """Replay the open turn: calls with a result keep it, interrupted ones get one that says so."""
-        plan = plan_resume(self._run, self._journal.session.messages[-1].message)
-        lost = tuple(finished.result.call_id for finished in plan.lost)
-        self._journal.stage(RunResumed(self._run.run_id, lost), *plan.lost)
-        # The time until now is not the run's.
-        self._budget = self._calls.budget = self._setup.budget_left(self._run, self._engine.clock)
-        self._loop = Loop(self._setup.policy, plan.turn)
-        return [Begin(plan.replay)]

@@ -1,16 +1,63 @@
 """What every run is made of: the outside world behind its seams, and the settings of the machine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
 from bridle.core.agent import Agent
+from bridle.core.budget import WARN_AT
+from bridle.core.compaction import CompactionPolicy
+from bridle.core.hook import HookInvocation, HookOverride, HookPoint
 from bridle.core.ids import RunId, SessionId, uuid7
-from bridle.core.ports import Blobs, Chance, Claims, Clock, Models, Revisions, SessionTool, Store, Tool
+from bridle.core.ports import (
+    Blobs,
+    Chance,
+    Claims,
+    Clock,
+    HookEvent,
+    HookRound,
+    Hooks,
+    Memory,
+    Models,
+    Revisions,
+    SessionTool,
+    Store,
+    Tool,
+    offers,
+)
+from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
+from bridle.sessions.family import ChildPolicy
 
 LoadAgent = Callable[[str, str], Agent]
 """From an agent's name and a working directory to its profile; raises ConfigError."""
+
+
+OpenHooks = Callable[[str, HookOverride], Hooks]
+"""From a working directory and what one run does differently to its hooks; raises ConfigError."""
+
+
+class NoHooks:
+    """Nobody listens."""
+
+    points: frozenset[HookPoint] = frozenset()
+    judged: frozenset[HookPoint] = frozenset()
+
+    async def ask(self, invocation: HookInvocation, show: Callable[[HookStarted], None]) -> HookRound:
+        """Say nothing."""
+        return HookRound()
+
+    def for_child(self) -> Hooks:
+        """Return nobody."""
+        return self
+
+    async def aclose(self) -> tuple[HookEvent, ...]:
+        """Leave nothing."""
+        return ()
+
+
+def _no_hooks(cwd: str, override: HookOverride) -> Hooks:
+    return NoHooks()
 
 
 def _forget(rules: Sequence[str]) -> None:
@@ -35,15 +82,25 @@ class Engine(Struct, frozen=True):
     """Write allow rules into the user's settings; blocking, raises BridleError."""
     mask: Callable[[str], str] = str
     """Take secrets out of a text that is about to be recorded."""
+    open_hooks: OpenHooks = _no_hooks
+    memory: Memory | None = None
+    """Recalls what was said; told when there is more of it."""
+    compaction: CompactionPolicy = CompactionPolicy()
+    warn_at: float = WARN_AT
+    """The part of a limit at which there is a warning."""
+    children: ChildPolicy = ChildPolicy()
+    """What runs may have in the way of sub-agents."""
+    environ: Mapping[str, str] = {}
+    """What programs of the user's own see: no keys."""
     default_agent: str = "default"
     retry: RetryPolicy = RetryPolicy()
     tool_timeout_s: float = 600.0
     max_output_bytes: int = 64 * 1024
-    max_parallel: int = 10
+    max_parallel: int = 32
 
     def is_at_rest(self, session: SessionId) -> bool:
         """Tell whether nothing of a session runs that might change files."""
-        return not any(tool.is_busy(session) for tool in self.tools if isinstance(tool, SessionTool))
+        return not any(tool.is_busy(session) for tool in self.tools if offers(tool, SessionTool))
 
     def new_id(self) -> str:
         """Return a fresh time-ordered id."""

@@ -2,6 +2,7 @@
 
 from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import UsageError
+from bridle.core.hook import HookOverride
 from bridle.core.messages import Message
 from bridle.core.protocol import MAX_PROMPT_BYTES, Command, EditQueued, Prompt, Resume, RunOptions, Steer
 from bridle.core.protocol.commands import LENT_VARIABLES, MAX_VARIABLE_CHARS
@@ -57,4 +58,18 @@ def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
         agent=changed.agent or first.agent,
         cwd=changed.cwd or first.cwd,
         env=changed.env,
+        system=first.system if changed.system is None else changed.system,
+        tools=first.tools if changed.tools is None else changed.tools,
+        without_tools=first.without_tools + changed.without_tools,
+        hooks=_both(first.hooks, changed.hooks),
+        output_schema=first.output_schema if changed.output_schema is None else changed.output_schema,
+        output_retries=first.output_retries if changed.output_schema is None else changed.output_retries,
+        until=changed.until or first.until,
     )
+
+
+def _both(first: HookOverride, changed: HookOverride) -> HookOverride:
+    """Add hooks, take another one of the same name, or leave one out that is named."""
+    gone = {*changed.disable, *(entry.id for entry in changed.entries)}
+    kept = tuple(entry for entry in first.entries if entry.id not in gone)
+    return HookOverride(kept + changed.entries, tuple(dict.fromkeys(first.disable + changed.disable)))

@@ -66,6 +66,15 @@ class Journal:
         self.stage(*events)
         await self.flush()
 
+    async def record_whole(self, *events: Event) -> None:
+        """Record, and wait for that also when cancelled: half an append would make the journal unusable."""
+        recording = asyncio.ensure_future(self.record(*events))
+        try:
+            await asyncio.shield(recording)
+        except asyncio.CancelledError:
+            await asyncio.wait([recording])
+            raise
+
     def show(self, delta: Delta) -> None:
         """Publish a live fragment."""
         self._bus.publish(self.id, (delta,))
@@ -100,7 +109,10 @@ async def open_session(store: Store, session_id: SessionId) -> Session:
 
 
 async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Record]:
-    """Return the newest records: back to a Checkpoint and to live messages of that many tokens."""
+    """Return the newest records: back to a Checkpoint and to all messages that count.
+
+    Those are live messages of that many tokens, or what a compaction has left.
+    """
     records: list[Record] = []
     size = FIRST_CHUNK
     while True:
@@ -111,9 +123,10 @@ async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Re
         if not chunk or chunk[0].seq == 1:
             return records
         has_checkpoint = any(isinstance(record.event, Checkpoint) for record in records)
-        if has_checkpoint and _live_tokens(records) >= tokens:
+        if has_checkpoint and _is_enough(records, tokens):
             return records
 
 
-def _live_tokens(records: list[Record]) -> int:
-    return sum(item.tokens for item in transcript_of(live(records).records).messages)
+def _is_enough(records: list[Record], tokens: int) -> bool:
+    transcript = transcript_of(live(records).records)
+    return transcript.is_whole or sum(item.tokens for item in transcript.messages) >= tokens

@@ -19,9 +19,10 @@ from bridle.core.loop import Called
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.session import RunState
 from bridle.sessions.dispatch import Checked
+from bridle.sessions.kit import Happening
 
 
-class Abandoned(Struct, frozen=True):
+class Abandoned(Happening, frozen=True):
     """The code that made a call does not wait for it any more."""
 
     call: ToolCall

@@ -14,9 +14,8 @@ from bridle.core.ports import Blobs, Keeper, Store
 from bridle.core.protocol import Event, Record, Rewind, Rewound, Todo, TodosChanged
 from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
 from bridle.core.session import snapshot_at
-from bridle.core.transcript import live
-from bridle.core.turns import file_changes
-from bridle.sessions.calls import changed_files
+from bridle.core.transcript import live, without_open_calls
+from bridle.core.turns import changed_files, file_changes
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.toolbox import cap_output
 
@@ -61,7 +60,10 @@ async def rewind(
         left = await asyncio.to_thread(keeper.restore, targets)
         changed = changed_files(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
     past = live([record for record in records if record.seq <= command.to_seq]).records
-    return [*changed, Rewound(command.to_seq, command.scope, _todos_at(past), left, snapshot_at(past))]
+    whole = without_open_calls(past)
+    is_cut = len(whole) < len(past) and command.scope != "files"
+    to_seq = past[len(whole)].seq - 1 if is_cut else command.to_seq
+    return [*changed, Rewound(to_seq, command.scope, _todos_at(past), left, snapshot_at(past))]
 
 
 def _todos_at(past: Sequence[Record]) -> tuple[Todo, ...]:

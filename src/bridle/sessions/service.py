@@ -11,7 +11,7 @@ from bridle.core.context import estimate_message
 from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
-from bridle.core.ports import LocalModels, SessionTool
+from bridle.core.ports import LocalModels, SessionTool, offers
 from bridle.core.protocol import (
     Aborted,
     Cancel,
@@ -25,10 +25,12 @@ from bridle.core.protocol import (
     SessionCreated,
 )
 from bridle.core.revision import FileChange, net_changes
-from bridle.core.session import Session, SessionSummary, fold, fork_at
+from bridle.core.session import Session, fold, fork_at
+from bridle.core.summary import SessionSummary
 from bridle.core.turns import file_changes
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
+from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_journal
 from bridle.sessions.rewind import describe_changes, plan_rewind
@@ -46,6 +48,7 @@ class SessionService:
         self._engine = engine
         self._bus = Bus()
         self._actors: dict[SessionId, Actor] = {}
+        self._family = Family(engine, self, engine.children, self._bus)
         self._opening = asyncio.Lock()  # invariant: at most one actor per session
 
     async def create(
@@ -147,7 +150,7 @@ class SessionService:
         return child
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session for good; raises SessionBusy while it runs."""
+        """Remove a session for good, and its sub-agents; raises SessionBusy while one of them runs."""
         _require_name(session)
         actor = self._actors.get(session)
         if actor is not None:
@@ -157,7 +160,12 @@ class SessionService:
         try:
             if actor is not None:
                 await self._close(session)
+            for other in await self._engine.store.list(archived=True):
+                if other.sub_agent and other.parent == session:
+                    await self.delete(other.id)
             await self._engine.store.delete(session)
+            if self._engine.memory is not None:
+                await self._engine.memory.forget(session)
             if self._engine.revisions is not None:
                 await asyncio.to_thread(self._engine.revisions.forget, session)
         finally:
@@ -222,7 +230,7 @@ class SessionService:
     def server_pids(self) -> dict[str, int]:
         """Return the processes of ours that serve models, by what they serve."""
         models = self._engine.models
-        return models.server_pids() if isinstance(models, LocalModels) else {}
+        return models.server_pids() if offers(models, LocalModels) else {}
 
     def notify(self, text: str) -> None:
         """Tell everyone who watches a session something that changes nothing."""
@@ -247,7 +255,9 @@ class SessionService:
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await asyncio.gather(*(actor.until_free() for actor in running))
-        await asyncio.gather(*(actor.park() for actor in self._actors.values()))
+        self._family.park()
+        await asyncio.gather(*(actor.park() for actor in list(self._actors.values())))
+        await self._family.aclose()
 
     async def aclose(self) -> None:
         """Cancel active runs, record their ends, and release everything."""
@@ -256,9 +266,12 @@ class SessionService:
         async with asyncio.TaskGroup() as group:
             for actor in actors:
                 group.create_task(actor.aclose())
+        await self._family.aclose()
         for tool in self._engine.tools:
-            if isinstance(tool, SessionTool):
+            if offers(tool, SessionTool):
                 await tool.aclose()
+        if self._engine.memory is not None:
+            await self._engine.memory.aclose()
         await self._engine.models.aclose()
         await self._engine.store.aclose()
 
@@ -271,8 +284,15 @@ class SessionService:
                 actor = None
             if actor is None:
                 journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
-                actor = self._actors[session] = Actor(self._engine, journal)
+                actor = self._actors[session] = Actor(self._engine, journal, self._family)
             return actor
+
+    async def let_go(self, session: SessionId) -> None:
+        """Close a session in this process: what it holds ends, a run that is active too."""
+        async with self._opening:
+            actor = self._actors.pop(session, None)
+        if actor is not None:  # not under the lock: its sub-agents are closed through here too
+            await actor.aclose()
 
     async def _close(self, session: SessionId) -> None:
         await self._actors.pop(session).aclose()

@@ -16,12 +16,13 @@ from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Clock, Keeper, OccasionalTool, Provider, TokenCounter, Tool
+from bridle.core.ports import Clock, Hooks, Keeper, OccasionalTool, Provider, TokenCounter, Tool, offers
 from bridle.core.protocol import RunOptions
 from bridle.core.session import RunState, Session
 from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
+from bridle.sessions.structured import Extraction
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
@@ -61,10 +62,15 @@ class Setup(Struct, frozen=True):
     cwd: str
     keeper: Keeper | None
     """Remembers what the session's files were."""
+    hooks: Hooks
+    """The user's own code around what the run does."""
+    warn_at: float
     code: bool = False
     """The model writes Python that calls the tools."""
     env: dict[str, str] = {}
     """Variables that programs get beside the usual ones."""
+    extraction: Extraction | None = None
+    """Gets the value that the run is to end with."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
@@ -74,10 +80,21 @@ class Setup(Struct, frozen=True):
         """Return what a run may still use; a resumed one has used some of it already."""
         elapsed_ms = clock.now_ms() - run.started_at
         started_s = clock.monotonic_s() - max(0, elapsed_ms) / 1000
-        return Budget(self.limits, started_s, run.spent)
+        return Budget(self.limits, started_s, run.spent, warn_at=self.warn_at)
 
-    def request(self, backend: Backend, fitted: Fitted, max_output_tokens: int) -> ModelRequest:
-        """Build the request of one turn."""
+    def request(
+        self, backend: Backend, fitted: Fitted, max_output_tokens: int, *, extracting: bool = False
+    ) -> ModelRequest:
+        """Build the request of one turn; `extracting` asks for a value that fits the schema only."""
+        if extracting and self.extraction is not None:
+            return ModelRequest(
+                model=backend.model.name,
+                system=self.agent.prompt,
+                messages=as_text(fitted.messages) if self.code else fitted.messages,
+                max_output_tokens=max_output_tokens,
+                params={**self.params, **self.extraction.params},
+                output_schema=self.extraction.schema,
+            )
         return ModelRequest(
             model=backend.model.name,
             system=self.agent.prompt,
@@ -93,19 +110,26 @@ async def set_up(
     session_id: SessionId,
     session: Session,
     options: RunOptions,
+    hooks: Hooks | None = None,
 ) -> Setup:
-    """Resolve an agent, its models and its tools; raises ConfigError or ProviderError."""
+    """Resolve an agent, its models and its tools; raises ConfigError, UsageError or ProviderError.
+
+    `hooks` are those of the run that a sub-agent works for.
+    """
     created = session.known.created
     cwd = options.cwd or created.cwd
     agent = engine.load_agent(options.agent or created.agent, cwd)
+    if options.system is not None:
+        agent = replace(agent, prompt=options.system)
     limits = options.limits.over(agent.limits)
+    limits.check()
     params = {**agent.params, **options.params}
     most_output = params.pop("max_tokens", None)  # every wire has its own word for it
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code
     dispatcher = Dispatcher(
-        Toolbox(_tools(_useful(engine.tools, cwd), agent.tools, model.window_tokens, code=code)),
+        Toolbox(_tools(_usable(engine.tools, options, cwd), agent.tools, model.window_tokens, code=code)),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
@@ -135,8 +159,13 @@ async def set_up(
         params=params,
         cwd=cwd,
         keeper=engine.revisions.keeper(session_id, created.cwd) if engine.revisions is not None else None,
+        hooks=engine.open_hooks(cwd, options.hooks) if hooks is None else hooks,
+        warn_at=engine.warn_at,
         code=code,
         env=options.env,
+        extraction=None
+        if options.output_schema is None
+        else Extraction(options.output_schema, options.output_retries, provider),
     )
 
 
@@ -151,13 +180,20 @@ async def _backend(
 
 
 async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
-    if isinstance(provider, TokenCounter):
+    if offers(provider, TokenCounter):
         return await provider.count_tokens(texts)
     return [estimate_tokens(text) for text in texts]
 
 
-def _useful(tools: Sequence[Tool], cwd: str) -> list[Tool]:
-    return [tool for tool in tools if not isinstance(tool, OccasionalTool) or tool.is_useful(cwd)]
+def _usable(tools: Sequence[Tool], options: RunOptions, cwd: str) -> list[Tool]:
+    """Return the tools that the run may use and that are of use there."""
+    allowed = [
+        tool
+        for tool in tools
+        if (options.tools is None or tool.spec.name in options.tools)
+        and tool.spec.name not in options.without_tools
+    ]
+    return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(cwd)]
 
 
 def _tools(

@@ -6,7 +6,7 @@ from bridle.core.messages import Message, Text
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.ports import Models
 from bridle.core.protocol import SessionTitled
-from bridle.core.session import title_from
+from bridle.core.summary import title_from
 
 INSTRUCTION = (
     "Write a title for a conversation that begins with the text below. "

@@ -6,7 +6,7 @@ from bridle.core.codec import GENESIS, decode_record
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
-from bridle.core.session import SessionSummary, summarise
+from bridle.core.summary import SessionSummary, summarise
 from bridle.stores.lines import (
     Flaw,
     chain,

@@ -34,7 +34,7 @@ from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.stores.appendfile import (
     End,
     append_batch,

@@ -28,7 +28,7 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message, with_unique_call_ids
 from bridle.core.protocol import Event, MessageAdded, SessionCreated
-from bridle.core.session import title_from
+from bridle.core.summary import title_from
 from bridle.stores.appendfile import opened
 from bridle.stores.lines import from_os_error
 

@@ -20,7 +20,7 @@ from bridle.core.errors import BridleError, SessionConflict
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import Claims, Store
 from bridle.core.protocol import Event, Record, RunEnded, RunStarted, SessionCreated
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.stores.kontekst import Speaker
 from bridle.stores.kontekst_files import KeptMark, KontekstFiles, Mark, compare
 from bridle.stores.kontekst_import import DEFAULT_AGENT, read_conversation, read_file, sessions_in

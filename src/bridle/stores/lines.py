@@ -20,7 +20,7 @@ from bridle.core.errors import (
 )
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.protocol import Event, Record
-from bridle.core.session import SessionSummary, summarise
+from bridle.core.summary import SessionSummary, summarise
 
 PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then others on the event loop get a turn
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from bridle.core.protocol import Record, Rewound, RunEnded, SessionCreated, SessionTitled
+from bridle.core.protocol import Compacted, Pinned, Record, Rewound, RunEnded, SessionCreated, SessionTitled
 
 _HEADINGS = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Results"}
 _FENCES = re.compile(r"`{3,}")
@@ -26,6 +26,10 @@ def event_markdown(record: Record) -> str:
             return f"*Title: {title}*\n\n"
         case Rewound() as rewound:
             return f"*Rewound ({rewound.scope}) to event {rewound.to_seq}*\n\n"
+        case Compacted() as done if done.model:
+            return f"*Compacted for the model: {done.messages_before} messages to {done.messages_after}*\n\n"
+        case Pinned() as pinned:
+            return f"*{'Pinned' if pinned.pinned else 'No longer pinned'}:* {pinned.text}\n\n"
         case RunEnded() as ended if ended.outcome != "completed":
             return f"*Run ended: {ended.outcome}{': ' if ended.reason else ''}{ended.reason}*\n\n"
         case _:

@@ -25,7 +25,7 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import MessageAdded, ModelReplied, Record, SessionCreated, ToolFinished
-from bridle.core.transcript import Transcript
+from bridle.core.transcript import Transcript, is_spoken
 from bridle.stores.appendfile import private, replace_file
 from bridle.stores.kontekst import kontekst_lines, kontekst_meta
 from bridle.stores.lines import check_id, from_os_error, not_found
@@ -121,7 +121,8 @@ class _Growth:
             self.agent = event.agent
         if isinstance(event, ToolFinished):
             self._result_tokens[event.result.call_id] = event.tokens
-        self._transcript.apply(event)
+        if is_spoken(event):
+            self._transcript.apply(event)
         if record.seq > self.last_seq:
             self.last_seq, self.last_hash = record.seq, record.hash
             for item in self._transcript.messages:

@@ -43,7 +43,7 @@ from bridle.core.protocol import (
     SessionCreated,
     SessionTitled,
 )
-from bridle.core.session import SessionSummary, summarise
+from bridle.core.summary import SessionSummary, summarise
 from bridle.stores.contention import PATIENCE_S
 from bridle.stores.database import Database, Schema
 from bridle.stores.lines import (

@@ -14,11 +14,13 @@ from bridle.core.codeact import FENCED
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.protocol import Record
-from bridle.core.session import Session, SessionSummary, fold, summarise
+from bridle.core.session import Session, fold
+from bridle.core.summary import SessionSummary, summarise
 from bridle.surfaces.nested import Cell, NestedCall, cells_of
 from bridle.surfaces.render import code_of
+from bridle.surfaces.spoken import Note, describe_note, spoken
 from bridle.surfaces.terminal import one_line, visible
-from bridle.surfaces.transcript import describe_totals, local_time
+from bridle.surfaces.transcript import describe_origin, describe_totals, local_time
 
 VERSION = 1  # of the JSON document
 
@@ -51,8 +53,10 @@ def to_markdown(records: Sequence[Record]) -> str:
     """Return a session for reading as Markdown."""
     session, cells = fold(records), cells_of(records)
     blocks = [f"# {_plain(_title(session))}", "\n".join(f"- {fact}" for fact in _facts(session))]
-    for counted in session.messages:
-        message = counted.message
+    for message in spoken(records):
+        if not isinstance(message, Message):
+            blocks.append(f"*{_plain(describe_note(message))}*")
+            continue
         if message.role != "tool":
             blocks.append(f"## {message.role.capitalize()}")
         for part in message.parts:
@@ -105,8 +109,14 @@ def to_html(records: Sequence[Record]) -> str:
     session, cells = fold(records), cells_of(records)
     title = _escaped(one_line(_title(session)))
     facts = "".join(f"<li>{_escaped(fact)}</li>" for fact in _facts(session))
-    body = "\n".join(_html_message(counted.message, cells) for counted in session.messages)
+    body = "\n".join(_html_item(item, cells) for item in spoken(records))
     return _PAGE.format(title=title, policy=_POLICY, style=_STYLE, facts=facts, body=body)
+
+
+def _html_item(item: Message | Note, cells: Mapping[CallId, Cell]) -> str:
+    if isinstance(item, Message):
+        return _html_message(item, cells)
+    return f'<p class="note">{_escaped(describe_note(item))}</p>'
 
 
 def _html_message(message: Message, cells: Mapping[CallId, Cell]) -> str:
@@ -178,9 +188,7 @@ def _facts(session: Session) -> list[str]:
         f"from {local_time(facts.created_at)} to {local_time(session.updated_at)}",
         describe_totals(facts.totals),
     ]
-    if facts.created.parent is not None:
-        lines.append(f"forked from {facts.created.parent} at event {facts.created.forked_at}")
-    return lines
+    return [*lines, *filter(None, [describe_origin(facts.created)])]
 
 
 def _arguments(call: ToolCall) -> str:
@@ -208,6 +216,7 @@ summary { padding: .3rem .7rem; cursor: pointer; font-size: .9rem }
 details.failed { border-color: var(--failed) }
 pre { margin: 0; padding: .6rem .7rem; background: var(--soft); font: 13px/1.45 ui-monospace, monospace;
   white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow-y: auto }
+.note { font-size: .85rem; opacity: .7; overflow-wrap: anywhere }
 .nested { margin-left: 1.5rem }
 img { max-width: 100% }
 """

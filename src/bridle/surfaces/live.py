@@ -27,7 +27,7 @@ from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
-    BudgetWarned,
+    CompactionStarted,
     Delta,
     FilesChanged,
     Lagged,
@@ -39,7 +39,6 @@ from bridle.core.protocol import (
     ReasoningDelta,
     Record,
     Retrying,
-    Rewound,
     TextDelta,
     Todo,
     TodosChanged,
@@ -49,6 +48,8 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange
+from bridle.surfaces.kin import Kin
+from bridle.surfaces.notes import note_of
 from bridle.surfaces.printed import Printed
 from bridle.surfaces.render import (
     code_lines,
@@ -106,6 +107,7 @@ class TextView:
         self._printing: CallId | None = None
         """The call whose line was written before its end, because it prints something or makes calls."""
         self._printed = Printed()
+        self._kin = Kin()
         self._transient = ""
         self._unfinished: Screen | None = None
         """The stream whose line has no end yet."""
@@ -139,7 +141,7 @@ class TextView:
     def finish(self, result: Result) -> None:
         """Write what is known only at the end: the final answer if only that is wanted, and the costs."""
         self._end_line()
-        if self._answer == "final" and result.outcome == "completed":
+        if self._answer == "final" and result.has_answer:
             self._write(self._out, result.text)
             self._end_line()
         if self._chatty:
@@ -172,8 +174,6 @@ class TextView:
                 self._finish_call(event)
                 self.say(event.answer)
                 self._hint_running()
-            case BudgetWarned() as event:
-                self._status("warning", f"{event.used:g} of {event.limit:g} {event.kind} used")
             case _:
                 self._show_note(record)
 
@@ -186,13 +186,16 @@ class TextView:
             case TodosChanged() as event:
                 self._todos = event.todos
             case QuestionAsked() as event if not self._err.is_terminal:  # there it is asked
-                self._note(question_lines(self._err, event.question))
+                self._note(question_lines(self._err, event.question, self._kin.asker(event)))
             case QuestionAnswered() as event if not self._err.is_terminal:
                 self._status("detail", f"answered: {', '.join(event.answers) or 'nothing'}")
-            case Rewound() as event:
-                self._status("warning", f"back at event {event.to_seq} ({event.scope})")
-            case _:
-                pass
+            case CompactionStarted() as event:
+                self._hint(f"compacting {count(event.messages, 'message')}")
+            case event:
+                if line := self._kin.line(event):
+                    self._status("detail", line)
+                elif note := note_of(event):
+                    self._status(*note)
 
     # ------------------------------------------------------------------ text
 

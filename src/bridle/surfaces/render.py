@@ -18,7 +18,10 @@ from bridle.surfaces.wire import Result
 if TYPE_CHECKING:
     from bridle.surfaces.highlight import Piece
 
-TELLING_ARGS = ("command", "code", "pattern", "url", "query", "question", "path", "file_path", "name")
+TELLING_ARGS = (
+    *("command", "code", "pattern", "url", "query", "question", "path", "file_path"),
+    *("name", "prompt", "agent_id"),
+)
 """Arguments that say best what a call is about, the first present one is shown."""
 
 MOST_FILES = 5  # named on one line
@@ -101,14 +104,15 @@ def todo_lines(screen: Screen, todos: Sequence[Todo]) -> list[str]:
     return lines
 
 
-def question_lines(screen: Screen, question: Question) -> list[str]:
+def question_lines(screen: Screen, question: Question, who: str = "") -> list[str]:
     """Show a question of the model and its numbered choices, marked so that it cannot pass for ours."""
     text = [f"? {visible(line)}" for line in question.text.strip().split("\n")]
     choices = [
         f"  {screen.paint('name', str(number))} {one_line(choice)}"
         for number, choice in enumerate(question.choices, 1)
     ]
-    return [screen.paint("strong", text[0]), *text[1:], *choices]
+    asked = [screen.paint("detail", f"asked by {who}")] if who else []
+    return [screen.paint("strong", text[0]), *text[1:], *asked, *choices]
 
 
 def because(why: str) -> str:
@@ -128,8 +132,8 @@ def paint_diff(screen: Screen, text: str) -> list[str]:
     return lines
 
 
-def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
-    """Show all that an approval is about: the call, its preview or arguments, and why it is asked."""
+def approval_lines(screen: Screen, request: ApprovalRequested, who: str = "") -> list[str]:
+    """Show all that an approval is about: the call, its preview or arguments, who asks, and why."""
     code = code_of(request.tool, request.args)
     is_shown = code or (request.tool == SHELL_TOOL and request.preview)  # whole, on lines of its own
     about = "" if is_shown else screen.paint("name", describe_args(request.args))
@@ -142,7 +146,7 @@ def approval_lines(screen: Screen, request: ApprovalRequested) -> list[str]:
         lines = [*code_lines(screen, code), *filter(None, [visible(guard)])]
     else:
         lines = paint_diff(screen, _compact(shown))
-    source = f"by code of {PYTHON}, " if request.parent is not None else ""
+    source = f"by code of {PYTHON}, " if request.parent is not None else f"by {who}, " if who else ""
     return [title, *lines, screen.paint("detail", f"asked {source}{because(request.why)}")]
 
 

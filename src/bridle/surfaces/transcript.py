@@ -23,10 +23,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from bridle.core.codeact import FENCED
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
-from bridle.core.protocol import Record, Totals
+from bridle.core.protocol import Record, SessionCreated, Totals
 from bridle.core.session import Session, fold
 from bridle.surfaces.nested import Cell, NestedCall, cells_of
 from bridle.surfaces.render import code_lines, code_of, count, describe_args, describe_cost, todo_lines
+from bridle.surfaces.spoken import describe_note, spoken
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
@@ -41,19 +42,31 @@ def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]
     facts = session.known
     yield screen.paint("strong", one_line(facts.title) or "(no title)")
     yield screen.paint("detail", f"session {facts.created.session_id}")
-    origin = f", forked from {facts.created.parent}" if facts.created.parent else ""
-    yield screen.paint("detail", f"agent {facts.created.agent} in {facts.created.cwd}{origin}")
+    origin = describe_origin(facts.created)
+    by = f", {origin}" if origin else ""
+    yield screen.paint("detail", f"agent {facts.created.agent} in {facts.created.cwd}{by}")
     yield screen.paint("detail", f"from {local_time(facts.created_at)} to {local_time(session.updated_at)}")
     yield screen.paint("detail", describe_totals(facts.totals))
     speaker = ""
-    for counted in session.messages:
-        message = counted.message
+    for message in spoken(records):
+        if not isinstance(message, Message):
+            yield screen.paint("detail", f"  · {describe_note(message)}")
+            continue
         if message.role != "tool" and message.role != speaker:
             yield ""
             yield screen.paint("name", SPEAKERS[message.role])
             speaker = message.role
         yield from _message_lines(screen, message, cells)
     yield from _end_lines(screen, session)
+
+
+def describe_origin(created: SessionCreated) -> str:
+    """Say which session another one comes from; empty for one that a person has begun."""
+    if created.parent is None:
+        return ""
+    if created.forked_at is None:
+        return f"sub-agent of {created.parent}"
+    return f"forked from {created.parent} at event {created.forked_at}"
 
 
 def describe_totals(totals: Totals) -> str:

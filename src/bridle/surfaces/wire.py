@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from bridle.core.blame import Account, Blame
 from bridle.core.codec import stream_schema
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Usage
@@ -20,11 +21,17 @@ from bridle.core.protocol import (
     Aborted,
     ApprovalDecided,
     ApprovalRequested,
+    ChildEnded,
+    Compacted,
+    CompactionFailed,
     Delta,
     ModelReplied,
     Outcome,
     Record,
+    ReplyLost,
     RunEnded,
+    RunStarted,
+    SessionTitled,
     ToolFinished,
     ToolStarted,
 )
@@ -70,11 +77,22 @@ class Result(Struct, frozen=True, tag="result"):
     cost: float | None
     """Dollars, or null when a price is unknown."""
     denied: list[DeniedCall]
+    blame: Blame
+    """Who has used what: the agent itself, its sub-agents, tools, hooks and compaction."""
+    structured_output: Any = None
+    """The value that fits the output schema, where one was asked for and given."""
+    schema_warnings: list[str] = []
+    """What of the schema the vendor could not hold its model to; the value was checked for it."""
 
     @property
     def exit_code(self) -> int:
         """Return the status the process ends with."""
         return EXIT_CODES[self.outcome]
+
+    @property
+    def has_answer(self) -> bool:
+        """Tell whether the text is an answer, if only a part of one."""
+        return self.outcome in ("completed", "budget_exhausted", "limit")
 
 
 class Ledger:
@@ -90,6 +108,7 @@ class Ledger:
         self._turns = 0
         self._usage = Usage()
         self._cost: float | None = 0.0
+        self._account = Account()
 
     def add(self, item: Record | Delta) -> None:
         """Take in the next item of the stream; `result` is set when the run has ended."""
@@ -102,12 +121,16 @@ class Ledger:
                 pass
 
     def _add_event(self, record: Record) -> None:
+        if isinstance(record.event, RunStarted) and record.event.run_id == self.run_id:
+            self._account = Account()  # what came before is another run's
+        if not isinstance(record.event, SessionTitled):
+            self._account.add(record)
         match record.event:
             case ModelReplied() as event:
                 self._turns += 1
-                self._usage += event.usage
-                known = self._cost is not None and event.cost is not None
-                self._cost = (self._cost or 0.0) + (event.cost or 0.0) if known else None
+                self._add_use(event)
+            case Compacted() | CompactionFailed() | ChildEnded() | ReplyLost() as event:
+                self._add_use(event)
             case ApprovalRequested() as event:
                 self._requested[event.call_id] = event
             case ApprovalDecided(answer="deny" | "stop") as event:
@@ -120,6 +143,11 @@ class Ledger:
                 self.result = self._ended(event)
             case _:
                 pass
+
+    def _add_use(self, event: ModelReplied | Compacted | CompactionFailed | ChildEnded | ReplyLost) -> None:
+        self._usage += event.usage
+        known = self._cost is not None and (event.cost is not None or event.usage == Usage())
+        self._cost = (self._cost or 0.0) + (event.cost or 0.0) if known else None
 
     def _add_denied(self, event: ApprovalDecided) -> None:
         asked = self._requested.get(event.call_id)
@@ -145,6 +173,9 @@ class Ledger:
             usage=_counts(event.usage),
             cost=event.cost,
             denied=list(self._denied.values()),
+            blame=self._account.blame,
+            structured_output=event.structured,
+            schema_warnings=list(event.schema_warnings),
         )
 
     def _aborted(self, event: Aborted) -> Result:
@@ -160,6 +191,7 @@ class Ledger:
             usage=_counts(self._usage),
             cost=self._cost,
             denied=list(self._denied.values()),
+            blame=self._account.blame,
         )
 
 

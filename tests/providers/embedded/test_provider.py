@@ -9,6 +9,7 @@ from bridle.core.messages import user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.providers.embedded.provider import embedded_provider
 from bridle.providers.llama.options import LlamaOptions
+from bridle.sessions.structured import Extraction
 
 SMALL = LlamaOptions(ctx_size=512, threads=1)
 
@@ -27,6 +28,30 @@ async def test_it_answers(weights: Path, by: str) -> None:
     assert isinstance(reply, ModelReply)
     assert reply.message.text
     assert reply.model == weights.stem
+    await provider.aclose()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+async def test_it_gives_a_value_that_fits_a_schema(weights: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "country": {"enum": ["France", "Spain"]}},
+        "required": ["city", "country"],
+    }
+    extraction = Extraction(schema, 0)
+    said = f"Paris is the capital of France.\n\n{extraction.ask('', 0)}"
+    provider = embedded_provider("embedded", weights.stem, weights.parent, options=SMALL)
+
+    request = ModelRequest(
+        weights.stem, "", (user_message(said),), (), 64, {"temperature": 0.0}, extraction.schema
+    )
+    *_, reply = [item async for item in provider.stream(request)]
+
+    assert isinstance(reply, ModelReply)
+    fits, value, _ = extraction.read(reply.message.text, asked=False)
+    assert fits
+    assert value["country"] in ("France", "Spain")
     await provider.aclose()
 
 

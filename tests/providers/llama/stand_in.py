@@ -82,6 +82,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def chat(self, body: dict) -> None:
         asked = note({"path": "chat", **body})
+        if SCRIPT.get("refuses_schemas") and "response_format" in body:
+            self.answer(
+                {"error": {"message": "failed to parse grammar", "type": "invalid_request_error"}}, 400
+            )
+            return
         deltas = SCRIPT["replies"][min(asked, len(SCRIPT["replies"])) - 1]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.errors import ProviderError
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult, user_message
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.llama.constrain import Plan, plan_request, wanted_tool
+from bridle.providers.llama.constrain import Plan, held_to, plan_request, wanted_tool
 from bridle.providers.llama.control import ServerFacts
 
 NATIVE = ServerFacts(parameters=135_000_000)
@@ -184,3 +185,44 @@ def test_an_unknown_choice_is_refused() -> None:
 def test_the_mode_can_be_set() -> None:
     assert plan_request(request("hi"), WEAK, mode="native").kind == "native"
     assert plan_request(request("hi"), ServerFacts(), mode="constrained").kind == "choice"
+
+
+# ---------------------------------------------------------------------------- values
+
+AGE = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+NOTE = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+
+
+def wants(schema: dict[str, Any], *messages: Message | str, **params: Any) -> ModelRequest:
+    return replace(request(*messages, **params), tools=(), output_schema=schema)
+
+
+@pytest.mark.parametrize("facts", [NATIVE, CAPABLE, WEAK])
+def test_a_value_is_held_to_its_schema_and_asked_for_without_where_that_is_refused(facts: ServerFacts):
+    plan = plan_request(wants(AGE, "how old", temperature=0.0, tool_choice="auto"), facts)
+    plain = ModelRequest("m", "Be kind.", (user_message("how old"),), (), 1000, {"temperature": 0.0})
+
+    assert plan == Plan("value", held_to(plain, AGE), then=Plan("words", plain))
+
+
+def test_a_weak_model_gets_an_end_for_its_texts():
+    weak = plan_request(wants(NOTE, "hi"), WEAK)
+    capable = plan_request(wants(NOTE, "hi"), CAPABLE)
+
+    assert schema_of(capable) == NOTE
+    assert schema_of(weak)["properties"] == {"note": {"type": "string", "maxLength": 160}}
+
+
+def test_what_becomes_no_grammar_is_asked_for_in_words():
+    plan = plan_request(wants({"enum": [[1]]}, "hi"), CAPABLE)
+
+    assert plan == Plan("words", ModelRequest("m", "Be kind.", (user_message("hi"),), (), 1000, {}))
+
+
+@pytest.mark.parametrize(("facts", "role"), [(CAPABLE, None), (NATIVE, False)])
+def test_results_are_told_in_words_where_a_model_knows_no_tools(facts: ServerFacts, *, role: bool | None):
+    plan = plan_request(wants(AGE, "go", *RESULT), facts, tool_role=role)
+
+    assert [message.role for message in plan.request.messages] == ["user", "assistant", "user"]
+    kept = plan_request(wants(AGE, "go", *RESULT), NATIVE)
+    assert [message.role for message in kept.request.messages] == ["user", "assistant", "tool"]

@@ -23,6 +23,7 @@ from bridle.providers.embedded.runtime import embedded_options
 from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.llama.server import LlamaServer, RestartPolicy, RunningServer
+from bridle.sessions.structured import Extraction
 from bridle.tools.files import file_tools
 from tests.providers.llama.conftest import Scripted
 
@@ -116,6 +117,32 @@ async def test_a_capable_model_without_tools_may_answer_in_words(stand_in: Stand
 
     assert deltas == [TextDelta(" He"), TextDelta("llo")]
     assert reply.message.text == " Hello"
+
+
+AGE = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0, "maximum": 120}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+async def test_a_server_that_cannot_follow_a_schema_is_asked_without_it(stand_in: StandIn) -> None:
+    scripted = stand_in(replies=[[], says('{"age": 3}')], refuses_schemas=True)
+    asked = replace(request("how old", tools=()), output_schema=AGE)
+    async with opened(scripted.options) as provider:
+        deltas, _ = await collect(provider, asked)
+        assert provider.unheld({"type": "string", "pattern": "x"}) == (
+            "llama cannot enforce #/pattern, it is only checked afterwards",
+        )
+
+    assert deltas == [TextDelta('{"age": 3}')]
+    first, second = scripted.asked
+    assert first.pop("response_format") == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": AGE},
+    }
+    assert first == second
 
 
 async def test_a_crash_while_it_answers_may_be_retried_and_is_repaired(stand_in: StandIn) -> None:
@@ -227,6 +254,45 @@ async def kill_while(provider: LlamaProvider, asked: ModelRequest) -> None:
     async for item in provider.stream(asked):
         if isinstance(item, TextDelta) and isinstance(provider.server, LlamaServer) and provider.server.pid:
             os.kill(provider.server.pid, signal.SIGKILL)
+
+
+TREE = {
+    "$ref": "#/$defs/tree",
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"leaf": {"type": "boolean"}, "next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}},
+            "required": ["leaf", "next"],
+        }
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+async def test_a_real_model_is_held_to_a_schema(real: LlamaOptions) -> None:
+    """A model of this size fits none of these by itself: it is the server that holds it to them."""
+    schemas: list[dict[str, Any]] = [
+        AGE,
+        {"type": "array", "items": {"enum": ["red", "green"]}, "minItems": 2, "maxItems": 3},
+        {"type": "integer", "minimum": 100, "maximum": 199},
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "a/b"}, 'odd "\n': {"type": ["null", "boolean"]}},
+        },
+        {"type": "array", "prefixItems": [{"type": "null"}, {"type": "string", "format": "date"}]},
+    ]
+    async with opened(real) as provider:
+        assert provider.unheld(TREE) == ()
+        for schema in schemas:
+            extraction = Extraction(schema, 0)
+            asked = request(extraction.ask("", 0) or "", tools=(), temperature=0.0)
+            _, reply = await collect(provider, replace(asked, output_schema=extraction.schema))
+            assert extraction.read(reply.message.text, asked=False)[0], (schema, reply.message.text)
+
+        # a grammar may refer to itself; where it ends is up to the model
+        deltas, _ = await collect(provider, replace(request("Go on.", tools=()), output_schema=TREE))
+        assert "".join(d.text for d in deltas if isinstance(d, TextDelta)).lstrip("{ \n").startswith('"leaf"')
 
 
 @pytest.mark.slow

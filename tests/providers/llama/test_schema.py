@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bridle.core.tool import ToolSpec
-from bridle.providers.llama.schema import arguments_schema, call_schema
+from bridle.providers.llama.schema import arguments_schema, bounded, call_schema
 
 CLOSED = {"additionalProperties": False}
 
@@ -68,3 +68,40 @@ def test_a_call_names_one_of_the_tools() -> None:
 
     assert call_schema([a]) == call("t")
     assert call_schema([a, b]) == {"anyOf": [call("t"), call("b")]}
+
+
+def test_texts_and_lists_of_a_small_model_come_to_an_end() -> None:
+    text: dict[str, Any] = {"type": "string"}
+
+    assert bounded(
+        {
+            "properties": {
+                "a": text,
+                "b": {"type": ["string", "null"], "maxLength": 5},
+                "c": {"type": "string", "minLength": 500},
+                "d": {"type": "string", "format": "date"},
+                "e": {"type": "array", "items": text, "minItems": 20},
+                "f": {"type": "array", "maxItems": 3},
+                "g": {"enum": ["x"]},
+                "h": True,
+            },
+            "$defs": {"x": text},
+        }
+    ) == {
+        "properties": {
+            "a": {"type": "string", "maxLength": 160},
+            "b": {"type": ["string", "null"], "maxLength": 5},
+            "c": {"type": "string", "minLength": 500, "maxLength": 500},
+            "d": {"type": "string", "format": "date"},
+            "e": {
+                "type": "array",
+                "items": {"type": "string", "maxLength": 160},
+                "minItems": 20,
+                "maxItems": 20,
+            },
+            "f": {"type": "array", "maxItems": 3},
+            "g": {"enum": ["x"]},
+            "h": True,
+        },
+        "$defs": {"x": {"type": "string", "maxLength": 160}},
+    }

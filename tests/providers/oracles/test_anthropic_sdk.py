@@ -5,23 +5,28 @@ from typing import Any
 import msgspec
 import pytest
 from anthropic import AsyncAnthropic
+from anthropic.lib._parse._transform import transform_schema
 from anthropic.types import RawMessageStreamEvent
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from hypothesis import given, settings
+from msgspec.structs import replace
 from pydantic import TypeAdapter
 
 from bridle.core.messages import StopReason, Usage
 from bridle.core.model import ModelRequest
 from bridle.providers import Reply, Script
 from bridle.providers.anthropic import AnthropicProvider, wire_body
+from bridle.providers.held import ANTHROPIC, held
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import encode_event
 from tests.providers.conversation import ask, request
 from tests.providers.oracles.cases import REPLIES, Reading, our_reading, second_request
 from tests.providers.oracles.conversations import EVERYTHING, conversations, stored
+from tests.providers.oracles.schemas import Invoice
 from tests.providers.oracles.shapes import misfits
 from tests.providers.raw_server import HEAD, answering
 from tests.providers.scripted_server.reading import answer_events
+from tests.providers.test_held import SCHEMAS
 
 STOP_REASONS: dict[str | None, StopReason] = {
     "end_turn": "end_turn",
@@ -103,6 +108,26 @@ def test_a_request_fits_the_sdks_type(params: dict[str, Any]):
 @settings(max_examples=40)
 def test_any_request_fits_the_sdks_type(asked: ModelRequest):
     assert misfits(MessageCreateParamsStreaming, wire_body(asked, {})) == []
+
+
+def test_a_request_for_a_value_fits_the_sdks_type():
+    body = wire_body(replace(EVERYTHING, tools=(), output_schema=Invoice.model_json_schema()), {})
+
+    assert misfits(MessageCreateParamsStreaming, body) == []
+    assert "format" in body["output_config"]
+
+
+def test_a_schema_is_told_as_the_sdk_tells_it():
+    schema = Invoice.model_json_schema()
+
+    assert held(schema, ANTHROPIC).schema == transform_schema(schema)
+
+
+@given(SCHEMAS)
+def test_the_sdk_has_nothing_to_change_in_what_is_told(schema: dict[str, Any]):
+    told = held({**schema, "$defs": {"d": {"type": "array", "items": {"type": "null"}}}}, ANTHROPIC).schema
+
+    assert told is None or transform_schema(told) == told
 
 
 def test_a_request_that_does_not_fit_is_noticed():

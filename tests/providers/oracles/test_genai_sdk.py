@@ -10,6 +10,7 @@ import pytest
 from google import genai
 from google.genai import types
 from hypothesis import given, settings
+from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 
 from bridle.core.messages import StopReason, Usage
@@ -20,6 +21,7 @@ from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import ask, request
 from tests.providers.oracles.cases import REPLIES, Reading, our_reading, second_request
 from tests.providers.oracles.conversations import EVERYTHING, InTurns, conversations, stored
+from tests.providers.oracles.schemas import Invoice
 from tests.providers.raw_server import answering, sse
 from tests.providers.scripted_server.reading import answer_events
 
@@ -152,6 +154,21 @@ def test_a_request_fits_the_sdks_types(params: dict[str, Any]):
 @settings(max_examples=40)
 def test_any_request_fits_the_sdks_types(asked: ModelRequest):
     assert sdk_request(wire_body(asked, {}))
+
+
+async def test_the_sdk_asks_for_a_value_as_we_do():
+    asked = replace(EVERYTHING, messages=EVERYTHING.messages[:1], tools=(), params={})
+    asked = replace(asked, output_schema=Invoice.model_json_schema())
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
+        provider = GeminiProvider.at("server", server.url, "secret")
+        await our_reading(provider, asked)
+        await sdk_reading(server.url, asked, {})
+        await provider.aclose()
+    ours, theirs = (sent.body["generationConfig"] for sent in server.requests)
+
+    assert ours == theirs
+    assert ours["responseMimeType"] == "application/json"
+    assert ours["responseJsonSchema"]["required"] == ["number", "day", "lines", "note", "paid", "first"]
 
 
 def test_a_request_that_does_not_fit_is_noticed():

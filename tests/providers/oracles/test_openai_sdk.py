@@ -1,11 +1,15 @@
 """The `openai` package as the oracle: it reads what we read, and would send what we send."""
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 from openai import AsyncOpenAI
+from openai.lib._pydantic import _ensure_strict_json_schema, to_strict_json_schema
+from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openai.types.responses import ResponseStreamEvent
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import TypeAdapter
@@ -13,15 +17,19 @@ from pydantic import TypeAdapter
 from bridle.core.messages import Usage
 from bridle.core.model import ModelRequest
 from bridle.providers import ErrorFault, Reply, Script
+from bridle.providers.held import OPENAI, held
+from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider, wire_body
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import encode_event
 from tests.providers.conversation import ask, request
 from tests.providers.oracles.cases import REPLIES, Reading, our_reading, second_request
 from tests.providers.oracles.conversations import EVERYTHING, conversations, stored
+from tests.providers.oracles.schemas import Invoice
 from tests.providers.oracles.shapes import misfits
 from tests.providers.raw_server import HEAD, answering
 from tests.providers.scripted_server.reading import answer_events
+from tests.providers.test_held import SCHEMAS
 
 PARAMS = {
     "tool choice": {"tool_choice": {"type": "function", "name": "f"}, "parallel_tool_calls": False},
@@ -103,6 +111,32 @@ def test_a_request_fits_the_sdks_type(params: dict[str, Any]):
 @settings(max_examples=40)
 def test_any_request_fits_the_sdks_type(asked: ModelRequest):
     assert misfits(ResponseCreateParamsStreaming, wire_body(asked, {})) == []
+
+
+async def test_a_request_for_a_value_fits_the_sdks_types():
+    asked = replace(EVERYTHING, messages=EVERYTHING.messages[:1], tools=(), params={})
+    asked = replace(asked, output_schema=Invoice.model_json_schema())
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
+        chat = OpenAIProvider.at("server", f"{server.url}/v1")
+        await ask(chat, asked)
+        await chat.aclose()
+    (sent,) = server.requests
+    body = wire_body(asked, {})
+
+    assert misfits(CompletionCreateParamsStreaming, sent.body) == []
+    assert misfits(ResponseCreateParamsStreaming, body) == []
+    assert sent.body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "Invoice", "schema": to_strict_json_schema(Invoice), "strict": True},
+    }
+    assert body["text"]["format"] == {"type": "json_schema", **sent.body["response_format"]["json_schema"]}
+
+
+@given(SCHEMAS)
+def test_the_sdk_has_nothing_to_change_in_what_is_told(schema: dict[str, Any]):
+    told = held({**schema, "$defs": {"d": {"type": "array", "items": {"type": "null"}}}}, OPENAI).schema
+
+    assert told is None or _ensure_strict_json_schema(deepcopy(told), path=(), root=deepcopy(told)) == told
 
 
 def test_a_request_that_does_not_fit_is_noticed():

@@ -242,6 +242,37 @@ def test_a_pipe_on_stdin_does_not_take_the_questions_away(bridle: Bridle, greeti
     assert greeting.read_text() == 'print("hello")\n'
 
 
+def spawning(bridle: Bridle) -> str:
+    """Return a model that lets a sub-agent edit the file."""
+    child = bridle.script(READ, EDIT, RESULT)
+    spawn = {"calls": [{"name": "agent_spawn", "args": {"prompt": "fix it", "model": child}}]}
+    return bridle.script(spawn, {"text": "Fixed."})
+
+
+def test_a_question_of_a_sub_agent_says_who_asks_and_for_whom_an_answer_holds(bridle: Bridle, greeting: Path):
+    with bridle.terminal("run", "--model", spawning(bridle), "fix") as terminal:
+        terminal.expect("asked by agent-1, because of mode ask: write access\n")
+        terminal.expect("s yes for this sub-agent · a always, in every project · q stop the run\n> ")
+        terminal.send("s")
+        terminal.expect("yes for this sub-agent\n")
+        code = terminal.finish()
+
+    assert (code, greeting.read_text()) == (0, 'print("hello")\n')
+
+
+def test_where_nobody_is_there_a_question_of_a_sub_agent_ends_the_run_like_any_other(
+    bridle: Bridle, greeting: Path
+):
+    done = bridle("run", "--model", spawning(bridle), "fix")
+
+    assert done.code == 77
+    assert done.err.endswith(
+        "error: denied: edit_file, nobody is there to approve it\n"
+        "hint: to let it through, add --allow 'edit_file(*)'\n"
+    )
+    assert greeting.read_text() == 'print("helo")\n'
+
+
 @pytest.mark.parametrize("flags", [["-p"], ["--output", "json"]])
 def test_headless_on_a_terminal_never_asks(bridle: Bridle, flags: list[str]):
     with bridle.terminal("run", *flags, "--model", bridle.script(READ, EDIT, RESULT), "fix") as terminal:

@@ -60,6 +60,7 @@ def test_the_context_for_programs(bridle: Bridle):
 
 
 def test_what_does_not_fit_is_said(bridle: Bridle):
+    bridle("config", "set", "compaction.auto", "false")
     big = bridle.script({"text": "x" * 16_000}, repeat=True, window_tokens=10_000)
     bridle("run", "--continue", "--model", big, "one")
     bridle("run", "--continue", "--model", big, "two")
@@ -107,6 +108,7 @@ def test_how_it_differs_from_what_the_last_turn_sent(bridle: Bridle):
 
 
 def test_what_was_sent_and_is_not_any_more_is_shown_too(bridle: Bridle):
+    bridle("config", "set", "compaction.auto", "false")
     big = bridle.script({"text": "x" * 16_000}, repeat=True, window_tokens=10_000)
     bridle("run", "--continue", "--model", big, "one")
     bridle("run", "--continue", "--model", big, "two")

@@ -2,10 +2,11 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 
 
@@ -52,6 +53,12 @@ def test_the_newest_session_of_a_directory():
     assert newest_session(sessions, "/a").id == "d"
     with pytest.raises(SessionNotFound, match="no session was started in /nowhere"):
         newest_session(sessions, "/nowhere")
+
+
+def test_a_sub_agent_is_not_what_somebody_wants_to_go_on_with():
+    sessions = [session("a", at=1), replace(session("b", at=2), parent=SessionId("a"), sub_agent=True)]
+
+    assert newest_session(sessions, "/a").id == "a"
 
 
 def test_a_working_directory_has_no_links_in_it(tmp_path: Path):

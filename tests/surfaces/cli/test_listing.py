@@ -4,7 +4,7 @@ import re
 import pytest
 
 from bridle.core.ids import SessionId
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.listing import _rows
 from tests.surfaces.command import Bridle, Done, steady
 
@@ -78,6 +78,30 @@ def test_a_narrow_screen_shows_the_title_before_the_directory(bridle: Bridle, mo
     assert all(len(line) <= 100 for line in terminal.screen.splitlines())
     assert "a title that takes some room on th" in terminal.screen
     assert terminal.screen.endswith("/project\n")
+
+
+def family(name: str, at: int, parent: str = "", updated_at: int = 0) -> SessionSummary:
+    above = SessionId(parent) if parent else None
+    return SessionSummary(
+        SessionId(name), name, "/", "default", at, updated_at, 1, parent=above, sub_agent=bool(parent)
+    )
+
+
+def test_sub_agents_are_listed_below_their_parent():
+    sessions = [
+        family("a.1.1", 4, "a.1", 9),
+        family("b", 7, updated_at=8),
+        family("a.2", 3, "a", 7),
+        family("a", 1, updated_at=6),
+        family("a.1", 2, "a", 5),
+        family("lost", 6, "gone", 4),
+        family("x", 6, "y", 3),  # nobody is his own grandfather, whatever a file says
+        family("y", 5, "x", 2),
+    ]
+
+    assert [row[3] for row in _rows(sessions)] == [
+        "a", "└ a.1", "  └ a.1.1", "└ a.2", "b", "└ lost", "└ y", "  └ x",
+    ]  # fmt: skip
 
 
 def test_sessions_whose_short_ids_are_the_same_are_listed_in_full():

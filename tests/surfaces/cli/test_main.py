@@ -10,8 +10,8 @@ import pytest
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
-run session context config agents skills rules trust sandbox kernel daemon ps attach import models doctor
-schema completion
+run session context stats config agents skills hooks rules trust sandbox kernel memory comms daemon ps attach
+import models doctor schema completion
 """.split()
 
 

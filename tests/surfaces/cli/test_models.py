@@ -203,7 +203,7 @@ def test_a_model_that_does_not_exist(bridle: Bridle, ref: str, error: str):
             ["smollm"],
             'error: no weights named "smollm" can be pulled\nhint: did you mean smollm2-135m?\n',
         ),
-        (["qwen"], 'error: no weights named "qwen" can be pulled\nhint: there is smollm2-135m\n'),
+        (["qwen"], 'error: no weights named "qwen" can be pulled\nhint: there are smollm2-135m and minilm\n'),
     ],
 )
 def test_weights_that_cannot_be_pulled(bridle: Bridle, args: list[str], error: str):

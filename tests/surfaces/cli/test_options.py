@@ -69,3 +69,19 @@ def test_rules_are_seen_from_the_working_directory():
 def test_a_rule_below_home_needs_a_home():
     with pytest.raises(ConfigError, match="there is no home folder"):
         options_in(RunOptions(deny=("read_file(~/x)",)), "/w", {})
+
+
+SCHEMA = '{"type": "object"}'
+
+
+def test_a_wanted_value():
+    def options(*flags: str) -> RunOptions:
+        return run_options(parse(["run", "--output-schema", SCHEMA, *flags, "x"]))
+
+    assert options() == RunOptions(output_schema={"type": "object"})
+    assert options("--structured-output-retries", "0") == RunOptions(
+        output_schema={"type": "object"}, output_retries=0
+    )
+    assert options("--output-schema-compat", "strict") == RunOptions(
+        output_schema={"schema": {"type": "object"}, "format": "meerkat_v1", "compat": "strict"}
+    )

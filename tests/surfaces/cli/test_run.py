@@ -158,7 +158,11 @@ def test_json_is_one_result(bridle: Bridle):
         "usage": result["usage"],
         "cost": None,
         "denied": [],
+        "blame": result["blame"],
+        "structured_output": None,
+        "schema_warnings": [],
     }
+    assert result["blame"].keys() == {"own", "children", "tools", "hooks", "compaction"}
     assert result["usage"].keys() == {"input", "output", "cache_read", "cache_write", "reasoning"}
 
 
@@ -282,7 +286,7 @@ def test_a_failed_run_never_exits_with_zero(bridle: Bridle):
 @pytest.mark.parametrize(
     ("flags", "code", "outcome"),
     [
-        (["--max-turns", "1"], 1, "limit"),
+        (["--max-turns", "1"], 2, "budget_exhausted"),
         (["--max-tokens", "10"], 2, "budget_exhausted"),
         (["--max-tool-calls", "1"], 2, "budget_exhausted"),
     ],

@@ -404,3 +404,26 @@ def test_other_folders_do_not_matter(bridle: Bridle, tmp_path: Path):
     done = bridle("session", "rewind", "0", "--to", "0", "--yes", cwd=tmp_path)
 
     assert (done.code, tree(bridle)) == (0, BEFORE)
+
+
+def test_what_sub_agents_changed_is_taken_back_with_the_turn_that_started_them(bridle: Bridle):
+    before = tree(bridle)
+    read = {"calls": [{"name": "read_file", "args": {"path": "greet.py"}}]}
+    write = {"calls": [{"name": "write_file", "args": {"path": "greet.py", "content": "below\n"}}]}
+    leaf = bridle.script(read, write, DONE)
+    shell = {"name": "bash", "args": {"command": "echo middle > middle.txt"}}
+    below = {"name": "agent_spawn", "args": {"prompt": "write", "model": leaf}}
+    middle = bridle.script({"calls": [shell, below]}, DONE)
+    spawn = {"calls": [{"name": "agent_spawn", "args": {"prompt": "go", "model": middle}}]}
+    done = bridle("run", "--yolo", "--model", bridle.script(spawn, DONE), "go")
+    session = next(one["id"] for one in bridle.sessions() if one["title"] == "go")
+    after = tree(bridle)
+
+    back = bridle("session", "rewind", session, "--to", "0", "--yes")
+    there = tree(bridle)
+    bridle("session", "rewind", session, "--undo", "--yes")
+
+    assert (done.code, back.code) == (0, 0)
+    assert after == before | {"greet.py": (0o755, "below\n"), "middle.txt": (0o644, "middle\n")}
+    assert there == before
+    assert tree(bridle) == after

@@ -4,6 +4,7 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
+from bridle.core.compaction import CompactionPolicy
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
 from bridle.core.protocol import MessageAdded, ModelReplied, Rewind, SessionCreated
@@ -79,7 +80,7 @@ async def test_history_and_memory_are_counted_after_each_reply():
 
 async def test_only_messages_that_were_sent_are_listed():
     """One read does not reach back far enough, and the window is too small for most of what is there."""
-    async with Stage(Play(says("Yes."))) as stage:
+    async with Stage(Play(says("Yes.")), compaction=CompactionPolicy(auto=False)) as stage:
         words = [MessageAdded(user_message(f"Number {number}."), "import", 20) for number in range(1_500)]
         created = SessionCreated(SessionId("long"), "/")
         await stage.store.append(SessionId("long"), 0, [created, *words])

@@ -132,6 +132,15 @@ class ModelReplied(EventKind, frozen=True):
     """What the request was made of."""
 
 
+class ReplyLost(EventKind, frozen=True):
+    """An answer was empty, or began and did not come to its end: what it used, which is then an estimate."""
+
+    run_id: RunId
+    turn: int
+    usage: Usage
+    cost: float | None = None
+
+
 class Retrying(EventKind, frozen=True):
     """The model call failed and is made again; what it had streamed is void."""
 
@@ -349,6 +358,12 @@ class Compacted(EventKind, frozen=True):
     model: str = ""
     usage: Usage = Usage()
     cost: float | None = None
+    summary: str = ""
+    """The message without what is pinned: the next compaction goes on from it."""
+    corrections: tuple[str, ...] = ()
+    """What the user said while runs were active, as far as it stands in the message word for word."""
+    left_out: tuple[str, ...] = ()
+    """What was too long to be kept word for word, in words."""
 
 
 class CompactionFailed(EventKind, frozen=True):
@@ -468,6 +483,8 @@ class RunEnded(EventKind, frozen=True):
     cost: float | None = None
     structured: Any = None
     """The value that fits the output schema, where one was asked for."""
+    schema_warnings: tuple[str, ...] = ()
+    """What of the schema the vendor could not hold its model to."""
 
 
 Event = (
@@ -482,6 +499,7 @@ Event = (
     | MessageAdded
     | TurnStarted
     | ModelReplied
+    | ReplyLost
     | Retrying
     | ModelSwitched
     | ApprovalRequested

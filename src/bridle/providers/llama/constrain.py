@@ -27,9 +27,11 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Message, Text, user_message
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
+from bridle.providers.held import LLAMA, held
 from bridle.providers.llama.control import ServerFacts
 from bridle.providers.llama.fold import fold_results
-from bridle.providers.llama.schema import arguments_schema, call_schema
+from bridle.providers.llama.schema import arguments_schema, bounded, call_schema
+from bridle.providers.wire import TOOL_PARAMS
 
 WEAK_BELOW_PARAMETERS = 1_000_000_000
 MAX_ORDER_CHARS = 300  # an order that clearly wants one tool is short
@@ -41,7 +43,7 @@ _TALKING: dict[str, Any] = {"temperature": 0.0, "repeat_penalty": 1.1}
 _QUOTING: dict[str, Any] = {"temperature": 0.0, "dry_multiplier": 0.8, "dry_allowed_length": 6}
 
 ToolMode = Literal["auto", "native", "constrained"]
-PlanKind = Literal["native", "words", "choice", "call", "arguments"]
+PlanKind = Literal["native", "words", "choice", "call", "arguments", "value"]
 
 
 class Plan(Struct, frozen=True):
@@ -49,7 +51,8 @@ class Plan(Struct, frozen=True):
 
     native: calls are the server's business, and a printed one counts. words: no call can come. choice:
     words, unless they begin a call, which `then` asks for. call: the text is a tool and its arguments.
-    arguments: the text is the arguments of `tool`.
+    arguments: the text is the arguments of `tool`. value: the text fits a schema, and `then` asks without
+    it where the server cannot follow it.
     """
 
     kind: PlanKind
@@ -70,6 +73,8 @@ def plan_request(
     params = dict(request.params)
     role = params.pop("tool_role", tool_role)
     request = replace(request, params=params)
+    if request.output_schema is not None:
+        return _plan_value(request, facts, role, is_weak=0 < facts.parameters < weak_below)
     if mode == "native" or (mode == "auto" and facts.has_tools):
         messages = fold_results(request.messages, "keep") if role is False else request.messages
         return Plan("native", replace(request, messages=messages))
@@ -118,6 +123,19 @@ def _plan_capable(request: ModelRequest, tools: tuple[ToolSpec, ...], *, is_forc
     asked = replace(request, system=system, messages=messages, tools=())
     call = Plan("call", held_to(asked, call_schema(tools)))
     return call if is_forced else Plan("choice", asked, then=call)
+
+
+def _plan_value(request: ModelRequest, facts: ServerFacts, role: Any, *, is_weak: bool) -> Plan:
+    """Ask for a value of a schema, held to as much of it as becomes a grammar."""
+    messages = request.messages
+    if role is False or not facts.has_tools:
+        messages = fold_results(messages, "text")
+    params = {key: value for key, value in request.params.items() if key not in TOOL_PARAMS}
+    asked = replace(request, messages=messages, tools=(), params=params, output_schema=None)
+    schema = held(request.output_schema or {}, LLAMA).schema
+    if schema is None:
+        return Plan("words", asked)
+    return Plan("value", held_to(asked, bounded(schema) if is_weak else schema), then=Plan("words", asked))
 
 
 def held_to(request: ModelRequest, schema: dict[str, Any]) -> ModelRequest:

@@ -2,7 +2,7 @@
 
 ```
 stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read as the plan says ─▶ deltas, reply
-          (starts it)     (constrain)     (the wire)         native │ words │ choice │ call │ arguments
+          (starts it)     (constrain)     (the wire)  native │ words │ choice │ call │ arguments │ value
 ```
 """
 
@@ -15,6 +15,7 @@ from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.protocol import Delta, ReasoningDelta, TextDelta
+from bridle.providers.held import LLAMA, held
 from bridle.providers.http import IDLE_TIMEOUT_S, Endpoint, HttpClient
 from bridle.providers.llama.constrain import WEAK_BELOW_PARAMETERS, Plan, ToolMode, plan_request
 from bridle.providers.llama.control import Address, ServerFacts
@@ -24,12 +25,11 @@ from bridle.providers.llama.tokens import TokenCounter
 from bridle.providers.llama.written import WrittenCall
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.reply import ReplyBuilder, turn_of
+from bridle.providers.wire import Items, first_taken
 
 DEFAULT_WINDOW_TOKENS = 4096  # until the server says better; small, so that nothing is sent that cannot fit
 DEFAULT_MAX_OUTPUT_TOKENS = 2048
 FREE = Price(0.0, 0.0)  # known, not unknown: our own process costs no money
-
-Items = AsyncGenerator[Delta | ModelReply, None]
 
 
 class LlamaProvider:
@@ -111,6 +111,10 @@ class LlamaProvider:
             except ProviderError as error:
                 raise await self._server.explain(error) from error
 
+    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Say what of a schema an answer is not held to."""
+        return held(schema, LLAMA).said_of(self._name)
+
     async def aclose(self) -> None:
         """End the server, if it is ours, and close the connections."""
         try:
@@ -150,6 +154,9 @@ class LlamaProvider:
                 return self._read_choice(plan, wire, request)
             case "call" | "arguments":
                 return self._read_call(plan, wire, request)
+            case "value":
+                plans = [plan] if plan.then is None else [plan, plan.then]
+                return first_taken([wire.stream(each.request) for each in plans])
 
     async def _read_native(self, plan: Plan, wire: OpenAIProvider) -> Items:
         """Hold text back while it may be a printed call; at the end of the answer it is one or it is not."""

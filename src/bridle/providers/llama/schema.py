@@ -7,8 +7,10 @@ is left out here is checked afterwards, when the arguments are judged against th
 from collections.abc import Sequence
 from typing import Any
 
+from bridle.core.schema import map_parts
 from bridle.core.tool import ToolSpec
 
+WEAK_ITEMS = 8
 WEAK_TEXT_CHARS = 160  # a small model that finds no end goes on to its token limit
 MAX_BOUND = 1000  # a grammar repeats a rule this often at most
 MAX_DEPTH = 12
@@ -38,6 +40,22 @@ def arguments_schema(tool: ToolSpec, *, is_weak: bool = False) -> dict[str, Any]
     if is_weak:
         required = made["required"]
         made["properties"] = {name: made["properties"][name] for name in required}
+    return made
+
+
+def bounded(schema: Any) -> Any:
+    """Return a schema whose texts and lists come to an end, which a small model may not find by itself."""
+    if not isinstance(schema, dict):
+        return schema
+    made = map_parts(schema, bounded)
+    kind = made.get("type")
+    kinds = kind if isinstance(kind, list) else [kind]
+    if "string" in kinds and "format" not in made:
+        made |= _bounds(
+            made, "minLength", "maxLength", default=max(WEAK_TEXT_CHARS, made.get("minLength", 0))
+        )
+    if "array" in kinds:
+        made |= _bounds(made, "minItems", "maxItems", default=max(WEAK_ITEMS, made.get("minItems", 0)))
     return made
 
 
@@ -82,7 +100,7 @@ class _Maker:
                 return self.object(schema, depth)
             case "array":
                 return {"type": "array", "items": self.any(schema.get("items") or {}, depth + 1)} | _bounds(
-                    schema, "minItems", "maxItems", default=8 if self._max_chars else None
+                    schema, "minItems", "maxItems", default=WEAK_ITEMS if self._max_chars else None
                 )
             case "string":
                 return {"type": "string"} | _bounds(schema, "minLength", "maxLength", default=self._max_chars)

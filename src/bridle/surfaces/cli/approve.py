@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from bridle.core.protocol import Answer, ApprovalRequested, Decide, Question, QuestionAsked, Reply
+from bridle.surfaces.kin import Kin
 from bridle.surfaces.render import approval_lines, question_lines
 from bridle.surfaces.terminal import Screen, one_line
 
@@ -35,6 +36,8 @@ KEYS: dict[str, tuple[Answer, str]] = {
     "a": ("always", "always, in every project"),
     "q": ("stop", "stop the run"),
 }
+FOR_CHILD: dict[str, tuple[Answer, str]] = {"s": ("session", "yes for this sub-agent")}
+"""What it grants holds for the one who asks alone."""
 LASTING: tuple[Answer, ...] = ("session", "always")
 """Answers that add rules; they are offered where there are rules to add."""
 
@@ -49,11 +52,13 @@ class Approver:
         file = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115  see close
         self._screen = Screen(file, environ)
         self._modes = termios.tcgetattr(descriptor)
+        self.kin = Kin()
+        """Knows the names of sub-agents that ask."""
 
     async def ask(self, request: ApprovalRequested) -> Decide | None:
         """Show what is asked and wait for a key; None when the terminal went away."""
         try:
-            for line in approval_lines(self._screen, request):
+            for line in approval_lines(self._screen, request, self.kin.asker(request)):
                 self._screen.line(line)
             tty.setcbreak(self._descriptor)
             # What was typed before the question was on the screen is not an answer to it.
@@ -73,7 +78,7 @@ class Approver:
         """Show a question of the model and wait for a line, Enter alone is no answer; None as `ask` does."""
         screen, question = self._screen, asked.question
         try:
-            for line in question_lines(screen, question):
+            for line in question_lines(screen, question, self.kin.asker(asked)):
                 screen.line(line)
             with suppress(termios.error):
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
@@ -95,7 +100,8 @@ class Approver:
 
     async def _read_key(self, request: ApprovalRequested) -> Answer:
         screen = self._screen
-        keys = {key: told for key, told in KEYS.items() if request.suggestions or told[0] not in LASTING}
+        table = KEYS if request.child is None else KEYS | FOR_CHILD
+        keys = {key: told for key, told in table.items() if request.suggestions or told[0] not in LASTING}
         while True:
             for line in _keys_lines(screen, request, keys):
                 screen.line(line)

@@ -5,7 +5,7 @@ import argparse
 from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.protocol import Archive, Rename
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.confirm import confirmed
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import short_id

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.terminal import one_line
 
 MOST_LISTED = 10
@@ -35,8 +35,12 @@ def find_id(titles: Mapping[SessionId, str], wanted: str) -> SessionId:
 
 
 def newest_session(sessions: Sequence[SessionSummary], cwd: str) -> SessionSummary:
-    """Return the session of a directory that was used last; raises SessionNotFound."""
-    here = [session for session in sessions if session.cwd == cwd and not session.archived]
+    """Return the session of a directory that was used last, of those of people; raises SessionNotFound."""
+    here = [
+        session
+        for session in sessions
+        if session.cwd == cwd and not session.archived and not session.sub_agent
+    ]
     if not here:
         raise SessionNotFound(f"no session was started in {cwd}", hint="bridle session list")
     return max(here, key=lambda session: session.updated_at)

@@ -151,6 +151,8 @@ class Follower:
                 self._settle(event.call_id)
             case ToolFinished() as event:
                 self._settle(event.result.call_id)
+            case event if self._approver is not None:
+                self._approver.kin.line(event)
             case _:
                 pass
 

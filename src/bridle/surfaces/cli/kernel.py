@@ -17,7 +17,7 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import MAX_PROMPT_BYTES, Prompt, RunOptions
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.cell_view import CellView
 from bridle.surfaces.cli.cells import Cells

@@ -4,18 +4,20 @@ import argparse
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, json
 
-from bridle.core.ids import CallId
+from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Outcome, QueuedPrompt, Record, RunEnded, Totals
-from bridle.core.session import SessionSummary, fold
+from bridle.core.session import fold
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.nested import Cell, cells_of
 from bridle.surfaces.render import short_id
+from bridle.surfaces.spoken import spoken
 from bridle.surfaces.terminal import Console, Screen, columns, cut, cut_start, one_line, pad
 from bridle.surfaces.transcript import local_time, transcript_lines
 
@@ -84,7 +86,7 @@ async def _read(console: Console, wanted: str) -> tuple[SessionSummary, list[Rec
 def _view(summary: SessionSummary, records: list[Record]) -> SessionView:
     session = fold(records)
     facts = session.known
-    messages = [item.message for item in session.messages]
+    messages = [item for item in spoken(records) if isinstance(item, Message)]
     return SessionView(
         summary,
         facts.totals,
@@ -103,11 +105,32 @@ def _rows(sessions: Sequence[SessionSummary]) -> list[tuple[str, ...]]:
             short_id(session.id) if taken[short_id(session.id)] == 1 else session.id,
             local_time(session.updated_at),
             _state(session),
-            one_line(session.title) or "(no title)",
+            f"{'  ' * (depth - 1)}{'└ ' * bool(depth)}{one_line(session.title) or '(no title)'}",
             one_line(_below_home(session.cwd)),
         )
-        for session in sessions
+        for depth, session in _in_families(sessions)
     ]
+
+
+def _in_families(sessions: Sequence[SessionSummary]) -> Iterator[tuple[int, SessionSummary]]:
+    """Yield sessions with their depth, the newest family first: sub-agents below their parent, in order."""
+    known = {session.id: session for session in sessions}
+    below: dict[SessionId | None, list[SessionSummary]] = {}
+    for session in sorted(sessions, key=lambda one: (one.created_at, one.id)):
+        below.setdefault(session.parent if session.sub_agent else None, []).append(session)
+    shown: set[SessionId] = set()
+    for session in sessions:
+        eldest, line = session, {session.id}
+        while eldest.sub_agent and eldest.parent in known and eldest.parent not in line:
+            eldest = known[eldest.parent]
+            line.add(eldest.id)
+        todo = [(int(eldest.sub_agent), eldest)]
+        while todo:
+            depth, one = todo.pop()
+            if one.id not in shown:
+                shown.add(one.id)
+                yield depth, one
+                todo += [(depth + 1, child) for child in reversed(below.get(one.id, []))]
 
 
 def _state(session: SessionSummary) -> str:

@@ -90,30 +90,42 @@ def info(args: argparse.Namespace, console: Console) -> int:
 
 def pull(args: argparse.Namespace, console: Console) -> int:
     """Fetch weights ahead of time and print where they lie."""
-    from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
+    from bridle.providers.embedded import is_present
     from bridle.providers.embedded import pull as fetch
 
-    weights = DEFAULT_WEIGHTS
-    name = (args.name or weights.name).removeprefix("embedded/")
-    if name != weights.name:
-        near = difflib.get_close_matches(name, [weights.name], cutoff=0.5)
-        raise UsageError(
-            f'no weights named "{name}" can be pulled',
-            hint=f"did you mean {weights.name}?" if near else f"there is {weights.name}",
-        )
+    weights = _weights_named(args.name)
     folder = models_dir(_load(console))
     source = Path(args.source).expanduser() if args.source else None
     notice = WeightsNotice(console, source)
-    if is_present(folder):
+    if is_present(folder, weights):
         console.done(f"{weights.name} is here already")
     try:
         path = asyncio.run(
-            fetch(folder, source=source, on_progress=lambda progress: notice(weights, progress))
+            fetch(
+                folder,
+                weights=weights,
+                source=source,
+                on_progress=lambda progress: notice(weights, progress),
+            )
         )
     finally:
         notice.end()
     console.out.line(one_line(str(path)))
     return 0
+
+
+def _weights_named(wanted: str | None) -> "Weights":
+    from bridle.providers.embedded import DEFAULT_WEIGHTS, KNOWN_WEIGHTS
+
+    name = (wanted or DEFAULT_WEIGHTS.name).removeprefix("embedded/")
+    known = {weights.name: weights for weights in KNOWN_WEIGHTS}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    raise UsageError(
+        f'no weights named "{name}" can be pulled',
+        hint=f"did you mean {near[0]}?" if near else f"there are {' and '.join(known)}",
+    )
 
 
 class WeightsNotice:

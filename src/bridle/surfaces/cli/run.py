@@ -18,14 +18,14 @@ from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, RunOptions
-from bridle.core.session import SessionSummary, title_from
+from bridle.core.summary import SessionSummary, title_from
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import NOBODY, Follower
 from bridle.surfaces.cli.options import options_in, run_options
 from bridle.surfaces.cli.prompt import read_prompt
 from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.cli.views import JsonView, View
+from bridle.surfaces.cli.views import JsonView, ValueView, View
 from bridle.surfaces.live import TextView
 from bridle.surfaces.render import describe_args, short_id
 from bridle.surfaces.terminal import Console
@@ -76,6 +76,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     finally:
         if approver is not None:
             approver.close()
+    for warning in result.schema_warnings if args.output == "text" else []:
+        console.warn(warning)
     report(console, result)
     return result.exit_code
 
@@ -104,6 +106,9 @@ def _view(args: argparse.Namespace, console: Console) -> View:
     if args.output != "text":
         notes = TextView(console, answer="none", chatty=verbose, verbose=verbose)
         return JsonView(console.out, notes, stream=args.output == "stream-json")
+    if args.output_schema is not None:
+        chatty = verbose or (console.err.is_terminal and not args.final_only)
+        return ValueView(console.out, TextView(console, answer="none", chatty=chatty, verbose=verbose))
     if args.final_only:
         return TextView(console, answer="final", chatty=verbose, verbose=verbose)
     return TextView(console, answer="streamed", chatty=verbose or console.err.is_terminal, verbose=verbose)

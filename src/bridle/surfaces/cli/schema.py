@@ -5,10 +5,16 @@ import argparse
 from msgspec import json
 
 from bridle.core.codec import command_schema
+from bridle.hooks.schema import hook_schema
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.wire import line_schema, result_schema
 
-SCHEMAS = {"events": line_schema, "commands": command_schema, "result": result_schema}
+SCHEMAS = {
+    "events": line_schema,
+    "commands": command_schema,
+    "result": result_schema,
+    "hooks": hook_schema,
+}
 
 
 def schema(args: argparse.Namespace, console: Console) -> int:

@@ -10,7 +10,7 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.protocol.commands import LENT_VARIABLES
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.find import find_session, working_directory
 from bridle.surfaces.terminal import Console
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Work = Callable[[Door, SessionSummary], Awaitable[None]]
 
-ENGINE_KEYS = ("kernel", "models", "providers", "retry", "sandbox", "store", "tools")
+ENGINE_KEYS = tuple(
+    "children compaction kernel memory models providers retry sandbox store tools warn_at".split()
+)
 """What the engine is made of: a project that sets one of these needs an engine of its own."""
 
 

@@ -10,12 +10,26 @@ examples:
   bridle session rewind 019a8536-2b7c --undo
 """
 
+COMPACT_EXAMPLES = """\
+examples:
+  bridle session compact 019a8536-2b7c
+  bridle session compact 019a8536-2b7c --keep "the decisions about the API"
+"""
+
+PIN_EXAMPLES = """\
+examples:
+  bridle session pin 019a8536-2b7c "never push to main"
+  bridle session pin 019a8536-2b7c --list
+  bridle session pin 019a8536-2b7c --remove "never push"
+"""
+
 
 def add_session(commands: Commands) -> None:
     """Add the commands about sessions."""
     group = add_group(commands, "session", "list, read, take back and manage the recorded sessions")
     _add_reading(group)
     _add_undo(group)
+    _add_context(group)
     _add_changing(group)
     _add_checking(group)
 
@@ -79,6 +93,38 @@ def _add_undo(group: Commands) -> None:
     rewind.add_argument("--force", action="store_true", help="also files that somebody else has changed")
     rewind.add_argument("--yes", action="store_true", help="do not ask")
     with_json(rewind)
+
+
+def _add_context(group: Commands) -> None:
+    compact = add_command(
+        group,
+        "compact",
+        "compacting:compact",
+        "put a summary in the place of what was said",
+        description=(
+            "Put a summary in the place of what was said, so that the next turns have room. The newest "
+            "turns stay as they are, and so does what is pinned. Nothing is deleted: going back to before "
+            "it brings the messages back."
+        ),
+        epilog=COMPACT_EXAMPLES,
+    )
+    with_session(compact)
+    compact.add_argument(
+        "--keep", metavar="TEXT", default="", help="what the summary must not leave out; it is pinned too"
+    )
+
+    pin = add_command(
+        group,
+        "pin",
+        "compacting:pin",
+        "keep a text word for word through every compaction",
+        epilog=PIN_EXAMPLES,
+    )
+    with_session(pin)
+    pin.add_argument("text", metavar="TEXT", nargs="?", help="the text to keep")
+    pin.add_argument("--list", action="store_true", help="show what is pinned")
+    pin.add_argument("--remove", metavar="TEXT", help="pin it no longer; the beginning of the text is enough")
+    with_json(pin)
 
 
 def _add_changing(group: Commands) -> None:

@@ -18,7 +18,7 @@ from bridle.core.door import Door, RewindPlan
 from bridle.core.errors import SessionConflict, UsageError
 from bridle.core.protocol import ModelReplied, Record, Rewind, Rewound, RunStarted
 from bridle.core.revision import FileChange
-from bridle.core.session import SessionSummary
+from bridle.core.summary import SessionSummary
 from bridle.core.transcript import live
 from bridle.core.turns import Turn, find_turn, last_rewind, turns_of
 from bridle.surfaces.cli.confirm import confirmed

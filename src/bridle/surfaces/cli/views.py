@@ -25,6 +25,29 @@ class View(Protocol):
         ...
 
 
+class ValueView:
+    """Only the value that fits the output schema, when there is one; all else goes to stderr."""
+
+    def __init__(self, out: Screen, notes: TextView) -> None:
+        self._out = out
+        self._notes = notes
+
+    def show(self, item: Record | Delta) -> None:
+        """Write what is no answer."""
+        self._notes.show(item)
+
+    def pause(self) -> None:
+        """Leave the screen clean for somebody else to write on."""
+        self._notes.pause()
+
+    def finish(self, result: Result) -> None:
+        """Write the value as one line of JSON."""
+        self._notes.finish(result)
+        if result.outcome == "completed":
+            self._out.json(encode(result.structured_output))
+            self._out.flush()
+
+
 class JsonView:
     """One JSON result at the end; with `stream` also every record and delta, as it comes."""
 

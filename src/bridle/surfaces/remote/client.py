@@ -16,7 +16,8 @@ from bridle.core.errors import BridleError, SessionNotRunning
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Aborted, Command, Delta, Lagged, Prompt, Record, Resume, RunEnded
 from bridle.core.revision import FileChange
-from bridle.core.session import Session, SessionSummary, fold
+from bridle.core.session import Session, fold
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     Answer,

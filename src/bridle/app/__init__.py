@@ -1,0 +1,33 @@
+"""Wiring: from Settings to a SessionService; the only package that knows every concrete room.
+
+Rooms are imported where they are needed, so that a command which only lists sessions loads none of
+the machinery of a run.
+"""
+
+from bridle.app.comms import open_comms
+from bridle.app.folders import agent_in, hook_site, hooks_in, skills_in
+from bridle.app.memory import memory_in
+from bridle.app.models import models_dir, open_models
+from bridle.app.service import open_service
+from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
+from bridle.app.tools import kernel_settings, open_sandbox, open_tools, writable_folders
+
+__all__ = [
+    "agent_in",
+    "hook_site",
+    "hooks_in",
+    "kernel_settings",
+    "memory_in",
+    "models_dir",
+    "open_blobs",
+    "open_claims",
+    "open_comms",
+    "open_models",
+    "open_sandbox",
+    "open_service",
+    "open_store",
+    "open_tools",
+    "revisions_dir",
+    "skills_in",
+    "writable_folders",
+]

@@ -1,0 +1,39 @@
+"""Messages between agents of different processes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings
+
+if TYPE_CHECKING:
+    from bridle.comms.hub import Comms
+    from bridle.core.ports import Tool
+
+
+def open_comms(settings: Settings) -> "Comms":
+    """Make a participant in messages between agents, by the settings of the user; raises ConfigError."""
+    from bridle.comms.hub import Comms, CommsOptions
+    from bridle.core.errors import ConfigError
+    from bridle.core.ids import uuid7
+    from bridle.sessions.world import SystemChance, SystemClock
+
+    comms, clock, chance = settings.comms, SystemClock(), SystemChance()
+    if comms.mode == "tcp" and not comms.address:
+        raise ConfigError(
+            'comms.mode is "tcp", and there is no comms.address', hint="set it to 127.0.0.1:4200"
+        )
+    options = CommsOptions(
+        home=settings.home,
+        name=comms.name,
+        tcp=comms.address if comms.mode == "tcp" else "",
+        other_machines=comms.other_machines,
+    )
+    return Comms(options, lambda: uuid7(clock.now_ms(), chance.entropy(10)))
+
+
+def peer_tools(settings: Settings) -> "Sequence[Tool]":
+    if settings.comms.mode == "off":
+        return ()
+    from bridle.comms.tools import peer_tools
+
+    return peer_tools(open_comms(settings))

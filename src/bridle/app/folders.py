@@ -1,0 +1,87 @@
+"""What depends on the working directory of a session: its settings, agent, skills and hooks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings, load_settings
+from bridle.core.ports import Clock
+
+if TYPE_CHECKING:
+    from bridle.core.agent import Agent
+    from bridle.core.hook import HookOverride
+    from bridle.core.ports import Hooks
+    from bridle.core.skill import Skill
+    from bridle.hooks.handlers import Handler
+    from bridle.hooks.opening import HookSite
+
+
+def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
+    """Load an agent as it is in one working directory, its prompt complete."""
+    from msgspec.structs import replace
+
+    from bridle.config.agents import load_agent
+    from bridle.config.context_files import read_context_files
+    from bridle.config.prompt import skill_catalogue, system_prompt
+    from bridle.config.skills import opening_rules
+
+    agent = load_agent(name, settings).agent
+    context = read_context_files(settings.home, settings.root, settings.cwd)
+    skills = skills_in(settings)
+    catalogue = skill_catalogue(skills) if agent.tools is None or "skill" in agent.tools else ""
+    prompt = system_prompt(agent.prompt, context.text, settings.cwd, clock.now_ms(), skills=catalogue)
+    return replace(agent, prompt=prompt, rules=(*agent.rules, *opening_rules(skills, settings)))
+
+
+def skills_in(settings: Settings) -> "tuple[Skill, ...]":
+    """Return the skills of one working directory, by name; those that are broken are left out."""
+    from bridle.config.skills import load_skills
+
+    return load_skills(settings).skills
+
+
+def hooks_in(
+    settings: Settings,
+    environ: Mapping[str, str],
+    override: "HookOverride",
+    handlers: Mapping[str, "Handler"] = {},
+) -> "Hooks":
+    """Make the hooks of one run in one working directory; raises ConfigError.
+
+    A guardrail that you trusted, of a project that has changed since, must not just fall away.
+    """
+    from bridle.core.errors import ConfigError
+    from bridle.hooks.opening import open_hooks
+
+    for hook in settings.hooks_found:
+        if hook.has_lapsed and hook.entry.enabled and hook.entry.capability != "observe":
+            raise ConfigError(
+                f'{hook.place}: hook "{hook.entry.id}" no longer holds: the project has changed since you '
+                "trusted it",
+                hint="bridle trust shows it again",
+            )
+    return open_hooks(settings.hooks.entries, override, hook_site(settings, environ, handlers))
+
+
+def hook_site(
+    settings: Settings, environ: Mapping[str, str], handlers: Mapping[str, "Handler"] = {}
+) -> "HookSite":
+    """Say where hooks run and what bounds them."""
+    from bridle.hooks.opening import HookSite
+    from bridle.sessions.world import SystemClock
+
+    return HookSite(
+        cwd=str(settings.cwd),
+        environ=environ,
+        clock=SystemClock(),
+        handlers=handlers,
+        default_timeout_ms=settings.hooks.default_timeout_ms,
+        payload_max_bytes=settings.hooks.payload_max_bytes,
+        background_max_concurrency=settings.hooks.background_max_concurrency,
+        places={hook.entry.id: hook.place for hook in settings.hooks_found if hook.trusted},
+    )
+
+
+def settings_in(cwd: str, settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """A session may live in another folder than the process, and that folder has settings of its own."""
+    return settings if Path(cwd) == settings.cwd else load_settings(environ, Path(cwd))

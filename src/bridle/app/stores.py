@@ -1,0 +1,67 @@
+"""Where things are kept: the journal, claims, blobs, what files were."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings
+from bridle.core.ports import Claims, Store
+
+if TYPE_CHECKING:
+    from bridle.core.ports import Blobs
+    from bridle.stores.kontekst_store import Journal
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the journal alone, for commands that only look."""
+    journal = _open_journal(settings)
+    if (kontekst := settings.kontekst) is None:
+        return journal
+    from bridle.stores.kontekst_files import KontekstFiles
+    from bridle.stores.kontekst_store import KontekstStore
+
+    files = KontekstFiles(
+        sessions=kontekst.sessions,
+        marks=settings.home / "kontekst-marks",
+        active=kontekst.data_dir / "active_session",
+    )
+    return KontekstStore(journal, files, open_claims(settings), cwd=str(kontekst.data_dir))
+
+
+def _open_journal(settings: Settings) -> "Journal":
+    from bridle.sessions.world import SystemClock
+
+    clock = SystemClock()
+    match settings.store.backend:
+        case "sqlite":
+            from bridle.stores.sqlite import SqliteStore
+
+            return SqliteStore(settings.home / "bridle.db", clock, sync=settings.store.sync)
+        case "jsonl":
+            from bridle.stores.jsonl import JsonlStore
+
+            return JsonlStore(settings.home / "sessions", clock, sync=settings.store.sync)
+        case "ephemeral":
+            from bridle.stores.ephemeral import EphemeralStore
+
+            return EphemeralStore(clock)
+
+
+def open_claims(settings: Settings) -> Claims:
+    """Open what keeps two processes from running one session."""
+    from bridle.stores.claims import FileClaims, LocalClaims
+
+    if settings.store.backend == "ephemeral":
+        return LocalClaims()
+    return FileClaims(settings.home / "run" / "claims")
+
+
+def open_blobs(settings: Settings) -> "Blobs":
+    """Open the place for long outputs and earlier file contents."""
+    from bridle.stores.blobs import FileBlobs, MemoryBlobs
+
+    return MemoryBlobs() if settings.store.backend == "ephemeral" else FileBlobs(settings.home / "blobs")
+
+
+def revisions_dir(settings: Settings) -> Path:
+    """Return the folder for what was kept and is not recorded yet."""
+    return settings.home / "run" / "revisions"

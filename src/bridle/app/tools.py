@@ -1,0 +1,136 @@
+"""The tools, and what the programs they start may touch and see."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridle.app.comms import peer_tools
+from bridle.app.folders import settings_in, skills_in
+from bridle.config.settings import Settings
+
+if TYPE_CHECKING:
+    from bridle.core.ports import Blobs, Memory, Sandbox, Tool
+    from bridle.kernel.settings import KernelSettings
+    from bridle.tools.secrets import Masker
+
+
+def open_tools(
+    settings: Settings,
+    environ: Mapping[str, str],
+    blobs: "Blobs",
+    sandbox: "Sandbox",
+    memory: "Memory | None" = None,
+) -> "tuple[Tool, ...]":
+    """Make the built-in tools, the most useful first: a small window has no room for all of them."""
+    from bridle.kernel.tool import python_tool
+    from bridle.memory.tool import MemorySearch
+    from bridle.sessions.world import SystemClock
+    from bridle.tools.agents import agent_tools
+    from bridle.tools.files import file_tools
+    from bridle.tools.glob import Glob
+    from bridle.tools.grep import Grep
+    from bridle.tools.meta import meta_tools
+    from bridle.tools.shell import ShellSettings, shell_tools
+    from bridle.tools.skill import SkillTool
+    from bridle.tools.web.download import Download
+    from bridle.tools.web.fetch import WebFetch
+
+    tools, guard = settings.tools, settings.sandbox
+    shell = ShellSettings(
+        environ=environ,
+        pass_env=guard.pass_env,
+        secret_env=secret_env(settings),
+        writable=writable_folders(settings),
+        wants_sandbox=guard.mode == "on",
+        open_network=guard.network == "open",
+        timeout_s=float(tools.bash_timeout),
+        background_after_s=float(tools.background_after),
+        memory_bytes=guard.memory_bytes,
+        max_processes=guard.max_processes,
+        max_file_bytes=guard.max_file_bytes,
+    )
+    secrets = masker(settings, environ)
+    bash, *jobs = shell_tools(
+        sandbox,
+        settings.home / "run" / "shells",
+        settings=shell,
+        masker=secrets,
+        blobs=blobs,
+    )
+    return (
+        *file_tools(tools.max_file_bytes, blobs),
+        bash,
+        python_tool(
+            sandbox,
+            kernel_settings(settings, environ),
+            blobs=blobs,
+            key_file=settings.home / "kernel.key",
+            spares=settings.kernel.spares,
+            max_kernels=settings.kernel.max_kernels,
+            idle_s=float(settings.kernel.idle),
+            mask=secrets.stream,
+        ),
+        Grep(),
+        Glob(),
+        WebFetch(max_body_bytes=tools.web_max_bytes, timeout_s=float(tools.web_timeout)),
+        *jobs,
+        MemorySearch(memory),
+        SkillTool(lambda cwd: skills_in(settings_in(cwd, settings, environ))),
+        *meta_tools(SystemClock()),
+        Download(),
+        *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
+        *peer_tools(settings),
+    )
+
+
+def open_sandbox(settings: Settings) -> "Sandbox":
+    """Make what programs run in; Bridle's own files are not seen from inside."""
+    from bridle.sandbox import LocalSandbox
+
+    return LocalSandbox(home=str(settings.user_folder or "/"), hidden=(str(settings.home),))
+
+
+def writable_folders(settings: Settings) -> tuple[str, ...]:
+    """Return the folders that programs may change beside the working directory, as far as they exist."""
+    folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
+    return tuple(str(folder) for folder in folders if folder.is_dir())
+
+
+def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":
+    """Say how kernels run; their code sees what commands see of the environment."""
+    from bridle.kernel.settings import KernelSettings
+
+    kernel, guard = settings.kernel, settings.sandbox
+    return KernelSettings(
+        environ=command_environment(settings, environ),
+        python=kernel.python,
+        uv_python=kernel.uv_python,
+        syd_config=kernel.syd_config,
+        writable=writable_folders(settings),
+        confined=guard.mode == "on",
+        open_network=guard.network == "open",
+        memory_bytes=guard.memory_bytes,
+        max_processes=guard.max_processes,
+        max_file_bytes=guard.max_file_bytes,
+        cell_timeout_s=float(kernel.timeout),
+        snapshot_codec=kernel.snapshots,
+    )
+
+
+def command_environment(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what programs see of the environment: no keys."""
+    from bridle.tools.shell.environment import command_environment
+
+    return command_environment(environ, secret=secret_env(settings), kept=settings.sandbox.pass_env)
+
+
+def secret_env(settings: Settings) -> tuple[str, ...]:
+    names = (provider.api_key_env for provider in settings.providers.values())
+    return tuple(filter(None, (*names, settings.memory.api_key_env)))
+
+
+def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
+    from bridle.tools.secrets import Masker, find_secrets
+
+    keys = {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()}
+    return Masker({**find_secrets(environ), **keys})

@@ -1,0 +1,104 @@
+"""Where a peer is found: `uds:///path`, `tcp://host:port`, or `inproc://name` in this very process."""
+
+import ipaddress
+import re
+
+from msgspec import Struct
+
+from bridle.core.errors import ConfigError
+
+MAX_ADDRESS_CHARS = 4096 + 8  # the longest path, and what stands before it
+MAX_PORT = 65535
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What a peer may be called: nothing in it can be mistaken for something else in a prompt or a path."""
+
+_HOST = re.compile(r"\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253})")
+
+
+class UnixAddress(Struct, frozen=True):
+    """A socket on this machine."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"uds://{self.path}"
+
+
+class TcpAddress(Struct, frozen=True):
+    """A host and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"tcp://[{self.host}]:{self.port}" if ":" in self.host else f"tcp://{self.host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Tell whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+class InprocAddress(Struct, frozen=True):
+    """A name in this process."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"inproc://{self.name}"
+
+
+Address = UnixAddress | TcpAddress | InprocAddress
+
+
+def parse_address(text: str) -> Address:
+    """Read an address as a user writes it; raises ConfigError."""
+    scheme, mark, rest = text[: MAX_ADDRESS_CHARS + 1].partition("://")
+    if mark and len(text) <= MAX_ADDRESS_CHARS and rest.isprintable():
+        match scheme:
+            case "uds" if rest.startswith("/") and not rest.endswith("/"):
+                return UnixAddress(rest)
+            case "tcp" if (found := parse_host(rest)) is not None and found.port:
+                return found
+            case "inproc" if NAME.fullmatch(rest):
+                return InprocAddress(rest)
+            case _:
+                pass
+    raise ConfigError(
+        f'"{_shown(text)}" is not an address',
+        hint="write uds:///path/of/a.sock, tcp://host:port or inproc://name",
+    )
+
+
+def parse_host(text: str) -> TcpAddress | None:
+    """Read `host:port`, port 0 included; None when it is something else."""
+    host, _, port = text.rpartition(":")
+    match = _HOST.fullmatch(host)
+    if match is None or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > MAX_PORT:
+        return None
+    if match["six"] is not None:
+        try:
+            return TcpAddress(str(ipaddress.IPv6Address(match["six"])), int(port))
+        except ValueError:
+            return None
+    return TcpAddress(match["name"], int(port))
+
+
+def check_name(name: str) -> str:
+    """Return a name that a peer may have; raises ConfigError."""
+    if not NAME.fullmatch(name):
+        raise ConfigError(
+            f'"{_shown(name)}" is not a name for a peer', hint="use letters, digits, - and _, at most 64"
+        )
+    return name
+
+
+def _shown(text: str) -> str:
+    cut = text if len(text) <= 60 else f"{text[:60]}…"
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in cut)

@@ -1,0 +1,88 @@
+"""The small files of comms: written whole or not at all, read only when nobody else could change them."""
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bridle.core.errors import ConfigError
+
+PRIVATE = 0o077
+"""What others may not do with a secret: anything."""
+UNCHANGED = 0o022
+"""What others may not do with a file we rely on: change it."""
+
+
+def read_file(path: Path, max_bytes: int, *, forbidden: int) -> bytes | None:
+    """Return a whole file, None when there is none; blocking.
+
+    Raises ConfigError when it is a link or no file, larger than `max_bytes`, or others have forbidden rights.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigError(f"{path}: is not a regular file")
+        if status.st_mode & forbidden:
+            verb = "read" if forbidden == PRIVATE else "change"
+            raise ConfigError(f"{path}: others can {verb} it", hint=f"chmod 600 {path}")
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+    if len(data) > max_bytes:
+        raise ConfigError(f"{path}: is larger than {max_bytes} bytes")
+    return data
+
+
+def write_file(path: Path, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
+    """Write a whole file in one step; blocking; raises ConfigError.
+
+    Without `replace` a file that is there already stays as it is.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "wb") as file:
+                os.fchmod(descriptor, mode)  # whatever the umask says
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            if replace:
+                os.replace(draft, path)
+            else:
+                with suppress(FileExistsError):
+                    os.link(draft, path)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a file meanwhile; blocking; raises ConfigError."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = path.with_name(f".{path.name}.lock")
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,301 @@
+"""Comms: sends to peers by name, and listens for what they send.
+
+```
+send ─▶ find the peer ─┬─ in this process ─────────────────────────────────▶ its inbox
+                       └─ seal ─▶ wire ═▶ unseal ─▶ for us, trusted, genuine? ─▶ its inbox ─▶ deliver
+                                   ◀═ acknowledgement ◀────────────────────────────┘
+```
+
+What is not signed, not addressed to us, or not from somebody we trust is dropped without a word.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.comms.address import Address, InprocAddress, TcpAddress, UnixAddress, check_name, parse_host
+from bridle.comms.envelope import (
+    Ack,
+    BadEnvelope,
+    Envelope,
+    Kind,
+    Message,
+    Request,
+    Response,
+    Status,
+    measure,
+    read_id,
+    seal,
+    unseal,
+)
+from bridle.comms.identity import Identity, load_identity, peer_id
+from bridle.comms.inbox import Inbox, Incoming
+from bridle.comms.listening import listening
+from bridle.comms.registry import Registry
+from bridle.comms.seen import Seen
+from bridle.comms.trust import Peer, Trust
+from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
+from bridle.core.errors import BridleError, ConfigError
+
+IDENTITY_FOLDER = "identity"
+TRUST_FILE = "trusted_peers.json"
+_MOST_NAMED = 20
+
+Deliver = Callable[[str, str], Awaitable[bool]]
+"""Takes a text for the model and the name of the peer it is from; False when it could not be taken."""
+
+log = logging.getLogger("bridle.comms")
+
+
+class CommsOptions(Struct, frozen=True):
+    """Who we are, and where we can be reached."""
+
+    home: Path
+    """BRIDLE_HOME: has the key, the trusted peers and the socket."""
+    name: str = "bridle"
+    """What we are called in this process, and what our socket is called."""
+    tcp: str = ""
+    """Listen at this HOST:PORT instead of a socket."""
+    other_machines: bool = False
+    """They may connect to it."""
+    wired: bool = True
+    """False can be reached from this process only, and needs no key for that."""
+    ack_s: float = ACK_S
+    receive_s: float = RECEIVE_S
+
+
+class PeerView(Struct, frozen=True, omit_defaults=True):
+    """A peer that can be sent something."""
+
+    name: str
+    address: str
+    peer_id: str = ""
+    """Empty for one in this process."""
+
+
+class Listening(Struct, frozen=True):
+    """A listener that is open."""
+
+    address: str
+    inbox: Inbox
+    dismissed: asyncio.Event
+    """Set once a peer has told the host to end."""
+
+
+class Comms:
+    """One participant. To make one costs nothing: files are read, and libraries loaded, when it is used."""
+
+    def __init__(
+        self, options: CommsOptions, new_id: Callable[[], str], registry: Registry | None = None
+    ) -> None:
+        """Take who we are, what makes UUIDs, and the names of this process."""
+        self.name = check_name(options.name)
+        self.trust = Trust(options.home / TRUST_FILE)
+        self._options = options
+        self._folder = options.home / "run" / "comms"
+        self._new_id = new_id
+        self._registry = registry or Registry()
+        self._identity: Identity | None = None
+
+    # ------------------------------------------------------------------ who is there
+
+    @property
+    def address(self) -> UnixAddress | TcpAddress:
+        """Where we listen, when we do; raises ConfigError."""
+        if not self._options.tcp:
+            return UnixAddress(str(self._folder / f"{self.name}.sock"))
+        if (found := parse_host(self._options.tcp)) is None:
+            raise ConfigError(f'comms.address: "{self._options.tcp}" is not HOST:PORT')
+        return found
+
+    async def identity(self) -> Identity:
+        """Return who we are, a new key at the first time; raises ConfigError."""
+        if self._identity is None:
+            self._identity = await asyncio.to_thread(load_identity, self._options.home / IDENTITY_FOLDER)
+        return self._identity
+
+    async def peers(self) -> list[PeerView]:
+        """Return everyone who can be sent something, by name; raises ConfigError."""
+        trusted = await asyncio.to_thread(self.trust.peers)
+        names = {peer.name for peer in trusted} | {self.name}
+        here = [
+            PeerView(name, str(InprocAddress(name))) for name in self._registry.names() if name not in names
+        ]
+        known = [PeerView(peer.name, str(peer.address), peer_id(peer.public)) for peer in trusted]
+        return sorted([*known, *here], key=lambda peer: peer.name)
+
+    def has_peers(self) -> bool:
+        """Tell whether there is anybody to send something to; blocking."""
+        try:
+            return bool(self.trust.peers()) or any(name != self.name for name in self._registry.names())
+        except ConfigError:
+            return False
+
+    # ------------------------------------------------------------------ sending
+
+    async def send(self, to: str, body: str) -> str:
+        """Send words and wait until they have arrived; returns their id. Raises BridleError."""
+        return await self._send(to, Message(body))
+
+    async def request(self, to: str, intent: str, params: Any = None) -> str:
+        """Ask for something and wait until the request has arrived; returns its id. Raises BridleError.
+
+        The response comes as a message of its own, when the peer is done.
+        """
+        return await self._send(to, Request(intent, params))
+
+    async def respond(self, to: str, in_reply_to: str, status: Status, result: Any = None) -> str:
+        """Answer a request; returns the id of the answer. Raises BridleError.
+
+        By the rules of the wire nobody acknowledges an answer: that it was sent is all that is known.
+        """
+        return await self._send(to, Response(read_id(in_reply_to), status, result))
+
+    async def find(self, name: str) -> PeerView:
+        """Return a peer; raises ConfigError with the names there are."""
+        peers = await self.peers()
+        for peer in peers:
+            if peer.name == name:
+                return peer
+        names = [peer.name for peer in peers]
+        more = ", …" if len(names) > _MOST_NAMED else ""
+        raise ConfigError(
+            f"no peer is named {name[:80]!a}",
+            hint=f"the peers are {', '.join(names[:_MOST_NAMED])}{more}"
+            if names
+            else "no peer is trusted yet",
+        )
+
+    async def _send(self, to: str, kind: Kind) -> str:
+        await self.find(to)
+        envelope_id = self._new_id()
+        peer = next((peer for peer in await asyncio.to_thread(self.trust.peers) if peer.name == to), None)
+        if peer is None:
+            self._hand_over(to, envelope_id, kind)
+        elif isinstance(peer.address, InprocAddress):
+            self._hand_over(peer.address.name, envelope_id, kind)
+        else:
+            await self._transmit(peer, peer.address, envelope_id, kind)
+        return envelope_id
+
+    def _hand_over(self, name: str, envelope_id: str, kind: Kind) -> None:
+        inbox = self._registry.find(name)
+        if inbox is None:
+            raise PeerOffline(f'"{name}" does not listen in this process')
+        if not inbox.put(Incoming(self.name, envelope_id, kind, measure(kind))):
+            raise PeerOffline(f'the inbox of "{name}" is full', hint="try again later")
+
+    async def _transmit(
+        self, peer: Peer, address: UnixAddress | TcpAddress, envelope_id: str, kind: Kind
+    ) -> None:
+        identity = await self.identity()
+        data = seal(identity, peer.public, kind, envelope_id)
+        wants_answer = isinstance(kind, Message | Request)
+        answer = await exchange(address, data, wants_answer=wants_answer, timeout_s=self._options.ack_s)
+        if answer is None:
+            return
+        try:
+            ack = unseal(answer)
+        except BadEnvelope as error:
+            raise PeerOffline(f"{address} does not speak as a peer does") from error
+        is_ours = (ack.sender, ack.receiver, ack.kind) == (peer.public, identity.public, Ack(envelope_id))
+        if not is_ours or not ack.is_genuine:
+            raise PeerOffline(f'what answers at {address} is not "{peer.name}"')
+
+    # ------------------------------------------------------------------ listening
+
+    @asynccontextmanager
+    async def listening(self, deliver: Deliver, *, host: bool = False) -> AsyncIterator[Listening]:
+        """Listen as long as the context is open, and deliver what comes, one thing after the other.
+
+        What one peer sends while something is delivered is joined. With `host` the message DISMISS is not
+        delivered: it says that the host should end. Raises ConfigError when we cannot listen. What `deliver`
+        raises is logged if it is a BridleError, and else ends the context, as an ExceptionGroup.
+        """
+        inbox, dismissed = Inbox(), asyncio.Event()
+        self._registry.add(self.name, inbox)
+        try:
+            async with self._wire(inbox) as address, asyncio.TaskGroup() as group:
+                pump = group.create_task(_pump(inbox, deliver, dismissed if host else None))
+                try:
+                    yield Listening(str(address), inbox, dismissed)
+                finally:
+                    pump.cancel()
+        finally:
+            self._registry.remove(self.name)
+            if len(inbox):
+                log.warning("messages that nobody has read: %d", len(inbox))
+
+    @asynccontextmanager
+    async def _wire(self, inbox: Inbox) -> AsyncIterator[Address]:
+        options = self._options
+        if not options.wired:
+            yield InprocAddress(self.name)
+            return
+        identity = await self.identity()
+        seen = Seen(self._folder / f"{self.name}.seen")
+        await asyncio.to_thread(seen.load)
+
+        async def take(data: bytes) -> bytes | None:
+            return await self._take(data, identity, inbox, seen)
+
+        async with listening(
+            self.address, take, other_machines=options.other_machines, receive_s=options.receive_s
+        ) as address:
+            yield address
+
+    async def _take(self, data: bytes, identity: Identity, inbox: Inbox, seen: Seen) -> bytes | None:
+        """Judge what has come and put it into the inbox; returns the acknowledgement, if one is due."""
+        try:
+            judged = await asyncio.to_thread(self._judge, data, identity)
+        except BadEnvelope:
+            return None
+        except ConfigError as error:
+            log.warning("nobody is trusted: %s", error)
+            return None
+        if judged is None:
+            return None
+        peer, envelope = judged
+        if not seen.has(peer.public, envelope.id):
+            if not inbox.put(Incoming(peer.name, envelope.id, envelope.kind, len(data))):
+                return None
+            seen.add(peer.public, envelope.id)
+            await self._keep(seen, peer, envelope)
+        if isinstance(envelope.kind, Response):
+            return None
+        return seal(identity, peer.public, Ack(envelope.id), self._new_id())
+
+    async def _keep(self, seen: Seen, peer: Peer, envelope: Envelope) -> None:
+        try:
+            await asyncio.to_thread(seen.keep, peer.public, envelope.id)
+        except ConfigError as error:  # it has arrived all the same
+            log.warning("after a restart it might be taken twice: %s", error)
+
+    def _judge(self, data: bytes, identity: Identity) -> tuple[Peer, Envelope] | None:
+        envelope = unseal(data)
+        if envelope.receiver != identity.public or isinstance(envelope.kind, Ack):
+            return None
+        for peer in self.trust.peers():
+            if peer.public == envelope.sender:
+                return (peer, envelope) if envelope.is_genuine else None
+        return None
+
+
+async def _pump(inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event | None) -> None:
+    while True:
+        items = await inbox.take()
+        if dismissed is not None and items[0].dismisses:
+            dismissed.set()
+            continue
+        try:
+            was_taken = await deliver("\n\n".join(item.text for item in items), items[0].peer)
+        except BridleError as error:
+            log.warning("what %s has sent could not be delivered: %s", items[0].peer, error)
+            continue
+        if not was_taken:
+            log.warning("what %s has sent was not taken", items[0].peer)

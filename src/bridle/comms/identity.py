@@ -1,0 +1,109 @@
+"""Who we are: an Ed25519 key in `BRIDLE_HOME/identity`, and what others call it, `ed25519:BASE64`."""
+
+import base64
+import binascii
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from bridle.comms.files import PRIVATE, read_file, write_file
+from bridle.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+KEY_FILE = "identity.key"
+PUBLIC_FILE = "identity.pub"
+KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+_PREFIX = "ed25519:"
+_MOST_KEPT = 256  # public keys in a form that is ready to use
+
+
+class Identity:
+    """A secret key, which signs, and the public key that goes with it."""
+
+    def __init__(self, secret: bytes) -> None:
+        """Take the 32 bytes of a key; raises ConfigError when there is nothing to sign with."""
+        self._key = _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
+        self.public: bytes = self._key.public_key().public_bytes_raw()
+
+    @property
+    def peer_id(self) -> str:
+        """What others call us."""
+        return peer_id(self.public)
+
+    def sign(self, data: bytes) -> bytes:
+        """Return our signature of some bytes."""
+        signature: bytes = self._key.sign(data)
+        return signature
+
+
+def load_identity(folder: Path) -> Identity:
+    """Return the identity kept in a folder, a new one at the first time; blocking; raises ConfigError.
+
+    A key that others can read, or that has not 32 bytes, is refused: who it belongs to is not certain.
+    """
+    path = folder / KEY_FILE
+    secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)
+    if secret is None:
+        new = _ed25519().Ed25519PrivateKey.generate().private_bytes_raw()
+        write_file(path, new, replace=False)
+        secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)  # another process may have been quicker
+    if secret is None or len(secret) != KEY_BYTES:
+        raise ConfigError(
+            f"{path}: has not {KEY_BYTES} bytes",
+            hint="bring back your copy; or remove it for a new key, which your peers have to trust anew",
+        )
+    identity = Identity(secret)
+    if read_file(folder / PUBLIC_FILE, KEY_BYTES, forbidden=0) != identity.public:
+        write_file(folder / PUBLIC_FILE, identity.public, mode=0o644)
+    return identity
+
+
+def peer_id(public: bytes) -> str:
+    """Return a public key as people read it."""
+    return _PREFIX + base64.b64encode(public).decode()
+
+
+def parse_peer_id(text: str) -> bytes:
+    """Return the public key in a peer id; raises ConfigError."""
+    try:
+        public = base64.b64decode(text.removeprefix(_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        public = b""
+    if len(public) != KEY_BYTES or peer_id(public) != text:  # base64 can write some bytes in two ways
+        shown = text if len(text) <= 60 and text.isprintable() else f"{text[:60]!a}…"
+        raise ConfigError(
+            f'"{shown}" is not a peer id', hint="`bridle comms id`, on their side, prints it: ed25519:…"
+        )
+    return public
+
+
+def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
+    """Tell whether a signature of some bytes is that of a public key."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  an extra, loaded below if not yet
+
+    try:
+        _public_key(public).verify(signature, data)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _public_key(public: bytes) -> "Ed25519PublicKey":
+    key: Ed25519PublicKey = _ed25519().Ed25519PublicKey.from_public_bytes(public)
+    return key
+
+
+def _ed25519() -> ModuleType:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"messages cannot be signed: the package {error.name} is not installed",
+            hint="pip install 'bridle[comms]'",
+        ) from error
+    return ed25519

@@ -1,0 +1,201 @@
+"""What a model can do with peers: send, request, respond, and see who is there."""
+
+from collections.abc import Awaitable, Callable
+from functools import cache
+from pkgutil import get_data
+from typing import Any, TypeVar
+
+from msgspec.json import encode
+
+from bridle.comms.envelope import MAX_INTENT_CHARS, STATUSES, Status
+from bridle.comms.hub import Comms
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.ports import Tool, ToolContext, ToolOutput
+from bridle.core.tool import Access, Subject, ToolSpec
+
+PEER_TOOLS = ("peer_list", "peer_request", "peer_respond", "peer_send")
+"""Their names; a child must have none of them, so that nothing reaches the network through one."""
+
+_MAX_NAME_CHARS = 64
+_Args = dict[str, Any]
+_T = TypeVar("_T")
+
+
+def peer_tools(comms: Comms) -> tuple[Tool, ...]:
+    """Make all of these tools."""
+    return (
+        PeerTool("peer_send", _SEND, comms, show=lambda args: _text(args, "body"), act=_send),
+        PeerTool("peer_request", _REQUEST, comms, show=_show_request, act=_request),
+        PeerTool("peer_respond", _RESPOND, comms, show=_show_response, act=_respond),
+        PeerList(comms),
+    )
+
+
+class PeerTool:
+    """Sends something to a peer."""
+
+    parallel = False  # a peer reads what it gets in the order in which it was sent
+
+    def __init__(
+        self,
+        name: str,
+        parameters: dict[str, Any],
+        comms: Comms,
+        *,
+        show: Callable[[_Args], str],
+        act: Callable[[Comms, _Args], Awaitable[str]],
+    ) -> None:
+        """Take how a call looks before it is made, and what makes it."""
+        self.spec = ToolSpec(name, _description(name), parameters)
+        self._comms = comms
+        self._show = show
+        self._act = act
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether there is anybody to talk to."""
+        return self._comms.has_peers()
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the peer, so that a rule such as `peer_send(builder)` can speak of it."""
+        return Access(self.spec.name, "network", (Subject("text", _peer(args)),))
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show what would be sent, and where; raises ToolError for an unknown peer."""
+        text = self._show(args)
+        peer = await _asked(self._comms.find(_peer(args)))
+        return f"to {peer.name}, {peer.address}\n{text}"
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Send it, and say what is known of that."""
+        return ToolOutput(await _asked(self._act(self._comms, args)))
+
+
+class PeerList:
+    """Tells who is there."""
+
+    parallel = True
+
+    def __init__(self, comms: Comms) -> None:
+        self.spec = ToolSpec("peer_list", _description("peer_list"), _LIST)
+        self._comms = comms
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether there is anybody to talk to."""
+        return self._comms.has_peers()
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing outside."""
+        return Access("peer_list", "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the peers, one on each line."""
+        peers = await _asked(self._comms.peers())
+        return ToolOutput(
+            "\n".join(f"{peer.name}  {peer.address}" for peer in peers) or "There are no peers."
+        )
+
+
+# ---------------------------------------------------------------------------- what they do
+
+
+async def _send(comms: Comms, args: _Args) -> str:
+    to = _peer(args)
+    await comms.send(to, _text(args, "body"))
+    return f"{to} has the message"
+
+
+async def _request(comms: Comms, args: _Args) -> str:
+    to = _peer(args)
+    request_id = await comms.request(to, _intent(args), args.get("params"))
+    return f"{to} has the request, its id is {request_id}"
+
+
+async def _respond(comms: Comms, args: _Args) -> str:
+    to = _peer(args)
+    await comms.respond(to, _text(args, "in_reply_to"), _status(args), args.get("result"))
+    return f"the answer is sent to {to}"
+
+
+def _show_request(args: _Args) -> str:
+    return f"{_intent(args)}\n{_json(args.get('params'))}".strip()
+
+
+def _show_response(args: _Args) -> str:
+    return f"{_status(args)}\n{_json(args.get('result'))}".strip()
+
+
+async def _asked(answer: Awaitable[_T]) -> _T:
+    """Wait for an answer, its errors as a model reads them."""
+    try:
+        return await answer
+    except BridleError as error:
+        raise ToolError(error.message, hint=error.hint) from error
+
+
+# ---------------------------------------------------------------------------- arguments
+
+
+def _peer(args: _Args) -> str:
+    return _text(args, "to").strip()[: _MAX_NAME_CHARS + 1]
+
+
+def _text(args: _Args, key: str) -> str:
+    value = args.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ToolError(f"{key} is missing")
+    return value
+
+
+def _intent(args: _Args) -> str:
+    intent = _text(args, "intent")
+    if len(intent) > MAX_INTENT_CHARS:
+        raise ToolError(f"intent has more than {MAX_INTENT_CHARS} characters", hint="put details into params")
+    return intent
+
+
+def _status(args: _Args) -> Status:
+    for status in STATUSES:
+        if args.get("status") == status:
+            return status
+    raise ToolError(f"status must be one of {', '.join(STATUSES)}")
+
+
+def _json(value: Any) -> str:
+    try:
+        return "" if value is None else encode(value).decode()
+    except (UnicodeEncodeError, RecursionError) as error:
+        raise ToolError(f"it cannot be sent: {error}") from error
+
+
+# ---------------------------------------------------------------------------- what the model sees
+
+
+@cache
+def _description(tool: str) -> str:
+    return (get_data(__package__, f"{tool}.md") or b"").decode().strip()
+
+
+def _parameters(required: int, **properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)[:required]}
+
+
+_TEXT = {"type": "string"}
+_SEND = _parameters(2, to=_TEXT, body=_TEXT)
+_REQUEST = _parameters(
+    2,
+    to=_TEXT,
+    intent={"type": "string", "description": "What is to be done, in a few words"},
+    params={"type": "object"},
+)
+_RESPOND = _parameters(
+    3,
+    to=_TEXT,
+    in_reply_to=_TEXT,
+    status={"type": "string", "enum": list(STATUSES)},
+    result={"description": "Any JSON value"},
+)
+_LIST = _parameters(0)

@@ -1,0 +1,168 @@
+"""One envelope per connection: sent, and acknowledged on the same one; every size and wait is bounded.
+
+```
+frame    length (4 bytes, big endian, at most 1 MiB) | envelope
+sender   connect ─▶ frame ─▶ frame of the acknowledgement, where one is due ─▶ close
+```
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from bridle.comms.address import TcpAddress, UnixAddress
+from bridle.comms.envelope import MAX_ENVELOPE_BYTES
+from bridle.core.errors import BridleError
+
+MAX_CONNECTIONS = 64
+RECEIVE_S = 10.0
+"""What a whole connection may take, however slowly its bytes come."""
+ACK_S = 30.0
+MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
+_HEAD_BYTES = 4
+_GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
+_ACCEPT_ROUNDS = 4  # of the loop, after which what was accepted just now has come to us
+
+Take = Callable[[bytes], Awaitable[bytes | None]]
+"""Takes an envelope and returns its acknowledgement; None says nothing, whatever the reason."""
+
+
+class BadFrame(BridleError):
+    """What came is no frame, or not a whole one."""
+
+
+class PeerOffline(BridleError):
+    """A peer cannot be reached, or did not acknowledge what it was sent."""
+
+
+def frame(envelope: bytes) -> bytes:
+    """Return an envelope as it is sent."""
+    return len(envelope).to_bytes(_HEAD_BYTES, "big") + envelope
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    """Return the envelope in the next frame; raises BadFrame before it reads one that is too large."""
+    try:
+        size = int.from_bytes(await reader.readexactly(_HEAD_BYTES), "big")
+        if not 0 < size <= MAX_ENVELOPE_BYTES:
+            raise BadFrame(f"a frame of {size} bytes")
+        return await reader.readexactly(size)
+    except (asyncio.IncompleteReadError, OSError) as error:
+        raise BadFrame("the connection ended within a frame") from error
+
+
+async def exchange(
+    address: UnixAddress | TcpAddress, envelope: bytes, *, wants_answer: bool, timeout_s: float = ACK_S
+) -> bytes | None:
+    """Send an envelope, and return the one that answers it if one is due; raises PeerOffline."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await _connect(address)
+            try:
+                writer.write(frame(envelope))
+                await writer.drain()
+                answer = await read_frame(reader) if wants_answer else None
+                writer.close()
+                await writer.wait_closed()
+                return answer
+            finally:
+                await _abort(writer)
+    except TimeoutError as error:
+        raise PeerOffline(f"no answer from {address} within {timeout_s:g} s") from error
+    except BadFrame as error:
+        raise PeerOffline(
+            f"{address} did not take it",
+            hint="it may not trust us, or be somebody else, or have no room left",
+        ) from error
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        raise PeerOffline(f"nobody listens at {address}: {reason}") from error
+
+
+async def _connect(
+    address: UnixAddress | TcpAddress,
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if isinstance(address, TcpAddress):
+        return await asyncio.open_connection(address.host, address.port)
+    with socket_path(address.path) as path:
+        return await asyncio.open_unix_connection(path)
+
+
+@contextmanager
+def socket_path(path: str) -> Iterator[str]:
+    """Return a path of a socket that is short enough for the kernel; raises OSError."""
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
+        yield path
+        return
+    folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{os.path.basename(path)}"
+    finally:
+        os.close(folder)
+
+
+class Connections:
+    """What has connected to us: each is read, answered and closed, and too many push out the oldest."""
+
+    def __init__(self, take: Take, *, receive_s: float = RECEIVE_S) -> None:
+        self._take = take
+        self._receive_s = receive_s
+        self._open: dict[asyncio.Task[None], None] = {}
+        self._answered: set[asyncio.Task[None]] = set()
+        """Those of them whose envelope was read."""
+        self._is_closed = False
+
+    def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection, from now until its time is up."""
+        if self._is_closed:
+            writer.transport.abort()
+            return
+        if len(self._open) >= MAX_CONNECTIONS:
+            oldest = next(iter(self._open))
+            self._forget(oldest)  # at once: the next one comes before it has ended
+            oldest.cancel()
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._open[task] = None
+        task.add_done_callback(self._forget)
+
+    async def aclose(self) -> None:
+        """End all of them; what was taken already is still acknowledged, if that is quick."""
+        for _ in range(_ACCEPT_ROUNDS):
+            await asyncio.sleep(0)
+        self._is_closed = True
+        for task in self._open.keys() - self._answered:
+            task.cancel()
+        if self._answered:
+            await asyncio.wait(list(self._answered), timeout=_GRACE_S)
+        for task in self._open:
+            task.cancel()
+        if self._open:
+            await asyncio.wait(list(self._open))
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._open.pop(task, None)
+        self._answered.discard(task)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(TimeoutError, BadFrame, OSError):
+                async with asyncio.timeout(self._receive_s):
+                    envelope = await read_frame(reader)
+                    if (task := asyncio.current_task()) is not None:
+                        self._answered.add(task)
+                    answer = await self._take(envelope)
+                    if answer is not None:
+                        writer.write(frame(answer))
+                        await writer.drain()
+                    writer.close()
+                    await writer.wait_closed()
+        finally:
+            await _abort(writer)
+
+
+async def _abort(writer: asyncio.StreamWriter) -> None:
+    """Close a connection whatever is left to send; it is gone after one round of the loop."""
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()

@@ -1,0 +1,243 @@
+"""When a summary takes the place of what was said, and what stays as it is.
+
+```
+before   summary? │ old messages …                     │ the newest exchanges
+after    summary + what is carried word for word       │ the newest exchanges
+```
+
+Old outputs of tools go first: where that is enough, no summary is made. All sizes are the session's own
+estimates; where the vendor counts more, the window is taken to be that much smaller.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bridle.core.carried import Carried, carry
+from bridle.core.context import MEDIA_TOKENS, Counted, Window, estimate_tokens
+from bridle.core.errors import UsageError
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, ToolResult, user_message
+from bridle.core.protocol import CompactionTrigger, OutputsCleared
+from bridle.core.session import Session
+from bridle.core.transcript import CLEARED, cleared
+
+CLEARABLE_TOKENS = 200  # an output below this is not worth a note in its place
+CLEARED_SHARE = 0.6  # of the limit: clearing outputs is enough when it leaves no more than this
+KEPT_SHARE = 0.3  # of the window, for the newest exchanges
+CARRIED_SHARE = 0.25  # of the window, for what is carried word for word
+NEWEST_SHARE = 0.7  # of the room, for the results of the newest calls
+AFTER_SHARE = 0.75  # of the room: so full it is afterwards at most, or the next one is due at once
+SUMMARY_SHARE = 4  # a summary has at most one part in so many of the room
+LEAST_SUMMARY_TOKENS = 64
+LEAST_GAIN_TOKENS = 200  # below this nobody is asked for a summary unasked
+OVERFLOW_SHARE = 0.8  # of a request that was too long: what the vendor is taken to accept
+MAX_SCALE = 8.0
+
+MAX_PINS = 100
+MAX_PIN_BYTES = 16 * 1024
+
+HEADING = (
+    "[Context compacted] What was said up to here is left out to save room. "
+    "This summary stands in its place; the work goes on from here."
+)
+RECALL = " Details of it can be found with the tool memory_search."
+
+
+class CompactionPolicy(Struct, frozen=True):
+    """When to compact, and how much to leave."""
+
+    auto: bool = True
+    threshold_tokens: int = 100_000
+    window_share: float = 0.8
+    keep_turns: int = 4
+    max_summary_tokens: int = 4096
+    min_turns_between: int = 3
+    clear_outputs: bool = True
+
+
+class Sizes(Struct, frozen=True):
+    """How full the window is, in tokens."""
+
+    history: int
+    """Of all messages."""
+    total: int
+    """Of the request they would make."""
+    limit: int
+    """Of a request that makes a compaction due."""
+    room: int
+    """For messages."""
+    window: int
+    is_full: bool
+    """The limit is reached, by our count or the vendor's."""
+    overflows: bool
+    """Not all messages can be sent."""
+
+
+class Plan(Struct, frozen=True):
+    """What a compaction would do."""
+
+    cleared: OutputsCleared | None
+    """Enough by itself, if there is one."""
+    first_kept: int
+    """How many messages, the oldest, the summary is of."""
+    carried: Carried
+    most_tokens: int
+    """What the summary may have."""
+
+
+def measure(session: Session, window: Window, policy: CompactionPolicy, trigger: CompactionTrigger) -> Sizes:
+    """Say how full a window is."""
+    history = _size(session.messages)
+    total = history + window.system + window.tools
+    usable = max(1, window.tokens - window.reserve)
+    scale = max(1.0, session.input_tokens / max(1, total))
+    if trigger == "overflow":
+        scale = max(scale, usable / max(1.0, OVERFLOW_SHARE * total))
+    scale = min(scale, MAX_SCALE)
+    limit = max(1, min(policy.threshold_tokens, int(usable * policy.window_share)))
+    return Sizes(
+        history,
+        total,
+        limit=int(limit / scale),
+        room=max(0, int(usable / scale) - window.system - window.tools),
+        window=int(window.tokens / scale),
+        is_full=max(total, session.input_tokens) >= limit,
+        overflows=total > usable,
+    )
+
+
+def is_due(sizes: Sizes, policy: CompactionPolicy, session: Session, turn: int, last_turn: int) -> bool:
+    """Tell whether a compaction is due unasked; `last_turn` of the run had the last one, if above 0."""
+    if not policy.auto or not (sizes.is_full or sizes.overflows):
+        return False
+    has_failed = session.run is not None and session.run.compaction_failed
+    is_early = last_turn > 0 and turn - last_turn < policy.min_turns_between
+    return not is_early or (sizes.overflows and not has_failed)
+
+
+def plan(
+    session: Session,
+    window: Window,
+    policy: CompactionPolicy,
+    trigger: CompactionTrigger,
+    pins: Sequence[str] | None = None,
+) -> Plan | None:
+    """Decide what to do; None when there is nothing to gain. `pins` are the session's own if not given."""
+    sizes = measure(session, window, policy, trigger)
+    messages = session.messages
+    pins = session.known.pins if pins is None else pins
+    newest = _newest(messages, policy.keep_turns, sizes.room)
+    left = max(0, sizes.room - _size(messages[newest:]) - estimate_tokens(HEADING))
+    budget = min(int(sizes.window * CARRIED_SHARE), left // 2)
+    left -= estimate_tokens(_carried(session, newest, pins, budget).text)
+    most_tokens = min(policy.max_summary_tokens, sizes.room // SUMMARY_SHARE, left)
+    most_tokens = max(LEAST_SUMMARY_TOKENS, most_tokens)
+    first = newest
+    if newest < len(messages):
+        others = left - most_tokens - int(sizes.room * (1 - AFTER_SHARE))
+        most_kept = min(int(sizes.window * KEPT_SHARE), policy.threshold_tokens // 2)
+        most_kept = min(most_kept, _size(messages[newest:]) + others)
+        first = min(newest, first_kept(messages, policy.keep_turns, budget=most_kept, room=sizes.total))
+    carried = _carried(session, first, pins, budget)
+    to_clear = None
+    if trigger != "manual" and policy.clear_outputs:
+        to_clear = clear_outputs(messages, policy.keep_turns, _target(sizes, window))
+    gain = _size(messages[:first]) - estimate_tokens(carried.text)
+    least = LEAST_SUMMARY_TOKENS if sizes.overflows or trigger != "automatic" else LEAST_GAIN_TOKENS
+    if to_clear is None and (first <= _old_summary(messages) or gain <= least):
+        return None
+    return Plan(to_clear, first, carried, most_tokens)
+
+
+def _newest(messages: Sequence[Counted], keep_turns: int, room: int) -> int:
+    """Return the place of the newest exchange; the end if its results are too long to stay."""
+    is_waiting = bool(messages) and messages[-1].message.role == "user"
+    most = _size(messages) if is_waiting else int(room * NEWEST_SHARE)
+    return first_kept(messages, keep_turns, budget=0, room=most)
+
+
+def first_kept(messages: Sequence[Counted], keep_turns: int, *, budget: int, room: int) -> int:
+    """Return the place of the first message that stays.
+
+    The newest exchange stays if there is any room for it, those before it within the budget. A result is
+    never parted from its call, and what a compaction left never stays.
+    """
+    first, replies, size = len(messages), 0, 0
+    for index in range(len(messages) - 1, _old_summary(messages) - 1, -1):
+        size += messages[index].tokens
+        role = messages[index].message.role
+        if role == "tool":
+            continue
+        replies += role == "assistant"
+        if replies > keep_turns or size > (room if first == len(messages) else budget):
+            break
+        first = index
+    return first
+
+
+def clear_outputs(messages: Sequence[Counted], keep_turns: int, target: int) -> OutputsCleared | None:
+    """Choose long outputs, the oldest first, until at most `target` tokens are left; None if more are."""
+    before = after = _size(messages)
+    everything = before + 1
+    protected = first_kept(messages, keep_turns, budget=everything, room=everything)
+    ids: list[CallId] = []
+    for item in messages[:protected]:
+        if after <= target:
+            break
+        found = [
+            part.call_id for part in item.message.parts if isinstance(part, ToolResult) and _is_long(part)
+        ]
+        after -= item.tokens - cleared(item, frozenset(found)).tokens
+        ids += found
+    return OutputsCleared(tuple(ids), before, after) if ids and after <= target else None
+
+
+def compose(summary: str, carried: Carried, *, can_recall: bool) -> Message:
+    """Write the message that takes the place of others."""
+    heading = HEADING + (RECALL if can_recall else "")
+    missing = f"Left out for lack of room: {'; '.join(carried.left_out)}" if carried.left_out else ""
+    return user_message("\n\n".join(filter(None, (heading, summary, carried.text, missing))))
+
+
+def check_pin(pins: Sequence[str], text: str) -> None:
+    """Refuse what cannot be kept word for word; raises UsageError."""
+    if not text.strip():
+        raise UsageError("there is nothing to pin: the text is empty")
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_PIN_BYTES:
+        raise UsageError(
+            f"the text to pin is longer than {MAX_PIN_BYTES // 1024} KiB",
+            hint="put it into a file and pin the name of the file",
+        )
+    if text not in pins and len(pins) >= MAX_PINS:
+        raise UsageError(
+            f"{len(pins)} texts are pinned already, more cannot be",
+            hint="bridle session pin SESSION --remove TEXT",
+        )
+
+
+def _is_long(result: ToolResult) -> bool:
+    tokens = estimate_tokens(result.output) + MEDIA_TOKENS * len(result.media)
+    return tokens > CLEARABLE_TOKENS and result.output != CLEARED
+
+
+def _size(items: Sequence[Counted]) -> int:
+    return sum(item.tokens for item in items)
+
+
+def _target(sizes: Sizes, window: Window) -> int:
+    return int(sizes.limit * CLEARED_SHARE) - window.system - window.tools
+
+
+def _carried(session: Session, first: int, pins: Sequence[str], tokens: int) -> Carried:
+    """Choose what goes along when the messages before `first` go."""
+    compacted, run = session.transcript.compacted, session.run
+    said = [item.message.text for item in session.messages[:first] if item.kind == "correction"]
+    corrections = (*(compacted.corrections if compacted is not None else ()), *said)
+    prompt = run.prompt if run is not None and run.first_message < first else None
+    return carry(session.known, pins, corrections, prompt, tokens)
+
+
+def _old_summary(messages: Sequence[Counted]) -> int:
+    """Return how many of the first messages are what a compaction left."""
+    return sum(item.kind == "summary" for item in messages[:1])

@@ -1,0 +1,194 @@
+"""The JSON Schema that an answer is to fit: as given, checked for what must not be in it, and walked.
+
+```
+{"type": "object", …}                                                        the schema itself
+{"schema": {…}, "name": …, "strict": …, "compat": "lossy" | "strict"}        with how to go about it
+```
+
+A wrapper is one that has `schema` and nothing but these keys, or says `"format": "meerkat_v1"`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import UsageError
+
+Compat = Literal["lossy", "strict"]
+
+MAX_SCHEMA_BYTES = 256 * 1024
+MAX_SCHEMA_DEPTH = 64
+MAX_NAME_CHARS = 64
+FORMAT = "meerkat_v1"
+_WRAPPER_KEYS = frozenset({"schema", "name", "strict", "compat", "format"})
+
+MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+"""Keywords that hold schemas by name."""
+LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+"""Keywords that hold a list of schemas; `items` did until 2019."""
+SINGLES = (
+    "items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains "
+    "propertyNames not if then else contentSchema"
+).split()
+"""Keywords that hold one schema."""
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class OutputSchema(Struct, frozen=True):
+    """What an answer is to fit, and how much it matters that a vendor can say all of it."""
+
+    schema: dict[str, Any]
+    strict: bool = False
+    """Objects have exactly the properties that are named."""
+    compat: Compat = "lossy"
+    """What happens with a part that a vendor cannot hold its model to: a warning, or an error."""
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> "OutputSchema":
+        """Read a schema or a wrapper; raises UsageError."""
+        _check_size(given)
+        wrapped = given if _is_wrapper(given) else {"schema": given}
+        if not isinstance(wrapped["schema"], dict):
+            raise UsageError("output schema: the schema must be a JSON object")
+        try:
+            found = msgspec.convert(wrapped, _Wrapper)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"output schema: {error}") from None
+        schema = found.schema
+        for where, part in subschemas(schema):
+            _check_part(where, part)
+        _check_satisfiable(schema)
+        if found.strict:
+            schema = closed(schema)
+        if found.name:
+            schema = {"title": found.name[:MAX_NAME_CHARS], **schema}
+        return cls(schema, found.strict, found.compat)
+
+
+class _Wrapper(Struct, frozen=True):
+    schema: dict[str, Any]
+    name: str | None = None
+    strict: bool = False
+    compat: Compat = "lossy"
+
+
+def _is_wrapper(given: dict[str, Any]) -> bool:
+    return "schema" in given and (given.get("format") == FORMAT or given.keys() <= _WRAPPER_KEYS)
+
+
+def with_compat(given: dict[str, Any], compat: Compat) -> dict[str, Any]:
+    """Return what was given with another `compat`."""
+    wrapped = given if _is_wrapper(given) else {"schema": given, "format": FORMAT}
+    return {**wrapped, "compat": compat}
+
+
+# ---------------------------------------------------------------------------- walking
+
+
+def subschemas(schema: dict[str, Any], where: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every schema in a schema with the place of it, itself first; what is only data is no schema."""
+    waiting = [(where, schema)]
+    while waiting:
+        place, part = waiting.pop()
+        yield place, part
+        waiting += [(inner, found) for inner, found in _parts(place, part) if isinstance(found, dict)]
+
+
+def _parts(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, dict):
+            yield from ((f"{where}/{key}/{_escaped(name)}", part) for name, part in value.items())
+        elif key in LISTS and isinstance(value, list):
+            yield from ((f"{where}/{key}/{place}", part) for place, part in enumerate(value))
+        elif key in SINGLES:
+            yield f"{where}/{key}", value
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose objects have exactly the properties that they name."""
+
+    def close(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        made = map_parts(part, close)
+        properties = made.get("properties")
+        if isinstance(properties, dict) and not made.get("additionalProperties"):
+            made |= {"required": list(properties), "additionalProperties": False}
+        return made
+
+    made: dict[str, Any] = close(schema)
+    return made
+
+
+def map_parts(schema: dict[str, Any], change: Any) -> dict[str, Any]:
+    """Return a schema with each schema directly in it changed."""
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, dict):
+            made[key] = {name: change(part) for name, part in value.items()}
+        elif key in LISTS and isinstance(value, list):
+            made[key] = [change(part) for part in value]
+        else:
+            made[key] = change(value) if key in SINGLES else value
+    return made
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+# ---------------------------------------------------------------------------- what must not be there
+
+
+def _check_size(given: dict[str, Any]) -> None:
+    if is_deeper(given, MAX_SCHEMA_DEPTH):
+        raise UsageError(f"output schema: it is nested deeper than {MAX_SCHEMA_DEPTH} levels")
+    try:
+        size = len(msgspec.json.encode(given))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError(f"output schema: it is not JSON: {error}") from None
+    if size > MAX_SCHEMA_BYTES:
+        raise UsageError(
+            f"output schema: it has {size:,} bytes, {MAX_SCHEMA_BYTES:,} are allowed",
+            hint="leave out what the model need not know",
+        )
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Tell whether more objects and arrays than that lie inside each other."""
+    level = [value]
+    for _ in range(most):
+        level = [inner for item in level for inner in _inside(item)]
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def depth_of(value: Any) -> int:
+    """Return how many objects and arrays of a value that is not too deep lie inside each other."""
+    return next(depth for depth in range(MAX_SCHEMA_DEPTH + 1) if not is_deeper(value, depth))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _check_part(where: str, part: dict[str, Any]) -> None:
+    for key in _REFERENCES:
+        ref = part.get(key)
+        if isinstance(ref, str) and not ref.startswith("#"):
+            raise UsageError(
+                f"output schema: {where}/{key} is {ref[:200]!r}, which is not in the document itself",
+                hint="put it into $defs and refer to it as #/$defs/NAME",
+            )
+    if where != "#" and isinstance(part.get("$id"), str) and not part["$id"].startswith("#"):
+        raise UsageError(f"output schema: {where}/$id begins another document, and only one is allowed")
+
+
+def _check_satisfiable(schema: dict[str, Any]) -> None:
+    """Refuse what no answer can ever fit, as far as it shows."""
+    impossible = (schema.get("enum") == [], schema.get("not") in ({}, True), schema.get("anyOf") == [False])
+    if any(impossible):
+        raise UsageError("output schema: no value can fit it")

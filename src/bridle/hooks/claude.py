@@ -1,0 +1,99 @@
+"""The contract of Claude Code for command hooks: what such a program reads, and what its end means.
+
+| it ends with | and prints | that is |
+|---|---|---|
+| exit status 2 | the reason, on its error stream | deny |
+| exit status 0 | nothing, or plain text | no opinion |
+| exit status 0 | `{"decision": "block", "reason": …}`, or `{"continue": false, "stopReason": …}` | deny |
+| exit status 0 | `{"hookSpecificOutput": {"permissionDecision": "deny"}}`, or `"ask"` | deny |
+| exit status 0 | the same with `"allow"`, and perhaps `updatedInput` | allow, and other arguments |
+| another status | | a failure |
+
+"ask" is a deny because a hook cannot ask here; a rule can. What is printed for the model to read is left out.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from bridle.core.claude import EVENT_AT, our_arguments, their_arguments, their_tool
+from bridle.core.errors import HookError
+from bridle.core.hook import Allow, Deny, HookInvocation, HookResponse, Patch, ToolArgsPatch
+from bridle.hooks.answer import short
+
+DENIED = 2
+_NO_REASON = "the hook gave no reason"
+
+
+class Told(Struct, frozen=True, omit_defaults=True):
+    """What such a hook reads."""
+
+    session_id: str
+    cwd: str
+    hook_event_name: str
+    transcript_path: str | None = None
+    tool_name: str | None = None
+    tool_input: dict[str, Any] | None = None
+    tool_response: dict[str, Any] | None = None
+    tool_use_id: str | None = None
+    prompt: str | None = None
+
+
+class _Specific(Struct, frozen=True):
+    permission: Literal["allow", "deny", "ask", "defer"] | None = field(
+        default=None, name="permissionDecision"
+    )
+    reason: str | None = field(default=None, name="permissionDecisionReason")
+    updated_input: dict[str, Any] | None = field(default=None, name="updatedInput")
+
+
+class _Answer(Struct, frozen=True):
+    goes_on: bool = field(default=True, name="continue")
+    stop_reason: str | None = field(default=None, name="stopReason")
+    decision: Literal["approve", "block"] | None = None
+    reason: str | None = None
+    specific: _Specific = field(default_factory=_Specific, name="hookSpecificOutput")
+
+
+def claude_invocation(invocation: HookInvocation) -> bytes:
+    """Say what an invocation says in the words of Claude Code."""
+    call, result = invocation.tool_call, invocation.tool_result
+    about = call or result
+    return msgspec.json.encode(
+        Told(
+            session_id=invocation.session_id,
+            cwd=invocation.cwd,
+            hook_event_name=EVENT_AT.get(invocation.point, invocation.point),
+            tool_name=their_tool(about.name) if about else None,
+            tool_input=their_arguments(call.name, call.args, invocation.cwd) if call else None,
+            tool_response={"content": result.content, "is_error": result.is_error} if result else None,
+            tool_use_id=about.tool_use_id if about else None,
+            prompt=invocation.prompt,
+        )
+    )
+
+
+def claude_answer(status: int, output: bytes, errors: bytes, invocation: HookInvocation) -> HookResponse:
+    """Read the end of such a program; raises HookError when it is none that means something."""
+    if status == DENIED:
+        return HookResponse(Deny(errors.decode(errors="replace").strip() or _NO_REASON))
+    if not output.lstrip().startswith(b"{"):
+        return HookResponse()
+    try:
+        answer = msgspec.json.decode(output, type=_Answer)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise HookError(f"its answer makes no sense: {short(str(error))}", raw=output) from error
+    specific = answer.specific
+    if not answer.goes_on:
+        return HookResponse(Deny(answer.stop_reason or answer.reason or _NO_REASON))
+    if answer.decision == "block" or specific.permission == "deny":
+        return HookResponse(Deny(specific.reason or answer.reason or _NO_REASON))
+    if specific.permission == "ask":
+        why = specific.reason or _NO_REASON
+        return HookResponse(Deny(f"the hook wants a person to confirm this, and a hook cannot ask: {why}"))
+    patches: tuple[Patch, ...] = ()
+    if specific.updated_input is not None and (call := invocation.tool_call):
+        patches = (ToolArgsPatch(our_arguments(call.name, specific.updated_input)),)
+    is_allowed = answer.decision == "approve" or specific.permission == "allow"
+    return HookResponse(Allow() if is_allowed else None, patches)

@@ -1,0 +1,107 @@
+"""Hooks that are programs: the invocation on their standard input, the answer on their standard output."""
+
+import os
+import shutil
+import stat
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import HookError
+from bridle.core.hook import CommandRuntime, HookInvocation
+from bridle.hooks.answer import Answered, Runner, read_answer, short
+from bridle.hooks.claude import DENIED, claude_answer, claude_invocation
+from bridle.hooks.exchange import Ended, exchange
+
+PASSED = ("PATH", "HOME", "LANG")
+"""What a program gets of the environment beside its own `env`: nothing that could be a key."""
+
+_DEFAULTS = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+class Seal(Struct, frozen=True):
+    """What tells one version of a file from another."""
+
+    device: int
+    inode: int
+    size_bytes: int
+    changed_ns: int
+
+
+class Program(Struct, frozen=True):
+    """A command as it was found on this machine."""
+
+    path: str
+    problem: str = ""
+    """Why it cannot be run; empty when it can."""
+    seal: Seal | None = None
+    """What it was, if it was named by its path: such a script may be in the reach of an agent."""
+
+
+def find_program(command: str, environ: Mapping[str, str], cwd: str) -> Program:
+    """Find the program of a command: by its path, or its name on PATH; looks at the disk."""
+    if "/" not in command:
+        found = shutil.which(command, path=_environment(environ)["PATH"])
+        return Program(found) if found else Program(command, "is not on PATH")
+    path = os.path.expanduser(command) if command.startswith("~/") else os.path.join(cwd, command)
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        return Program(path, "is missing" if is_missing else f"cannot be read: {error.strerror}")
+    if not stat.S_ISREG(status.st_mode):
+        return Program(path, "is not a file")
+    if not os.access(path, os.X_OK):
+        return Program(path, "is not executable")
+    return Program(path, seal=_seal_of(status))
+
+
+def command_runner(
+    runtime: CommandRuntime, program: Program, *, environ: Mapping[str, str], cwd: str, limit_bytes: int
+) -> Runner:
+    """Return what asks a program."""
+    is_claude = runtime.dialect == "claude"
+    own = {"CLAUDE_PROJECT_DIR": cwd} if is_claude else {}
+    env = {**_environment(environ), **own, **runtime.env}
+    argv = (program.path, *runtime.args)
+
+    async def ask(invocation: HookInvocation) -> Answered:
+        _check(program)
+        data = claude_invocation(invocation) if is_claude else msgspec.json.encode(invocation)
+        ended = await exchange(argv, data, env=env, cwd=cwd, limit_bytes=limit_bytes)
+        if ended.status != 0 and not (is_claude and ended.status == DENIED):
+            raise HookError(_failure(ended), raw=ended.output)
+        if is_claude:
+            response = claude_answer(ended.status, ended.output, ended.errors, invocation)
+        else:
+            response = read_answer(ended.output)
+        return Answered(response, ended.output)
+
+    return ask
+
+
+def _check(program: Program) -> None:
+    """Raise HookError for a program that is not what it was when the run began."""
+    if program.seal is None:
+        return
+    try:
+        is_same = _seal_of(os.stat(program.path)) == program.seal
+    except OSError as error:
+        raise HookError(f"{program.path} cannot be started: {error.strerror}") from error
+    if not is_same:
+        raise HookError(f"{program.path} was changed since the run began; a new run takes it as it is")
+
+
+def _seal_of(status: os.stat_result) -> Seal:
+    return Seal(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _failure(ended: Ended) -> str:
+    how = f"exit status {ended.status}" if ended.status > 0 else f"killed by signal {-ended.status}"
+    said = short(ended.errors.decode(errors="replace"))
+    return f"{how}: {said}" if said else how
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {**_DEFAULTS, **{name: environ[name] for name in PASSED if environ.get(name)}}

@@ -1,0 +1,237 @@
+"""The hooks of one run: asked in order, or let run in the background.
+
+```
+ask ─▶ what background hooks have said meanwhile
+    ─▶ foreground, by priority and then by registration, one after another; each sees what was rewritten
+         deny, or a failure of one that fails closed: the round ends
+    ─▶ background, as many as there are permits; what they say comes with a later round, or at the end
+```
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+
+from msgspec import Struct
+
+from bridle.core.errors import HookError
+from bridle.core.hook import (
+    Deny,
+    HookAnswer,
+    HookEntry,
+    HookInvocation,
+    HookOutcome,
+    HookPoint,
+    ReasonCode,
+    combine,
+    rewritten,
+)
+from bridle.core.ids import CallId
+from bridle.core.ports import Clock, HookEvent, HookRound
+from bridle.core.protocol import (
+    HookCompleted,
+    HookDenied,
+    HookFailed,
+    HookPublished,
+    HookRewrote,
+    HookStarted,
+)
+from bridle.hooks.answer import Runner, short
+
+GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
+END_GRACE_S = 2.0
+"""What background hooks of the end of a run get: nothing comes after them that they could run beside."""
+
+END_POINTS: frozenset[HookPoint] = frozenset({"run_completed", "run_failed"})
+
+Show = Callable[[HookStarted], None]
+
+
+class Listener(Struct, frozen=True):
+    """One hook that can be asked."""
+
+    entry: HookEntry
+    run: Runner
+    timeout_s: float
+    tools: re.Pattern[str] | None = None
+    """The tools it is asked about; None for all."""
+
+    @property
+    def judges(self) -> bool:
+        """Tell whether it may refuse or rewrite, if only by failing."""
+        return self.entry.capability != "observe" or self.entry.policy == "fail_closed"
+
+    def hears(self, invocation: HookInvocation) -> bool:
+        """Tell whether it is to be asked."""
+        about = invocation.tool_call or invocation.tool_result
+        return self.tools is None or about is None or self.tools.fullmatch(about.name) is not None
+
+
+class _Heard(Struct, frozen=True):
+    """What came of asking one hook."""
+
+    outcome: HookOutcome
+    duration_ms: int
+    error: str = ""
+
+
+class RunHooks:
+    """Implements `Hooks`; one run has it, and closes it."""
+
+    def __init__(
+        self,
+        listeners: Iterable[Listener],
+        clock: Clock,
+        *,
+        max_background: int = 32,
+        close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._clock = clock
+        self._max_background = max_background
+        self._close = close
+        self._listeners = tuple(listeners)
+        self._foreground: dict[HookPoint, list[Listener]] = {}
+        self._background: dict[HookPoint, list[Listener]] = {}
+        # sorted() keeps the order of registration among equals.
+        for listener in sorted(self._listeners, key=lambda listener: listener.entry.priority):
+            modes = self._foreground if listener.entry.mode == "foreground" else self._background
+            modes.setdefault(listener.entry.point, []).append(listener)
+        self.points: frozenset[HookPoint] = frozenset({*self._foreground, *self._background})
+        self.judged: frozenset[HookPoint] = frozenset(
+            point for point, asked in self._foreground.items() if any(one.judges for one in asked)
+        )
+        self._running: dict[asyncio.Task[None], HookPoint] = {}
+        self._finished: deque[HookEvent] = deque()
+        self._published = 0
+
+    async def ask(self, invocation: HookInvocation, show: Show) -> HookRound:
+        """Ask every hook of a point; only a cancelled caller makes it raise, when nothing is left running."""
+        point = invocation.point
+        events = self._drain()
+        outcome = HookOutcome()
+        for listener in self._foreground.get(point, ()):
+            if not listener.hears(invocation):
+                continue
+            show(HookStarted(listener.entry.id, point))
+            heard = await self._hear(listener, invocation)
+            events += _told(listener.entry, heard, invocation)
+            ignored = outcome.ignored + heard.outcome.ignored
+            if heard.outcome.deny is not None:
+                # What was rewritten before does not hold: it was never let through.
+                kept = tuple(event for event in events if not isinstance(event, HookRewrote))
+                return HookRound(HookOutcome(heard.outcome.deny, (), ignored), kept)
+            invocation = rewritten(invocation, heard.outcome.patches)
+            outcome = HookOutcome(None, outcome.patches + heard.outcome.patches, ignored)
+        for listener in self._background.get(point, ()):
+            if listener.hears(invocation):
+                events += self._start(listener, invocation, show)
+        return HookRound(outcome, tuple(events))
+
+    def for_child(self) -> "RunHooks":
+        """Return the same hooks for a sub-agent: asked as they were found when the run began."""
+        return RunHooks(self._listeners, self._clock, max_background=self._max_background)
+
+    async def aclose(self) -> tuple[HookEvent, ...]:
+        """Give background hooks a moment to end, stop them, and return what is left to record."""
+        try:
+            for grace_s, points in ((END_GRACE_S, END_POINTS), (GRACE_S, self.points)):
+                if waited := [task for task, point in self._running.items() if point in points]:
+                    await asyncio.wait(waited, timeout=grace_s)
+        finally:
+            stopped = list(self._running)
+            for task in stopped:
+                task.cancel()
+            await asyncio.gather(*stopped, return_exceptions=True)
+            if self._close is not None:
+                await self._close()
+        return tuple(self._drain())
+
+    def _drain(self) -> list[HookEvent]:
+        events = list(self._finished)
+        self._finished.clear()
+        return events
+
+    async def _hear(self, listener: Listener, invocation: HookInvocation) -> _Heard:
+        """Ask one hook; what its failure means is up to its policy."""
+        entry = listener.entry
+        began = self._clock.monotonic_s()
+        scope = asyncio.timeout(listener.timeout_s)
+        try:
+            async with scope:
+                response = (await listener.run(invocation)).response
+        except (Exception, asyncio.CancelledError) as error:  # the hook runner: a hook may raise anything
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            code, reason = _failure(error, listener.timeout_s if scope.expired() else None)
+            # Also for one that only looks, if its policy says so: a record may have to be complete.
+            deny = Deny(reason, code, entry.id) if entry.policy == "fail_closed" else None
+            return _Heard(HookOutcome(deny), self._ms_since(began), reason)
+        answer = HookAnswer(entry.id, entry.capability, response.decision, response.patches)
+        return _Heard(combine(invocation.point, [answer]), self._ms_since(began))
+
+    def _ms_since(self, began: float) -> int:
+        return round((self._clock.monotonic_s() - began) * 1000)
+
+    def _start(self, listener: Listener, invocation: HookInvocation, show: Show) -> list[HookEvent]:
+        """Let a hook run in the background, if there is a permit for it."""
+        entry, point = listener.entry, invocation.point
+        if len(self._running) >= self._max_background:
+            reason = f"skipped: {self._max_background} background hooks are running already"
+            return [HookFailed(entry.id, point, reason, call_id=_call_of(invocation))]
+        show(HookStarted(entry.id, point))
+        task = asyncio.create_task(self._run_behind(listener, invocation))
+        self._running[task] = point
+        task.add_done_callback(self._running.pop)
+        return []
+
+    async def _run_behind(self, listener: Listener, invocation: HookInvocation) -> None:
+        entry, point, call = listener.entry, invocation.point, _call_of(invocation)
+        try:
+            heard = await self._hear(listener, invocation)
+        except asyncio.CancelledError:
+            self._finished.append(HookFailed(entry.id, point, "stopped: the run is over", call_id=call))
+            raise
+        outcome = heard.outcome
+        if outcome.deny is not None:
+            note = f"{entry.id}: a background hook cannot deny"
+            outcome = HookOutcome(None, (), (*outcome.ignored, note))
+        told = _told(entry, _Heard(outcome, heard.duration_ms, heard.error), invocation)
+        for event in told:
+            if isinstance(event, HookRewrote):
+                self._published += 1
+                event = HookPublished(entry.id, point, event.patch, self._published, call)
+            self._finished.append(event)
+
+
+def _told(entry: HookEntry, heard: _Heard, invocation: HookInvocation) -> list[HookEvent]:
+    """Return what there is to record of one hook."""
+    point, call, outcome = invocation.point, _call_of(invocation), heard.outcome
+    told: list[HookEvent] = []
+    if heard.error:
+        told.append(HookFailed(entry.id, point, heard.error, heard.duration_ms, call))
+    else:
+        told.append(HookCompleted(entry.id, point, heard.duration_ms, call, outcome.ignored))
+    if deny := outcome.deny:
+        told.append(HookDenied(entry.id, point, deny.reason_code, deny.message, deny.payload, call))
+    told += (HookRewrote(entry.id, point, patch, call) for patch in outcome.patches)
+    return told
+
+
+def _is_cancelled() -> bool:
+    """Tell whether somebody wants this task to stop; what a hook raises by itself does not."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _failure(error: BaseException, expired_s: float | None) -> tuple[ReasonCode, str]:
+    if expired_s is not None:
+        return "timeout", f"hook timed out after {round(expired_s * 1000)} ms"
+    if isinstance(error, HookError):
+        return "runtime_error", short(error.message)
+    return "runtime_error", short(f"{type(error).__name__}: {error}")
+
+
+def _call_of(invocation: HookInvocation) -> CallId | None:
+    about = invocation.tool_call or invocation.tool_result
+    return about.tool_use_id if about is not None else None

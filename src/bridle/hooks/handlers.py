@@ -1,0 +1,42 @@
+"""Hooks in this process: functions that the embedding program has registered by name."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+
+from bridle.core.errors import HookError
+from bridle.core.hook import HookInvocation, HookResponse
+from bridle.hooks.answer import Answered, Runner, short
+
+Handler = Callable[[HookInvocation], HookResponse | Awaitable[HookResponse | None] | None]
+"""A function, plain or async; a plain one runs on the event loop and must be quick."""
+
+Handlers = Mapping[str, Handler]
+
+_NO_OPINION = Answered(HookResponse())
+
+
+def handler_runner(handler: Handler) -> Runner:
+    """Return what asks a function."""
+
+    async def ask(invocation: HookInvocation) -> Answered:
+        said = handler(invocation)
+        if said is not None and not isinstance(said, HookResponse):
+            if not isinstance(said, Awaitable):
+                raise HookError(f"it returned a {type(said).__name__}, not a HookResponse or None")
+            said = await said
+        if said is None:
+            return _NO_OPINION
+        if not isinstance(said, HookResponse):
+            raise HookError(f"it returned a {type(said).__name__}, not a HookResponse or None")
+        return Answered(_checked(said))
+
+    return ask
+
+
+def _checked(said: HookResponse) -> HookResponse:
+    """Return an answer that holds what its types promise, for nobody has checked it when it was made."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(said), HookResponse)
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise HookError(f"its answer makes no sense: {short(str(error))}") from error

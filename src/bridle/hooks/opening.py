@@ -1,0 +1,176 @@
+"""From entries to the hooks of one run; a guardrail that cannot work is an error before the run begins."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import ConfigError, HookError
+from bridle.core.hook import (
+    CommandRuntime,
+    HookEntry,
+    HookInvocation,
+    HookOverride,
+    HttpRuntime,
+    InProcessRuntime,
+    entry_problem,
+)
+from bridle.core.ports import Clock, HookRound
+from bridle.hooks.answer import Answered, Runner
+from bridle.hooks.command import command_runner, find_program
+from bridle.hooks.engine import Listener, RunHooks
+from bridle.hooks.handlers import Handlers, handler_runner
+
+if TYPE_CHECKING:
+    from bridle.hooks.http import HttpCaller
+
+OF_THIS_RUN = "the options of this run"
+
+
+class HookSite(Struct, frozen=True):
+    """Where hooks run, and what bounds them."""
+
+    cwd: str
+    environ: Mapping[str, str]
+    clock: Clock
+    handlers: Handlers = {}
+    default_timeout_ms: int = 5000
+    payload_max_bytes: int = 128 * 1024
+    background_max_concurrency: int = 32
+    places: Mapping[str, str] = {}
+    """File and line of the entries in the settings, by their ids, for error texts."""
+
+
+class Trial(Struct, frozen=True):
+    """What came of asking one hook, and the bytes of its answer."""
+
+    round: HookRound
+    raw: bytes
+
+
+def open_hooks(entries: Sequence[HookEntry], override: HookOverride, site: HookSite) -> RunHooks:
+    """Make the hooks of one run; raises ConfigError naming the place, the entry and the key.
+
+    First those of the settings that the run does not leave out, then its own.
+    """
+    kept = [entry for entry in entries if entry.id not in override.disable]
+    opener = _Opener(site, {entry.id: site.places.get(entry.id, "settings") for entry in kept})
+    opener.check([*kept, *override.entries])
+    return opener.open(opener.listener(entry) for entry in (*kept, *override.entries) if entry.enabled)
+
+
+async def try_hook(entry: HookEntry, invocation: HookInvocation, site: HookSite) -> Trial:
+    """Ask one hook alone, whatever its mode and its tools; raises ConfigError when it cannot be asked."""
+    opener = _Opener(site, site.places)
+    listener = opener.listener(replace(entry, point=invocation.point, mode="foreground", tools=()))
+    raw = b""
+
+    async def noting(invocation: HookInvocation) -> Answered:
+        nonlocal raw
+        try:
+            answered = await listener.run(invocation)
+        except HookError as error:
+            raw = error.raw
+            raise
+        raw = answered.raw or msgspec.json.encode(answered.response)
+        return answered
+
+    hooks = opener.open([replace(listener, run=noting)])
+    try:
+        return Trial(await hooks.ask(invocation, lambda _: None), raw)
+    finally:
+        await hooks.aclose()
+
+
+def hook_problem(entry: HookEntry, site: HookSite) -> str:
+    """Say why a hook cannot be run here; empty when it can."""
+    match entry.runtime:
+        case CommandRuntime(command):
+            program = find_program(command, site.environ, site.cwd)
+            return f"{program.path} {program.problem}" if program.problem else ""
+        case InProcessRuntime(name):
+            return "" if name in site.handlers else f'no function is registered as "{name}"'
+        case HttpRuntime():
+            return ""
+
+
+class _Opener:
+    """Turns entries into listeners."""
+
+    def __init__(self, site: HookSite, places: Mapping[str, str]) -> None:
+        self.caller: HttpCaller | None = None
+        self._site = site
+        self._places = places
+
+    def check(self, entries: Sequence[HookEntry]) -> None:
+        """Raise ConfigError for the first thing that is wrong with entries, wherever they run."""
+        seen: set[str] = set()
+        for entry in entries:
+            if problem := entry_problem(entry):
+                raise self._wrong(entry, problem.key, problem.message)
+            if entry.id in seen:
+                raise self._wrong(entry, "id", "is that of another hook, too")
+            seen.add(entry.id)
+
+    def open(self, listeners: Iterable[Listener]) -> RunHooks:
+        """Return the hooks of a run."""
+        listeners = list(listeners)
+        return RunHooks(
+            listeners,
+            self._site.clock,
+            max_background=self._site.background_max_concurrency,
+            close=self.caller.aclose if self.caller else None,
+        )
+
+    def listener(self, entry: HookEntry) -> Listener:
+        """Return a hook that can be asked."""
+        timeout_ms = entry.timeout_ms or self._site.default_timeout_ms
+        return Listener(entry, self._runner(entry), timeout_ms / 1000, _tools_pattern(entry.tools))
+
+    def _runner(self, entry: HookEntry) -> Runner:
+        site = self._site
+        match entry.runtime:
+            case InProcessRuntime(name):
+                if name not in site.handlers:
+                    raise self._wrong(entry, "runtime.name", f'no function is registered as "{name}"')
+                return handler_runner(site.handlers[name])
+            case CommandRuntime() as runtime:
+                program = find_program(runtime.command, site.environ, site.cwd)
+                if program.problem and (entry.capability != "observe" or entry.policy == "fail_closed"):
+                    raise self._wrong(entry, "runtime.command", f"{program.path} {program.problem}")
+                return command_runner(
+                    runtime, program, environ=site.environ, cwd=site.cwd, limit_bytes=site.payload_max_bytes
+                )
+            case HttpRuntime() as runtime:
+                return self._http().runner(runtime)
+
+    def _http(self) -> "HttpCaller":
+        from bridle.hooks.http import HttpCaller  # noqa: PLC0415 - aiohttp costs 0.1 s to import
+
+        if self.caller is None:
+            self.caller = HttpCaller(self._site.payload_max_bytes)
+        return self.caller
+
+    def _wrong(self, entry: HookEntry, key: str, message: str) -> ConfigError:
+        place = self._places.get(entry.id, OF_THIS_RUN)
+        return ConfigError(
+            f'{place}: hook "{entry.id}": {key}: {message}',
+            hint="bridle hooks list" if place != OF_THIS_RUN else "",
+        )
+
+
+def _tools_pattern(tools: Sequence[str]) -> re.Pattern[str] | None:
+    """Return what the name of a tool has to match; `*` stands for anything, `?` for one character."""
+    return re.compile("|".join(map(_pattern, tools)), re.DOTALL) if tools else None
+
+
+def _pattern(glob: str) -> str:
+    return "".join(_pieces(glob))
+
+
+def _pieces(glob: str) -> Iterator[str]:
+    for char in re.sub(r"\*+", "*", glob):
+        yield ".*" if char == "*" else "." if char == "?" else re.escape(char)

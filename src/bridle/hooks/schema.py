@@ -1,0 +1,67 @@
+"""The JSON Schema of all that hooks are told and may say, point by point."""
+
+from typing import Any, get_args
+
+import msgspec
+
+from bridle.core.hook import PATCH_POINT, HookEntry, HookInvocation, HookOverride, HookPoint, HookResponse
+
+ALWAYS = ("point", "session_id")
+EVERYWHERE = (*ALWAYS, "turn_number", "cwd", "agent", "parent")
+TOLD: dict[HookPoint, tuple[str, ...]] = {
+    "run_started": ("prompt",),
+    "pre_llm_request": ("llm_request",),
+    "post_llm_response": ("llm_response",),
+    "pre_tool_execution": ("tool_call",),
+    "post_tool_execution": ("tool_result",),
+    "turn_boundary": (),
+    "run_completed": ("text",),
+    "run_failed": ("error",),
+}
+"""What a hook is told at a point beside what it is told everywhere."""
+
+ALSO_TOLD: dict[HookPoint, tuple[str, ...]] = {"post_tool_execution": ("tool_call",)}
+"""What it may be told, too."""
+
+
+def hook_schema() -> dict[str, Any]:
+    """Return one document: for each point what goes in and what may come out, and what an entry may say."""
+    schemas, shared = msgspec.json.schema_components(
+        [HookInvocation, HookResponse, HookEntry, HookOverride], ref_template="#/$defs/{name}"
+    )
+    invocation, response = shared.pop("HookInvocation"), shared.pop("HookResponse")
+    points: tuple[HookPoint, ...] = get_args(HookPoint)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Bridle hooks",
+        "points": {
+            point: {"invocation": _told(invocation, point), "response": _sayable(response, point)}
+            for point in points
+        },
+        "entry": schemas[2],
+        "override": schemas[3],
+        "$defs": shared,
+    }
+
+
+def _told(invocation: dict[str, Any], point: HookPoint) -> dict[str, Any]:
+    names = (*EVERYWHERE, *TOLD[point], *ALSO_TOLD.get(point, ()))
+    properties = {name: _without_null(invocation["properties"][name]) for name in names}
+    return {
+        **invocation,
+        "properties": {**properties, "point": {"const": point}},
+        "required": [*ALWAYS, *TOLD[point]],
+    }
+
+
+def _sayable(response: dict[str, Any], point: HookPoint) -> dict[str, Any]:
+    own = [kind.__name__ for kind, where in PATCH_POINT.items() if where == point]
+    items: dict[str, Any] = {"$ref": f"#/$defs/{own[0]}"} if own else {}
+    patches = {"type": "array", "items": items} if own else {"type": "array", "maxItems": 0}
+    return {**response, "properties": {**response["properties"], "patches": patches}}
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Take None out: what is not told is left out of an invocation."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    return kinds[0] if len(kinds) == 1 else schema

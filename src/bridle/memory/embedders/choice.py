@@ -1,0 +1,89 @@
+"""Which embedder is used: the one that the settings name, or the best that is there."""
+
+import importlib.util
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import ConfigError
+from bridle.memory.embedders import Embedder
+
+MINILM = "minilm/all-MiniLM-L6-v2-q8_0"
+
+Wanted = Literal["auto", "minilm", "wordllama", "server"]
+
+
+class LocalServer(Struct, frozen=True):
+    """A server of ours that has MiniLM loaded."""
+
+    ready: Callable[[], Awaitable[tuple[str, dict[str, str]]]]
+    """Start it if need be; return its address without a path, and the headers of a request."""
+    close: Callable[[], Awaitable[None]]
+
+
+class Choice(Struct, frozen=True):
+    """What the settings say."""
+
+    wanted: Wanted = "auto"
+    base_url: str = ""
+    model: str = ""
+    key_env: str = ""
+    key: str = ""
+
+
+def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> Embedder | None:
+    """Make the embedder; None where none is installed. Raises ConfigError for one that cannot be had.
+
+    `minilm` gives the server of ours, or None where its weights, or what runs them, are not here.
+    """
+    if importlib.util.find_spec("numpy") is None:
+        if choice.wanted == "auto":
+            return None
+        raise ConfigError("memory: the package numpy is not installed", hint="pip install 'bridle[memory]'")
+    if choice.wanted == "server":
+        return _server(choice)
+    if choice.wanted in ("auto", "minilm"):
+        local = minilm()
+        if local is not None:
+            return _minilm(local)
+        if choice.wanted == "minilm":
+            raise ConfigError(
+                "memory.embedder is minilm, which is not here yet",
+                hint="pip install 'bridle[local]' && bridle models pull minilm",
+            )
+    from bridle.memory.embedders.wordllama import WordLlama, find_wordllama  # noqa: PLC0415  needs numpy
+
+    folder = find_wordllama()
+    if folder is None and choice.wanted == "wordllama":
+        raise ConfigError(
+            "memory.embedder is wordllama, which is not installed", hint="pip install 'bridle[memory]'"
+        )
+    return WordLlama(folder) if folder else None
+
+
+def _server(choice: Choice) -> Embedder:
+    from bridle.memory.embedders.server import Endpoint, ServerEmbedder  # noqa: PLC0415  needs numpy
+
+    if not choice.base_url:
+        raise ConfigError("memory.embedder is server, and memory.base_url is not set")
+    if choice.key_env and not choice.key:
+        raise ConfigError(f"memory: {choice.key_env} is not set", hint=f"export {choice.key_env}=…")
+    base = choice.base_url.rstrip("/")
+    url = f"{base}/embeddings" if base.endswith("/v1") else f"{base}/v1/embeddings"
+    endpoint = Endpoint(url, {"Authorization": f"Bearer {choice.key}"} if choice.key else {})
+
+    async def ready() -> Endpoint:
+        return endpoint
+
+    return ServerEmbedder(f"{base} {choice.model}".strip(), ready, model=choice.model)
+
+
+def _minilm(local: LocalServer) -> Embedder:
+    from bridle.memory.embedders.server import Endpoint, ServerEmbedder  # noqa: PLC0415  needs numpy
+
+    async def ready() -> Endpoint:
+        base, headers = await local.ready()
+        return Endpoint(f"{base}/v1/embeddings", headers)
+
+    return ServerEmbedder(MINILM, ready, model="minilm", close=local.close)

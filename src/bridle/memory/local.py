@@ -1,0 +1,334 @@
+"""Memory in a file of this machine: sessions are taken in from the store, and passages found again.
+
+```
+note ──▶ a queue ──▶ one task: passages, vectors, index files     │ all that touches the file
+search ──▶ what has grown is taken in (3 s at most) ──▶ answer    │ runs in one thread of its own
+```
+
+What is not taken in yet is never lost: the store has it, and the file says how far it got.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import BridleError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Clock, Recalled, Store
+from bridle.core.protocol import Record, Rewound
+from bridle.memory.embedding import Embedding
+from bridle.memory.hiding import hide_secrets
+from bridle.memory.shelf import ProjectStats, Question, Shelf
+from bridle.memory.worker import Worker
+
+if TYPE_CHECKING:
+    from bridle.memory.embedders import Embedder
+
+MAX_LIMIT = 20
+MAX_QUERY_CHARS = 2_000
+PAGE_RECORDS = 200
+FEW_PASSAGES = 64
+CATCH_UP_S = 3.0
+DELAY_S = 1.0
+"""A process that ends right after a run has no time to take it in: it does not even begin."""
+IDLE_S = 300.0
+"""After so long without use the embedder lets go of what it holds."""
+
+OnProgress = Callable[[Literal["sessions", "vectors"], int, int], None]
+"""Hears how many of how many are done."""
+
+
+class MemoryStats(Struct, frozen=True):
+    """What memory holds, and what it does not hold yet."""
+
+    passages: int
+    sessions: int
+    projects: tuple[ProjectStats, ...]
+    size_bytes: int
+    embedder: str
+    """What makes vectors; empty where words alone are searched."""
+    left_sessions: int
+    """Sessions of the store that have changed since they were taken in."""
+    left_vectors: int
+    """Passages that have no vector yet."""
+    notices: tuple[str, ...]
+
+
+def _keep_quiet(phase: str, done: int, whole: int) -> None:
+    """Serve where nobody watches."""
+
+
+class LocalMemory:
+    """Semantic recall over the sessions of a store."""
+
+    def __init__(
+        self,
+        folder: Path,
+        store: Store,
+        clock: Clock,
+        *,
+        root_of: Callable[[str], str],
+        mask: Callable[[str], str],
+        open_embedder: "Callable[[], Embedder | None]",
+        min_score: float = 0.35,
+        exact_up_to: int = 20_000,
+        catch_up_s: float = CATCH_UP_S,
+        delay_s: float = DELAY_S,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """Take the folder of its file and the store, which stays the caller's.
+
+        `root_of` names the project of a working directory and may block; `mask` hides known secrets.
+        `open_embedder` is called in a thread when vectors are first needed.
+        """
+        self._store = store
+        self._root_of = root_of
+        self._min_score = min_score
+        self._catch_up_s = catch_up_s
+        self._delay_s = delay_s
+        self._idle_s = idle_s
+        self._worker = Worker()
+        self._shelf = Shelf(folder, clock, lambda text: hide_secrets(mask(text)), exact_up_to=exact_up_to)
+        self._embedding = Embedding(open_embedder, self._shelf, self._worker, clock)
+        self._roots: dict[str, str] = {}
+        self._noted: dict[SessionId, str] = {}
+        self._taking = asyncio.Lock()  # a session is read once, not by two at a time
+        self._woken = asyncio.Event()
+        self._rests = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    # ------------------------------------------------------------------ the port
+
+    async def search(
+        self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
+    ) -> list[Recalled]:
+        """Return the passages of this project that fit best, the best first; raises BridleError.
+
+        What `session`, which asks, has said since its run or its last compaction began is left out.
+        """
+        text = "".join(c if c.isprintable() else " " for c in query[:MAX_QUERY_CHARS]).strip()
+        if limit <= 0 or not text:
+            return []
+        root = await self._root(cwd)
+        is_idle = self._task is None or self._task.done()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._catch_up_s):
+                is_idle |= await self._catch_up(root)
+        if is_idle or self._noted:
+            self._wake()  # for what is left
+        project = await self._worker.run(self._shelf.project, root)
+        embedder, vector = await self._embedding.of_question(project.id, text)
+        question = Question(
+            text=text,
+            project=project.id,
+            limit=min(limit, MAX_LIMIT),
+            min_score=self._min_score,
+            session=session,
+            embedder=embedder,
+            vector=vector,
+        )
+        return await self._worker.run(self._shelf.search, question)
+
+    def note(self, session: SessionId, cwd: str) -> None:
+        """Say that a session has grown: it is taken in soon, in the background."""
+        self._noted[session] = cwd
+        self._wake()
+
+    async def forget(self, session: SessionId) -> None:
+        """Drop all that is known of a session."""
+        await self.forget_all([session])
+
+    async def aclose(self) -> None:
+        """Stop taking in; what is left is taken in another time."""
+        self._is_closed = True
+        try:
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait([self._task])
+            await self._embedding.aclose()
+        finally:
+            await self._worker.aclose(self._shelf.close)
+
+    # ------------------------------------------------------------------ for people
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what a person should know, in words."""
+        return tuple(self._shelf.notices)
+
+    async def settled(self) -> None:
+        """Wait until all that was noted is taken in, or was tried to."""
+        if self._task is not None:
+            await self._rests.wait()
+
+    async def forget_all(self, sessions: Sequence[SessionId]) -> None:
+        """Drop sessions; what is in them now stays forgotten, also after a rebuild."""
+        async with self._taking:
+            upto = {}
+            for session in sessions:
+                self._noted.pop(session, None)
+                newest = await self._store.read(session, limit=1, newest=True)
+                upto[session] = newest[-1].seq if newest else 0
+            await self._worker.run(self._shelf.forget, upto)
+
+    async def sessions(self, cwd: str | None = None) -> list[SessionId]:
+        """Return the sessions that are stored or remembered: of one project, or all."""
+        known = await self._worker.run(self._shelf.roots)
+        known |= {session: root for session, (root, _) in (await self._stored()).items()}
+        root = None if cwd is None else await self._root(cwd)
+        return [session for session, at in known.items() if root is None or at == root]
+
+    async def rebuild(self, on_progress: OnProgress = _keep_quiet) -> None:
+        """Drop everything and take it in anew; raises BridleError. One that is cut off goes on by itself."""
+        async with self._taking:
+            await self._worker.run(self._shelf.reset)
+        await self.catch_up(on_progress)
+
+    async def catch_up(self, on_progress: OnProgress = _keep_quiet) -> None:
+        """Take in all that is left, and make its vectors and index files; raises BridleError."""
+        async with self._taking:
+            changed = await self._changed()
+            for done, (session, root) in enumerate(changed.items()):
+                on_progress("sessions", done, len(changed))
+                await self._take_in(session, root)
+        whole, done = await self._worker.run(self._shelf.pending_count), 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            on_progress("vectors", done, whole)
+
+        for project in await self._worker.run(self._shelf.pending_projects):
+            await self._embedding.make_missing(project, count)
+        await self._build_indexes()
+
+    async def stats(self) -> MemoryStats:
+        """Count what memory holds and what it does not hold yet; raises BridleError."""
+        held = await self._worker.run(self._shelf.stats)
+        embedder = await self._embedding.embedder()
+        left = await self._changed()
+        return MemoryStats(
+            passages=sum(project.passages for project in held.projects),
+            sessions=sum(project.sessions for project in held.projects),
+            projects=tuple(project for project in held.projects if project.sessions or project.passages),
+            size_bytes=held.size_bytes,
+            embedder=embedder.id if embedder else "",
+            left_sessions=len(left),
+            left_vectors=held.pending if embedder else 0,
+            notices=self.notices,
+        )
+
+    # ------------------------------------------------------------------ taking in
+
+    async def _catch_up(self, root: str) -> bool:
+        """Take in the sessions of a project that have changed; return whether there were any."""
+        changed = {session: at for session, at in (await self._changed()).items() if at == root}
+        self._noted |= changed  # what is not reached in time goes on in the background
+        async with self._taking:
+            for session in changed:
+                await self._take_in(session, root)
+                self._noted.pop(session, None)
+        project = await self._worker.run(self._shelf.project, root)
+        left = await self._worker.run(self._shelf.pending, project.id, FEW_PASSAGES)
+        if len(left) < FEW_PASSAGES or not self._embedding.is_busy:  # else it takes long, and is under way
+            with suppress(BridleError):  # it was told, and words find what has no vector
+                await self._embedding.make_missing(project.id)
+        return bool(changed)
+
+    async def _changed(self) -> dict[SessionId, str]:
+        """Return the sessions that are not as they were taken in, the newest first, each with its project."""
+        known = await self._worker.run(self._shelf.seqs)
+        stored = await self._stored()
+        return {session: root for session, (root, seq) in stored.items() if seq != known.get(session, 0)}
+
+    async def _stored(self) -> dict[SessionId, tuple[str, int]]:
+        summaries = await self._store.list(archived=True)
+        return {summary.id: (await self._root(summary.cwd), summary.last_seq) for summary in summaries}
+
+    async def _take_in(self, session: SessionId, root: str) -> None:
+        """Take in what a session has more than before; all of it again where it went back."""
+        while True:
+            before = await self._worker.run(self._shelf.cursor, session)
+            records = await self._store.read(session, after=max(before.seq - 1, 0), limit=PAGE_RECORDS)
+            new = records[1:] if before.seq else records
+            if (before.seq and not _continues(records, before.seq, before.hash)) or any(map(_goes_back, new)):
+                records = await self._store.read(session)
+                await self._worker.run(self._shelf.take_whole, session, root, records)
+                return
+            if not new:
+                return
+            await self._worker.run(self._shelf.take_in, session, root, before, new)
+
+    async def _build_indexes(self) -> None:
+        for project in await self._worker.run(self._shelf.unindexed):
+            build = await self._worker.run(self._shelf.begin_index, project)
+            if build is not None:
+                while await self._worker.run(self._shelf.grow_index, build):
+                    pass
+                await self._worker.run(self._shelf.save_index, build)
+
+    async def _root(self, cwd: str) -> str:
+        if cwd not in self._roots:
+            self._roots[cwd] = await self._worker.run(self._root_of, cwd)
+        return self._roots[cwd]
+
+    # ------------------------------------------------------------------ in the background
+
+    def _wake(self) -> None:
+        if self._is_closed:
+            return
+        self._woken.set()
+        self._rests.clear()
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def _work(self) -> None:
+        """Work whenever there is something to do; after a while without, let the embedder go and end."""
+        while self._woken.is_set():
+            await asyncio.sleep(self._delay_s)
+            self._woken.clear()
+            try:
+                await self._work_off()
+            except BridleError as error:
+                self._shelf.tell(str(error))  # the next wake tries again
+            if not self._woken.is_set():
+                self._rests.set()
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait for more to do."""
+        while (
+            not self._woken.is_set() and (left_s := self._embedding.used_at_s + self._idle_s - _now_s()) > 0
+        ):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left_s):
+                    await self._woken.wait()
+        if not self._woken.is_set():
+            await self._embedding.aclose()
+
+    async def _work_off(self) -> None:
+        while self._noted:
+            session, cwd = self._noted.popitem()
+            async with self._taking:
+                await self._take_in(session, await self._root(cwd))
+        for project in await self._worker.run(self._shelf.pending_projects):
+            await self._embedding.make_missing(project)
+        await self._build_indexes()
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _continues(records: Sequence[Record], seq: int, expected_hash: str) -> bool:
+    """Tell whether the store still has the record that was taken in last."""
+    return bool(records) and (records[0].seq, records[0].hash) == (seq, expected_hash)
+
+
+def _goes_back(record: Record) -> bool:
+    return isinstance(record.event, Rewound) and record.event.scope != "files"

@@ -1,0 +1,392 @@
+"""All that memory does with its file; every method blocks and is called in one thread.
+
+```
+taking in   records ─▶ passages, cursor   in one transaction: all of it or nothing
+            passages ─▶ vectors           later, in batches; until then they are found by words
+searching   the nearest vectors and the best words, joined:  1 - (1 - meaning) (1 - 0.6 words)
+```
+"""
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.ids import SessionId
+from bridle.core.ports import Clock, Recalled
+from bridle.core.protocol import Record
+from bridle.core.transcript import live
+from bridle.memory.database import Database, empty, rows_of
+from bridle.memory.keywords import Tokenize, match_of, share_of, tokenizer, words_of
+from bridle.memory.passages import Clean, passages_of
+from bridle.memory.tables import (
+    Calibration,
+    Cursor,
+    Project,
+    add_passages,
+    add_vectors,
+    all_seqs,
+    calibration_of,
+    cursor_of,
+    drop_passages,
+    pending_of,
+    pending_projects,
+    project_at,
+    project_of,
+    put_calibration,
+    put_cursor,
+    recall,
+    use_embedder,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bridle.memory.vectors import Build, Vectors
+
+CANDIDATES = 64
+WORDS_WEIGHT = 0.6  # that all words of a question are in a passage is not yet an answer to it
+UNRELATED_SPREADS = 2.8
+"""Texts that are more alike than so many spreads above the mean of unrelated ones are likely related."""
+RELATED_SCORE = 0.35
+MAX_NOTICES = 20
+
+_BY_WORDS = """
+    SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
+    WHERE words MATCH ? AND project = ? AND NOT (session = ? AND seq > ?) ORDER BY {order} LIMIT ?
+"""
+
+
+class Question(Struct, frozen=True):
+    """What is searched for."""
+
+    text: str
+    project: int
+    limit: int
+    min_score: float
+    session: SessionId | None = None
+    """The one that asks: what it still sees is left out."""
+    embedder: str = ""
+    vector: "NDArray[np.float32] | None" = None
+    """Of `text`, made by `embedder`; without it words alone count."""
+
+
+class ProjectStats(Struct, frozen=True):
+    """What memory holds of a project."""
+
+    root: str
+    sessions: int
+    passages: int
+    vectors: int
+    embedder: str
+    dims: int
+    index: str
+    """How vectors are searched: `exact`, `graph` or `scan`; `none` where there are none."""
+
+
+class ShelfStats(Struct, frozen=True):
+    """What memory holds."""
+
+    size_bytes: int
+    projects: tuple[ProjectStats, ...]
+    pending: int
+    """Passages that have no vector yet."""
+
+
+class Shelf:
+    """Memory's file and what is kept in memory of it."""
+
+    def __init__(self, folder: Path, clock: Clock, clean: Clean, *, exact_up_to: int) -> None:
+        """Take the folder, and what takes secrets out of texts."""
+        self._folder = folder
+        self._clean = clean
+        self._exact_up_to = exact_up_to
+        self._database = Database(folder / "memory.db", clock, self.tell)
+        self._opened_vectors: Vectors | None = None
+        self._tokenizer: tuple[apsw.Connection, Tokenize] | None = None
+        self.notices: list[str] = []
+        """What a person should know, in words."""
+
+    def tell(self, notice: str) -> None:
+        """Remember what a person should know."""
+        if notice not in self.notices:
+            self.notices[:] = [*self.notices, notice][-MAX_NOTICES:]
+
+    def close(self) -> None:
+        """Let go of everything; a later call opens it again."""
+        if self._opened_vectors is not None:
+            self._opened_vectors.release()
+        self._tokenizer = None
+        self._database.close()
+
+    # ------------------------------------------------------------------ taking in
+
+    def project(self, root: str) -> Project:
+        """Return the project of a folder."""
+        return self._database.write(lambda connection: project_at(connection, root))
+
+    def seqs(self) -> dict[SessionId, int]:
+        """Return how far every known session is taken in."""
+        return self._database.read(all_seqs)
+
+    def roots(self) -> dict[SessionId, str]:
+        """Return the project of every known session."""
+        query = "SELECT sessions.id, root FROM sessions JOIN projects ON projects.id = project"
+        return self._database.read(lambda connection: dict(connection.execute(query)))
+
+    def cursor(self, session: SessionId) -> Cursor:
+        """Return how far a session is taken in."""
+        return self._database.read(lambda connection: cursor_of(connection, session))
+
+    def take_in(self, session: SessionId, root: str, before: Cursor, records: Sequence[Record]) -> bool:
+        """Take in the records that follow; False when somebody else was quicker, or the file is a new one."""
+        taken = passages_of(records, self._clean, turns=before.turns, recent=before.recent)
+
+        def work(connection: apsw.Connection) -> bool:
+            if cursor_of(connection, session) != before:
+                return False
+            project, last = project_at(connection, root).id, records[-1]
+            cursor = Cursor(project, last.seq, last.hash, taken.turns, taken.recent, before.forgotten)
+            add_passages(connection, session, cursor, taken)
+            put_cursor(connection, session, cursor)
+            return True
+
+        return self._database.write(work)
+
+    def take_whole(self, session: SessionId, root: str, records: Sequence[Record]) -> None:
+        """Take in all records of a session in the place of what is known of it; without any, forget it."""
+        kept = live(records).records if records else []
+        taken = passages_of(kept, self._clean)
+
+        def work(connection: apsw.Connection) -> None:
+            forgotten = cursor_of(connection, session).forgotten
+            self._drop(connection, session)
+            if records:
+                project, last = project_at(connection, root).id, records[-1]
+                forgotten = forgotten if forgotten <= last.seq else 0
+                cursor = Cursor(project, last.seq, last.hash, taken.turns, taken.recent, forgotten)
+                add_passages(connection, session, cursor, taken)
+                put_cursor(connection, session, cursor)
+
+        self._database.write(work)
+
+    def forget(self, sessions: Mapping[SessionId, int]) -> None:
+        """Drop sessions; what they hold up to the number that goes with each is not taken in again."""
+
+        def work(connection: apsw.Connection) -> None:
+            for session, upto in sessions.items():
+                cursor = cursor_of(connection, session)
+                self._drop(connection, session)
+                if upto:
+                    put_cursor(connection, session, Cursor(cursor.project, forgotten=upto))
+
+        self._database.write(work)
+        self._database.read(self._tidy)
+        self._database.checkpoint()
+
+    def reset(self) -> None:
+        """Drop everything, so that it can be taken in anew."""
+        self._database.write(empty)
+        self._database.read(self._tidy)
+
+    def _drop(self, connection: apsw.Connection, session: SessionId) -> None:
+        for project in drop_passages(connection, session):
+            # An index file would keep the vectors of what is gone.
+            connection.execute("DELETE FROM indexes WHERE project = ?", (project,))
+        connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+    def _tidy(self, connection: apsw.Connection) -> None:
+        vectors = self._vectors()
+        if vectors is not None:
+            vectors.tidy(connection)
+
+    # ------------------------------------------------------------------ vectors
+
+    def pending(self, project: int, count: int) -> list[tuple[int, str]]:
+        """Return passages that have no vector yet."""
+        return self._database.read(lambda connection: pending_of(connection, project, count))
+
+    def pending_projects(self) -> list[int]:
+        """Return the projects with passages that have no vector yet."""
+        return self._database.read(pending_projects)
+
+    def pending_count(self) -> int:
+        """Count the passages that have no vector yet."""
+        return self._database.read(_count_pending)
+
+    def use_embedder(self, project: int, embedder: str, dims: int) -> None:
+        """Make sure that a project has vectors of this embedder only."""
+        self._database.write(lambda connection: use_embedder(connection, project, embedder, dims))
+
+    def embedder_of(self, project: int) -> str:
+        """Return what made the vectors of a project."""
+        found = self._database.read(lambda connection: project_of(connection, project))
+        return found.embedder if found else ""
+
+    def add_vectors(
+        self, project: int, embedder: str, ids: Sequence[int], rows: "NDArray[np.float32]"
+    ) -> None:
+        """Add vectors, unless another embedder has taken over meanwhile."""
+        from bridle.memory.vectors import packed  # noqa: PLC0415  numpy is optional
+
+        vectors = [(number, packed(row)) for number, row in zip(ids, rows, strict=True)]
+
+        def work(connection: apsw.Connection) -> None:
+            use_embedder(connection, project, embedder, rows.shape[1])
+            add_vectors(connection, project, vectors)
+
+        self._database.write(work)
+
+    def calibration(self, embedder: str) -> Calibration | None:
+        """Return how an embedder judges, if that was found out."""
+        return self._database.read(lambda connection: calibration_of(connection, embedder))
+
+    def put_calibration(self, embedder: str, value: Calibration) -> None:
+        """Remember how an embedder judges."""
+        self._database.write(lambda connection: put_calibration(connection, embedder, value))
+
+    def _vectors(self) -> "Vectors | None":
+        if self._opened_vectors is None and has_numpy():
+            from bridle.memory.vectors import Vectors  # noqa: PLC0415  numpy is optional
+
+            self._opened_vectors = Vectors(self._folder, self._exact_up_to)
+        return self._opened_vectors
+
+    # ------------------------------------------------------------------ index files
+
+    def unindexed(self) -> list[int]:
+        """Return the projects that need a new index file."""
+        vectors = self._vectors() if has_index() else None
+        return self._database.read(vectors.unindexed) if vectors else []
+
+    def begin_index(self, project: int) -> "Build | None":
+        """Start a new index file of a project."""
+        vectors = self._vectors()
+        return self._database.read(lambda connection: vectors.begin(connection, project)) if vectors else None
+
+    def grow_index(self, build: "Build") -> bool:
+        """Take some more vectors into an index file; False when it has all."""
+        vectors = self._vectors()
+        return vectors is not None and self._database.read(lambda connection: vectors.step(connection, build))
+
+    def save_index(self, build: "Build") -> None:
+        """Write an index file and let it count."""
+        vectors = self._vectors()
+        if vectors is not None:
+            row = vectors.save(build)
+            self._database.write(lambda connection: vectors.register(connection, build, row))
+            self._database.read(vectors.tidy)
+
+    # ------------------------------------------------------------------ searching
+
+    def search(self, question: Question) -> list[Recalled]:
+        """Return the passages that fit a question, the best first."""
+        return self._database.read(lambda connection: self._search(connection, question))
+
+    def _search(self, connection: apsw.Connection, question: Question) -> list[Recalled]:
+        recent = cursor_of(connection, question.session).recent if question.session else 0
+        row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        tokenize = self._tokenize(connection)
+        words = words_of(connection, tokenize, question.text, row[0] if row else 0)
+        ids: list[int] = []
+        match = match_of(words)
+        if match.expression:
+            bindings = (match.expression, question.project, question.session or "", recent, CANDIDATES)
+            ids = [found[0] for found in rows_of(connection, _BY_WORDS.format(order=match.order), *bindings)]
+        meanings = self._meanings(connection, question, ids)
+        passages = recall(connection, dict.fromkeys([*ids, *(meanings or {})]))
+        scored = []
+        for number, passage in passages.items():
+            if passage.session == question.session and passage.seq > recent:
+                continue
+            share = share_of(words, tokenize, passage.text)
+            score = share if meanings is None else joined(meanings.get(number, 0.0), share)
+            if score >= question.min_score and score > 0:
+                scored.append(replace(passage, score=round(score, 4)))
+        scored.sort(key=lambda passage: (-passage.score, -passage.at, -passage.seq))
+        return list({passage.text: passage for passage in reversed(scored)}.values())[::-1][: question.limit]
+
+    def _meanings(
+        self, connection: apsw.Connection, question: Question, by_words: Sequence[int]
+    ) -> dict[int, float] | None:
+        """Return how near passages are by meaning, from 0 to 1; None when there are no vectors to compare."""
+        project, vectors = project_of(connection, question.project), self._vectors()
+        calibration = calibration_of(connection, question.embedder)
+        if question.vector is None or vectors is None or calibration is None or project is None:
+            return None
+        if (project.embedder, project.dims) != (question.embedder, len(question.vector)):
+            return None
+        near = vectors.nearest(connection, project, question.vector, CANDIDATES)
+        wanted = list(dict.fromkeys([*near, *by_words]))
+        similar = vectors.similarities(connection, project, question.vector, wanted)
+        return {number: meaning(value, calibration) for number, value in similar.items()}
+
+    def _tokenize(self, connection: apsw.Connection) -> Tokenize:
+        if self._tokenizer is None or self._tokenizer[0] is not connection:
+            self._tokenizer = connection, tokenizer(connection)
+        return self._tokenizer[1]
+
+    # ------------------------------------------------------------------ looking
+
+    def stats(self) -> ShelfStats:
+        """Count what there is."""
+        return self._database.read(self._stats)
+
+    def _stats(self, connection: apsw.Connection) -> ShelfStats:
+        vectors = self._vectors()
+        rows = rows_of(
+            connection,
+            "SELECT id, root, embedder, dims,"
+            " (SELECT count(*) FROM sessions WHERE project = projects.id AND seq > 0),"
+            " (SELECT count(*) FROM passages WHERE project = projects.id),"
+            " (SELECT count(*) FROM vectors WHERE project = projects.id) FROM projects ORDER BY root",
+        )
+        projects = tuple(
+            ProjectStats(
+                root,
+                sessions,
+                passages,
+                count,
+                embedder if count else "",
+                dims if count else 0,
+                vectors.kind(connection, number) if vectors and count else "none",
+            )
+            for number, root, embedder, dims, sessions, passages, count in rows
+        )
+        files = self._folder.glob("*") if self._folder.is_dir() else ()
+        size = sum(path.stat().st_size for path in files if ".damaged-" not in path.name)
+        return ShelfStats(size, projects, _count_pending(connection))
+
+
+def _count_pending(connection: apsw.Connection) -> int:
+    return int(rows_of(connection, "SELECT count(*) FROM pending")[0][0])
+
+
+def meaning(similarity: float, calibration: Calibration) -> float:
+    """Return a score for how alike two texts are, given how alike unrelated ones are."""
+    related = min(calibration.mean + UNRELATED_SPREADS * calibration.spread, 0.98)
+    if similarity < related:
+        return max(
+            0.0, RELATED_SCORE * (similarity - calibration.mean) / max(related - calibration.mean, 1e-6)
+        )
+    return min(1.0, RELATED_SCORE + (1 - RELATED_SCORE) * (similarity - related) / (1 - related))
+
+
+def joined(by_meaning: float, by_words: float) -> float:
+    """Return one score for both ways: each can make up for the other."""
+    return 1 - (1 - by_meaning) * (1 - WORDS_WEIGHT * by_words)
+
+
+def has_numpy() -> bool:
+    """Tell whether vectors can be compared here."""
+    return importlib.util.find_spec("numpy") is not None
+
+
+def has_index() -> bool:
+    """Tell whether index files can be made here."""
+    return all(importlib.util.find_spec(name) is not None for name in ("numpy", "usearch", "numkong"))

@@ -1,0 +1,96 @@
+"""The tool `memory_search`: past passages that fit a question, as JSON."""
+
+from datetime import UTC, datetime
+from functools import cache
+from pkgutil import get_data
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.ports import Memory, Recalled, ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.memory.passages import SEARCH_TOOL
+
+DEFAULT_LIMIT = 5
+MAX_LIMIT = 20
+MAX_QUERY_CHARS = 2_000
+
+_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+    "required": ["query"],
+}
+
+
+class _Args(Struct, frozen=True):
+    query: Annotated[str, Meta(max_length=MAX_QUERY_CHARS)]
+    limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT
+
+
+class Found(Struct, frozen=True):
+    """A passage as the model gets it."""
+
+    content: str
+    score: float
+    session_id: str
+    turn: int
+    seq: int
+    when: str
+
+    @classmethod
+    def of(cls, passage: Recalled) -> "Found":
+        """Show a passage, with its time as a date."""
+        when = datetime.fromtimestamp(passage.at / 1000, UTC).isoformat(timespec="seconds")
+        return cls(passage.text, passage.score, passage.session, passage.turn, passage.seq, when)
+
+
+class MemorySearch:
+    """Searches memory."""
+
+    parallel = True
+
+    def __init__(self, memory: Memory | None) -> None:
+        """Take the memory; without one the tool is of no use anywhere."""
+        self._memory = memory
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec(SEARCH_TOOL, _description(), _PARAMETERS)
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether memory is on."""
+        return self._memory is not None
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing but what this project has said."""
+        return Access(SEARCH_TOOL, "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return an array of passages, the best first; raises ToolError."""
+        try:
+            wanted = msgspec.convert(args, _Args)
+        except msgspec.ValidationError as error:
+            raise ToolError(str(error).replace("`", '"')) from error
+        if self._memory is None:
+            raise ToolError("memory is off", hint="memory.enabled in config.toml turns it on")
+        if not wanted.query.strip():
+            raise ToolError("the query is empty", hint="say in a few words what to look for")
+        try:
+            found = await self._memory.search(
+                wanted.query, cwd=context.cwd, limit=wanted.limit, session=context.session
+            )
+        except BridleError as error:
+            raise ToolError(f"memory cannot be searched: {error.message}", hint=error.hint) from error
+        return ToolOutput(msgspec.json.encode([Found.of(passage) for passage in found]).decode())
+
+
+@cache
+def _description() -> str:
+    return (get_data(__package__, f"{SEARCH_TOOL}.md") or b"").decode().strip()

@@ -1,0 +1,357 @@
+"""What of a JSON Schema a vendor can hold an answer to: its own subset, as near to the schema as it gets.
+
+```
+schema ── dialect ──▶ the subset, and what is lost: it is looser then, and the answer is checked afterwards
+                  └─▶ nothing: the subset would keep the model from saying what the schema allows
+```
+
+Dropping a keyword makes a schema looser, which does no harm. What would make it tighter in a way that
+matters (no free keys where the schema is a map, no optional property) is not done: the vendor is then not
+asked to hold anything, and the model knows the schema from its prompt alone.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+_SAID = frozenset({"title", "description"})
+_SILENT = frozenset(
+    "$anchor $comment $defs $dynamicAnchor $id $schema contentEncoding contentMediaType contentSchema "
+    "default definitions deprecated discriminator examples format readOnly writeOnly".split()
+)
+"""What nothing is checked against, so that nothing is lost with it."""
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+_KEYS_OF = {
+    "object": "properties required additionalProperties patternProperties propertyNames minProperties "
+    "maxProperties dependentRequired dependentSchemas unevaluatedProperties",
+    "array": "items prefixItems additionalItems minItems maxItems uniqueItems contains minContains "
+    "maxContains unevaluatedItems",
+    "string": "minLength maxLength pattern",
+    "number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+}
+"""What says something about values of one type only."""
+_FORMATS = frozenset("date-time time date duration email hostname uri ipv4 ipv6 uuid".split())
+_WHOLE = "_whole"
+_HOPS = 16
+
+
+class Dialect(Struct, frozen=True):
+    """The part of JSON Schema that a vendor's structured output knows."""
+
+    keywords: frozenset[str] = frozenset()
+    """Beyond those that all know."""
+    formats: frozenset[str] = frozenset()
+    most: dict[str, int] = {}
+    """The largest count that a keyword may have."""
+    is_closed: bool = False
+    """Every object has to say that it takes no other properties."""
+    is_complete: bool = False
+    """Every property has to be required."""
+    is_typed: bool = False
+    """Every part has to say its type."""
+    has_kinds: bool = True
+    """A type may be a list of them."""
+    has_typed_enums: bool = True
+    has_const: bool = False
+    has_all: bool = False
+    """`allOf` is known."""
+    has_recursion: bool = True
+    is_object: bool = False
+    """The whole has to be an object."""
+
+
+ANTHROPIC = Dialect(
+    frozenset({"minItems"}),
+    _FORMATS,
+    {"minItems": 1},
+    is_closed=True,
+    is_typed=True,
+    has_kinds=False,
+    has_typed_enums=False,
+    has_const=True,
+    has_all=True,
+    has_recursion=False,
+)
+OPENAI = Dialect(
+    frozenset(
+        "pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems".split()
+    ),
+    _FORMATS - {"uri"},
+    is_closed=True,
+    is_complete=True,
+    is_typed=True,
+    has_const=True,
+    is_object=True,
+)
+"""Its strict mode; without it a model is shown a schema and held to nothing."""
+GEMINI = Dialect(
+    frozenset("additionalProperties prefixItems minItems maxItems minimum maximum".split()),
+    _FORMATS,
+)
+LLAMA = Dialect(
+    frozenset(
+        "additionalProperties prefixItems minItems maxItems minLength maxLength minimum maximum".split()
+    ),
+    frozenset({"date", "time", "date-time", "uuid"}),
+    dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"), 1_000),
+    has_const=True,
+)
+"""What becomes a grammar, which repeats a rule as often as a count says."""
+
+
+class Held(Struct, frozen=True):
+    """What a vendor is told."""
+
+    schema: dict[str, Any] | None
+    """None where it cannot be told anything that does no harm."""
+    lost: tuple[str, ...] = ()
+    """The places of what is left out."""
+    why_not: str = ""
+
+    def said_of(self, who: str) -> tuple[str, ...]:
+        """Say what an answer is not held to."""
+        if self.schema is None:
+            return (f"{who} cannot enforce the schema, the model is only told of it: {self.why_not}",)
+        return tuple(f"{who} cannot enforce {where}, it is only checked afterwards" for where in self.lost)
+
+
+def held(schema: dict[str, Any], dialect: Dialect) -> Held:
+    """Return the nearest schema that a dialect can say."""
+    lowering = _Lowering(schema, dialect)
+    try:
+        made = lowering.whole()
+    except _CannotSay as reason:
+        return Held(None, why_not=str(reason))
+    return Held(made, tuple(lowering.lost))
+
+
+def openai_format(schema: dict[str, Any], *, takes_any: bool) -> dict[str, Any] | None:
+    """Return OpenAI's description of an answer: strict where the schema allows it, else only shown."""
+    strict = held(schema, OPENAI)
+    shown = strict.schema or _inlined(schema, _definitions(schema))
+    if not takes_any and shown.get("type") != "object":
+        return None
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(shown.get("title") or "output"))[:64]
+    return {"name": name, "schema": shown, "strict": strict.schema is not None}
+
+
+def _definitions(schema: dict[str, Any]) -> dict[str, Any]:
+    whole = {key: value for key, value in schema.items() if key not in ("definitions", "$defs")}
+    return {**_table(schema.get("definitions")), **_table(schema.get("$defs")), _WHOLE: whole}
+
+
+def _inlined(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
+    """Return the whole without a reference as its first line, where vendors look for a type."""
+    kept = {key: schema[key] for key in ("definitions", "$defs") if key in schema}
+    for _ in range(_HOPS):
+        name = _name_of(schema.get("$ref"))
+        target = defined.get(name) if name else None
+        if not isinstance(target, dict) or set(schema) - {"$ref"} - _SAID - _SILENT:
+            break
+        schema = target
+    return schema | kept
+
+
+def _name_of(ref: Any) -> str | None:
+    """Return the definition that is referred to; None if it is something else."""
+    if ref == "#":
+        return _WHOLE
+    if not isinstance(ref, str):
+        return None
+    for start in ("#/$defs/", "#/definitions/"):
+        if ref.startswith(start) and "/" not in ref[len(start) :]:
+            return ref[len(start) :].replace("~1", "/").replace("~0", "~")
+    return None
+
+
+class _CannotSay(Exception):
+    """The schema has no counterpart."""
+
+
+class _Lowering:
+    def __init__(self, schema: dict[str, Any], dialect: Dialect) -> None:
+        self.lost: list[str] = []
+        self._schema = schema
+        self._dialect = dialect
+        self._defined = _definitions(schema)
+        self._made: dict[str, Any] = {}
+        self._refers: dict[str, set[str]] = {}
+        """Which definitions a definition refers to."""
+        self._at = _WHOLE
+
+    def whole(self) -> dict[str, Any]:
+        made = self._part(_inlined(self._schema, self._defined), "#")
+        if self._dialect.is_object and made.get("type") != "object":
+            raise _CannotSay("# is not an object")
+        waiting = sorted(self._refers.get(_WHOLE, ()))
+        while waiting:
+            name = waiting.pop()
+            if name not in self._made:
+                self._at = name
+                self._made[name] = {}
+                self._made[name] = self._part(self._target(name, "#"), f"#/$defs/{name}")
+                waiting += sorted(self._refers.get(name, ()))
+        if not self._dialect.has_recursion:
+            self._refuse_recursion()
+        return made | ({"$defs": self._made} if self._made else {})
+
+    # ------------------------------------------------------------------ references
+
+    def _target(self, name: str, where: str) -> dict[str, Any]:
+        found = self._defined.get(name)
+        if not isinstance(found, dict):
+            raise _CannotSay(f'{where} refers to "{name}"')
+        return found
+
+    def _reference(self, schema: dict[str, Any], where: str) -> dict[str, Any]:
+        name = _name_of(schema["$ref"])
+        if name is None:
+            raise _CannotSay(f"{where} refers to a place that is no definition")
+        self._lose(where, set(schema) - {"$ref"})
+        self._refers.setdefault(self._at, set()).add(name)
+        return {"$ref": f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}"}
+
+    def _refuse_recursion(self) -> None:
+        for start in self._refers:
+            seen: set[str] = set()
+            waiting = list(self._refers[start])
+            while waiting:
+                name = waiting.pop()
+                if name == start:
+                    raise _CannotSay(f"{start} refers to itself")
+                if name not in seen:
+                    seen.add(name)
+                    waiting += self._refers.get(name, ())
+
+    # ------------------------------------------------------------------ one part
+
+    def _part(self, schema: Any, where: str) -> dict[str, Any]:
+        if schema is False:
+            raise _CannotSay(f"{where} allows nothing")
+        schema = _table(schema)
+        if "$ref" in schema:
+            return self._reference(schema, where)
+        made = {key: schema[key] for key in ("title", "description") if isinstance(schema.get(key), str)}
+        if "enum" in schema or "const" in schema:
+            return made | self._values(schema, where)
+        for key in ("anyOf", "oneOf", "allOf"):
+            if schema.get(key) and "properties" not in schema and "items" not in schema:
+                return made | self._choice(schema, key, where)
+        kind = _kind_of(schema)
+        if isinstance(kind, list) and not self._dialect.has_kinds:
+            return made | {"anyOf": [self._plain(schema, one, where) for one in kind]}
+        return made | self._plain(schema, kind, where)
+
+    def _values(self, schema: dict[str, Any], where: str) -> dict[str, Any]:
+        values = schema["enum"] if isinstance(schema.get("enum"), list) else [schema.get("const")]
+        if not values or not all(type(value) in _KINDS for value in values):
+            raise _CannotSay(f"{where} is one of values that are not texts or numbers")
+        self._lose(where, set(schema) - {"enum", "const", "type"})
+        is_const = "enum" not in schema and self._dialect.has_const
+        made = {"const": values[0]} if is_const else {"enum": values}
+        kinds = sorted({_KINDS[type(value)] for value in values})
+        if self._dialect.has_typed_enums:
+            made["type"] = kinds[0] if len(kinds) == 1 else kinds
+        return made
+
+    def _choice(self, schema: dict[str, Any], key: str, where: str) -> dict[str, Any]:
+        """Write a choice, beside which no vendor knows anything else."""
+        parts = [self._part(part, f"{where}/{key}/{place}") for place, part in enumerate(schema[key])]
+        self._lose(where, set(schema) - {key, "type"})
+        if key == "allOf" and len(parts) == 1:
+            return parts[0]
+        if key == "allOf" and not self._dialect.has_all:
+            raise _CannotSay(f"{where} has to be several things at once")
+        return {"allOf" if key == "allOf" else "anyOf": parts}
+
+    def _plain(self, schema: dict[str, Any], kind: Any, where: str) -> dict[str, Any]:
+        if kind is None and self._dialect.is_typed:
+            raise _CannotSay(f"{where} has no type")
+        made: dict[str, Any] = {} if kind is None else {"type": kind}
+        kinds = kind if isinstance(kind, list) else [kind]
+        taken = {"type"}
+        if "object" in kinds:
+            made |= self._object(schema, where)
+            taken |= {"properties", "required", "additionalProperties"}
+        if "array" in kinds:
+            made |= self._array(schema, where)
+            taken |= {"items", "prefixItems"}
+        if "string" in kinds and schema.get("format") in self._dialect.formats:
+            made["format"] = schema["format"]
+        for key in sorted(set(schema) - taken - _idle(kinds) - _SAID - _SILENT):
+            if key in self._dialect.keywords and self._is_small(key, schema[key]):
+                made[key] = schema[key]
+            else:
+                self._lose(where, {key})
+        return made
+
+    def _object(self, schema: dict[str, Any], where: str) -> dict[str, Any]:
+        properties, dialect = _table(schema.get("properties")), self._dialect
+        given = schema.get("required")
+        required = [name for name in properties if name in given] if isinstance(given, list) else []
+        if isinstance(given, list) and len(required) < len(given):
+            self._lose(where, {"required"})
+        others = schema.get("additionalProperties", None if properties else True)
+        if dialect.is_closed and (others not in (None, False) or "patternProperties" in schema):
+            raise _CannotSay(f"{where} takes keys that are not named")
+        if dialect.is_complete and (missing := [name for name in properties if name not in required]):
+            raise _CannotSay(f'{where} has the optional property "{missing[0]}"')
+        made: dict[str, Any] = {}
+        if properties or dialect.is_closed:  # to llama.cpp an object with no properties is an empty one
+            inner = f"{where}/properties"
+            parts = {name: self._part(part, f"{inner}/{name}") for name, part in properties.items()}
+            made = {"properties": parts, "required": required}
+        if dialect.is_closed or others is False:
+            made["additionalProperties"] = False
+        elif isinstance(others, dict) and others:
+            made["additionalProperties"] = self._part(others, f"{where}/additionalProperties")
+        return made
+
+    def _array(self, schema: dict[str, Any], where: str) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        first, items = schema.get("prefixItems"), schema.get("items")
+        if isinstance(items, list):
+            first, items = items, None
+        if isinstance(first, list) and "prefixItems" in self._dialect.keywords:
+            made["prefixItems"] = list(self._parts(first, f"{where}/prefixItems"))
+        elif first is not None:
+            raise _CannotSay(f"{where} has items of different kinds")
+        if isinstance(items, dict) and items:
+            made["items"] = self._part(items, f"{where}/items")
+        elif self._dialect.is_typed:
+            raise _CannotSay(f"{where} has items of any kind")
+        return made
+
+    def _parts(self, schemas: list[Any], where: str) -> Iterator[dict[str, Any]]:
+        return (self._part(part, f"{where}/{place}") for place, part in enumerate(schemas))
+
+    def _is_small(self, key: str, value: Any) -> bool:
+        most = self._dialect.most.get(key)
+        return most is None or (isinstance(value, int) and abs(value) <= most)
+
+    def _lose(self, where: str, keys: set[str]) -> None:
+        self.lost += [f"{where}/{key}" for key in sorted(keys - _SAID - _SILENT)]
+
+
+def _kind_of(schema: dict[str, Any]) -> Any:
+    """Return the type, or the one that the other keywords speak of."""
+    kind = schema.get("type")
+    if isinstance(kind, list) and len(kind) == 1:
+        return kind[0]
+    if kind is None and "properties" in schema:
+        return "object"
+    return "array" if kind is None and ("items" in schema or "prefixItems" in schema) else kind
+
+
+def _idle(kinds: list[Any]) -> set[str]:
+    """Return the keywords that say nothing about values of these types."""
+    if None in kinds:
+        return set()
+    spoken = {"number" if kind == "integer" else kind for kind in kinds}
+    return {key for kind, keys in _KEYS_OF.items() if kind not in spoken for key in keys.split()}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,157 @@
+"""The end of a turn, in its fixed order: hooks, what has arrived, the budget, and whether the run is over.
+
+```
+TurnEnded ─▶ turn_boundary hooks ─▶ steering, results of sub-agents ─▶ warnings
+          ─▶ calls were made, or something has arrived ─▶ budget ─▶ next turn
+          ─▶ the model is done:  sub-agents still work ─▶ wait for one, begin again
+                                 the `until` command fails ─▶ what it printed is the next message
+                                 no value that fits the schema ─▶ the request for one is the next message
+```
+"""
+
+from typing import Any
+
+from bridle.core.context import estimate_message
+from bridle.core.loop import Drained, EndRun, Input, Refused
+from bridle.core.messages import Usage, user_message
+from bridle.core.ports import HookRound
+from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, TurnEnded
+from bridle.sessions.calls import Calls
+from bridle.sessions.kit import Happening, RunKit, refusal
+from bridle.sessions.model_calls import ModelCalls, exhausted
+from bridle.sessions.structured import Extraction
+from bridle.sessions.until import Check, run_check
+
+OVER = Drained(stop=Refused("completed", ""))
+
+
+class Heard(Happening, frozen=True):
+    """Hooks were asked at the boundary."""
+
+    round: HookRound
+
+
+class Arrived(Happening, frozen=True):
+    """A sub-agent has ended that the run waited for."""
+
+
+class Checked(Happening, frozen=True):
+    """The command that decides whether the run is over has ended."""
+
+    check: Check
+
+
+class Boundary:
+    """Decides what follows a turn."""
+
+    def __init__(self, kit: RunKit, calls: Calls, model_calls: ModelCalls) -> None:
+        self._kit = kit
+        self._calls = calls
+        self._model_calls = model_calls
+        self._has_passed = False
+        self.value: Any = None
+        """What fits the output schema."""
+
+    def drain(self, turn: int) -> list[Input]:
+        """Record a turn's end, and find out what follows."""
+        kit = self._kit
+        reply = kit.run.replied
+        usage = reply.usage if reply is not None else Usage()
+        if not kit.run.turn_ended:  # it had, if the run was cut off at its boundary
+            kit.journal.stage(TurnEnded(kit.run.run_id, turn, usage, self._model_calls.context))
+        if kit.hooks.listen_at("turn_boundary"):
+            kit.later(self._ask_hooks())
+            return []
+        return self.decide()
+
+    async def _ask_hooks(self) -> None:
+        self._kit.post(Heard(await self._kit.hooks.ask("turn_boundary")))
+
+    def heard(self, heard: Heard) -> list[Input]:
+        """Record what hooks said, and go on unless one refuses."""
+        self._kit.journal.stage(*heard.round.events)
+        if (deny := heard.round.outcome.deny) is not None:
+            return [Drained(stop=Refused("denied", refusal(deny)))]
+        return self.decide()
+
+    def decide(self) -> list[Input]:
+        """Say whether there is another turn; no answer means that something must be waited for first."""
+        kit = self._kit
+        has_news = self._take_in()
+        for level in kit.budget.new_warnings(kit.now_s()):
+            kit.journal.stage(BudgetWarned(level.kind, level.used, level.limit))
+        if has_news:
+            self._has_passed = False  # the model may change what was checked
+            return [self._go_on(more=True)]
+        if kit.run.options.approve_each and self._calls.was_one_denied:
+            return [OVER]
+        reply = kit.run.replied
+        has_calls = reply is not None and bool(reply.message.calls)
+        return [self._go_on(more=False)] if has_calls and not kit.run.answer else self._finish()
+
+    def _go_on(self, *, more: bool) -> Drained:
+        if spent := self._kit.budget.exhausted(self._kit.now_s()):
+            return Drained(stop=exhausted(self._kit, spent))
+        return Drained(more=more)
+
+    def _take_in(self) -> bool:
+        """Give the model what has arrived for it."""
+        journal = self._kit.journal
+        waiting = [item for item in journal.session.known.queue if item.delivery == "steer"]
+        for item in waiting:
+            tokens = estimate_message(item.message)
+            journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
+        return bool(waiting)
+
+    # ------------------------------------------------------------------ the model is done
+
+    def _finish(self) -> list[Input]:
+        kit = self._kit
+        if kit.children.running:
+            kit.later(self._wait_for_children())
+            return []
+        if kit.run.options.until and not self._has_passed:
+            kit.later(self._check())
+            return []
+        return self._extract(kit.setup.extraction) if kit.setup.extraction is not None else [OVER]
+
+    async def _wait_for_children(self) -> None:
+        await self._kit.children.next_result()
+        self._kit.post(Arrived())
+
+    async def _check(self) -> None:
+        setup = self._kit.setup
+        environ = {**self._kit.engine.environ, **setup.env}
+        self._kit.post(Checked(await run_check(self._kit.run.options.until, setup.cwd, environ)))
+
+    def checked(self, checked: Checked) -> list[Input]:
+        """Go on unless the command says that the run is over."""
+        self._has_passed = checked.check.passed
+        if self._has_passed:
+            return self.decide()
+        return [self._say(self._kit.engine.mask(checked.check.text), "check")]
+
+    def _extract(self, extraction: Extraction) -> list[Input]:
+        run, answer = self._kit.run, self._kit.answer()
+        fits, value, error = extraction.read(answer, asked=run.extracting)
+        if fits:
+            self.value = value
+            return [OVER]
+        request = extraction.ask(error, run.extractions)
+        if request is None:
+            return [Drained(stop=Refused("failed", extraction.failure(error, answer)))]
+        return [self._say(request, "extract")]
+
+    def reread(self, text: str, ending: EndRun) -> EndRun:
+        """Take the value out of what hooks have made of the answer; without one the run has failed."""
+        extraction = self._kit.setup.extraction
+        if extraction is None or ending.outcome != "completed":
+            return ending
+        fits, self.value, error = extraction.read(text)
+        reason = f"structured output: what hooks have made of the answer does not fit: {error}"
+        return ending if fits else EndRun("failed", reason)
+
+    def _say(self, text: str, source: MessageSource) -> Drained:
+        message = user_message(text)
+        self._kit.journal.stage(MessageAdded(message, source, estimate_message(message)))
+        return self._go_on(more=True)

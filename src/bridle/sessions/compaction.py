@@ -1,0 +1,297 @@
+"""Compaction: asks a model for the summary that takes the place of what was said.
+
+```
+old outputs cleared is enough ─▶ OutputsCleared
+small model ─▶ summary part by part ─▶ Compacted
+     └─ fails ─▶ the run's own model ─▶ Compacted, or CompactionFailed and nothing changes
+```
+"""
+
+import asyncio
+from contextlib import aclosing, suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.budget import Budget, Spend, most_spent
+from bridle.core.carried import shorten
+from bridle.core.compaction import CompactionPolicy, Plan, check_pin, compose, is_due, measure, plan
+from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_message, estimate_tokens
+from bridle.core.errors import RETRYABLE_KINDS, BridleError, ProviderError, UsageError
+from bridle.core.messages import Message, Usage, user_message
+from bridle.core.model import Model, ModelReply, ModelRequest, cost_of
+from bridle.core.ports import Provider
+from bridle.core.protocol import (
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
+    CompactionTrigger,
+    Event,
+    Pinned,
+)
+from bridle.core.retelling import cut_at_paragraph, retell
+from bridle.core.session import Session
+from bridle.core.surrogates import mended
+from bridle.sessions.engine import Engine
+from bridle.sessions.setup import Backend, Setup
+
+INSTRUCTION_FILE = Path(__file__).with_suffix(".md")
+RECALL_TOOL = "memory_search"
+CANCELLED = "it was cancelled"
+TIMEOUT_S = 900.0  # a local model on a slow machine reads a full window in some minutes
+MAX_WAIT_S = 30.0  # before the one retry
+LEAST_OUTPUT_TOKENS = 512  # some models think before they write
+WINDOW_MARGIN = 0.9  # sizes are estimates
+OUTPUT_SHARE = 4  # an answer takes at most one part in so many of the window
+PINS_SHARE = 8  # the same for pins
+HALVINGS = 2  # of the parts, when a vendor finds them too long
+
+
+def due(
+    session: Session,
+    backend: Backend,
+    policy: CompactionPolicy,
+    *,
+    trigger: CompactionTrigger,
+    turn: int,
+    last_turn: int,
+) -> CompactionStarted | None:
+    """Tell whether to compact before a turn; None when there is no need, or nothing to gain.
+
+    `last_turn` is the turn of this run that had the last one, whatever came of it; 0 or less for none.
+    """
+    sizes = measure(session, backend.window, policy, trigger)
+    if trigger == "automatic" and not is_due(sizes, policy, session, turn, last_turn):
+        return None
+    if plan(session, backend.window, policy, trigger) is None:
+        return None
+    return CompactionStarted(trigger, session.input_tokens, sizes.history, len(session.messages))
+
+
+async def compact(
+    engine: Engine,
+    setup: Setup,
+    backend: Backend,
+    session: Session,
+    *,
+    trigger: CompactionTrigger,
+    bill: "Bill",
+    keep: str = "",
+) -> tuple[Event, ...]:
+    """Return what to record: OutputsCleared, or Compacted, or CompactionFailed; nothing if all can stay.
+
+    What the user wants kept comes as Pinned before Compacted, and what was pinned meanwhile once more after
+    it: the model has yet to read that. Raises nothing but CancelledError; the bill tells what was paid then.
+    """
+    pins = session.known.pins
+    if keep.strip() and keep not in pins:
+        try:
+            check_pin(pins, keep)
+        except UsageError as error:
+            return (CompactionFailed(str(error)),)
+        pins = (*pins, keep)
+    planned = plan(session, backend.window, engine.compaction, trigger, pins)
+    if planned is None:
+        return ()
+    if planned.cleared is not None:
+        return (planned.cleared,)
+    told = _tell(session, planned, pins, keep)
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            summary = await _summarise(engine, setup, backend, told, bill)
+            compacted = await _compacted(setup, backend, told, engine.mask(summary))
+    except TimeoutError:
+        return (bill.failed(f"the summary took longer than {TIMEOUT_S:g} s"),)
+    except BridleError as error:
+        return (bill.failed(str(error)),)
+    if compacted.tokens_after >= compacted.tokens_before:
+        return (bill.failed("the summary is longer than what it would replace"),)
+    asked = [Pinned(keep)] if keep in pins and keep not in session.known.pins else []
+    meanwhile = [Pinned(text) for text in session.known.pins if text not in pins]
+    return (*asked, bill.paid(compacted), *meanwhile)
+
+
+class Told(Struct, frozen=True):
+    """What a summary is to be made of, as it was when the compaction began."""
+
+    plan: Plan
+    messages: tuple[Message, ...]
+    kept: tuple[Counted, ...]
+    summary: str
+    """Of what came before the messages."""
+    pins: tuple[str, ...]
+    keep: str
+    messages_before: int
+    tokens_before: int
+
+
+class Bill(Struct):
+    """What summaries have cost, also those that came to nothing."""
+
+    budget: Budget | None = None
+    """What they are paid out of, where that is limited."""
+    usage: Usage = Usage()
+    cost: float | None = None
+    model: str = ""
+
+    def reserve(self, request: ModelRequest, model: Model) -> Spend:
+        """Set aside what an answer may cost; raises UsageError when that is more than is left."""
+        sent = estimate_tokens(request.system) + sum(map(estimate_message, request.messages))
+        reserved = replace(most_spent(sent, request.max_output_tokens, model.price), turns=0)
+        if self.budget is not None and (level := self.budget.reserve(reserved)):
+            used = f"{level.used:g} of {level.limit:g} used"
+            raise UsageError(f"the summary may need more than is left of the {level.kind} limit: {used}")
+        return reserved
+
+    def settle(self, reserved: Spend, usage: Usage, model: Model) -> None:
+        """Pay for an answer, or for none."""
+        cost = cost_of(usage, model.price) or 0.0
+        if self.budget is not None:
+            self.budget.settle(reserved, Spend(tokens=usage.context, cost=cost))
+        if usage != Usage():
+            self._add(usage, model)
+
+    def _add(self, usage: Usage, model: Model) -> None:
+        price = cost_of(usage, model.price)
+        before = self.cost if self.model else 0.0
+        self.cost = None if before is None or price is None else before + price
+        self.usage += usage
+        self.model = model.ref
+
+    def paid(self, compacted: Compacted) -> Compacted:
+        """Say what a compaction has cost."""
+        return replace(compacted, model=self.model, usage=self.usage, cost=self.cost)
+
+    def failed(self, error: str) -> CompactionFailed:
+        """Say that it came to nothing, and what that has cost."""
+        return CompactionFailed(error, self.usage, self.cost)
+
+
+def _tell(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> Told:
+    before = session.transcript.compacted
+    summary, said_before = (before.summary, before.corrections) if before is not None else ("", ())
+    fallen = planned.carried.fallen[: len(said_before)]
+    old = session.messages[: planned.first_kept]
+    return Told(
+        planned,
+        (
+            *(user_message(text) for text in fallen),
+            *(item.message for item in old if item.kind != "summary"),
+        ),
+        tuple(session.messages[planned.first_kept :]),
+        summary,
+        pins,
+        keep,
+        len(session.messages),
+        sum(item.tokens for item in session.messages),
+    )
+
+
+async def _compacted(setup: Setup, backend: Backend, told: Told, summary: str) -> Compacted:
+    carried = told.plan.carried
+    can_recall = any(spec.name == RECALL_TOOL for spec in setup.dispatcher.specs)
+    message = compose(summary, carried, can_recall=can_recall)
+    [tokens] = await backend.count(message.text)
+    tokens += MESSAGE_FRAME_TOKENS
+    return Compacted(
+        message,
+        len(told.kept),
+        tokens,
+        told.messages_before,
+        len(told.kept) + 1,
+        told.tokens_before,
+        tokens + sum(item.tokens for item in told.kept),
+        summary=summary,
+        corrections=carried.corrections,
+        left_out=carried.left_out,
+    )
+
+
+# ---------------------------------------------------------------------------- the summary
+
+
+async def _summarise(engine: Engine, setup: Setup, backend: Backend, told: Told, bill: Bill) -> str:
+    """Ask the small model, then the run's own; raises the error of the last."""
+    small = setup.agent.small_model
+    if small and small != backend.model.ref:
+        with suppress(BridleError):  # the other one may do better
+            return await _write(engine, *await engine.models.resolve(small), told, bill)
+    return await _write(engine, backend.provider, backend.model, told, bill)
+
+
+async def _write(engine: Engine, provider: Provider, model: Model, told: Told, bill: Bill) -> str:
+    instruction = await asyncio.to_thread(INSTRUCTION_FILE.read_text, "utf-8")
+    most_output = max(2 * told.plan.most_tokens, LEAST_OUTPUT_TOKENS)
+    most_output = min(most_output, model.max_output_tokens, model.window_tokens // OUTPUT_SHARE)
+    asked = ModelRequest(model.name, instruction, (), max_output_tokens=most_output)
+    fixed = _question(told, told.summary, "", model.window_tokens)
+    taken = estimate_tokens(instruction + fixed) + most_output + told.plan.most_tokens
+    part_tokens = int((model.window_tokens - taken) * WINDOW_MARGIN)
+    for halving in range(HALVINGS + 1):
+        try:
+            return await _write_parts(
+                engine, Writer(provider, model, asked, bill), told, part_tokens >> halving
+            )
+        except ProviderError as error:
+            if error.kind != "context_length_exceeded" or halving == HALVINGS:
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+class Writer(Struct, frozen=True):
+    """A model that sums up, and what it is asked with every part."""
+
+    provider: Provider
+    model: Model
+    asked: ModelRequest
+    bill: Bill
+
+    async def answer(self, question: str) -> str:
+        """Return what the model writes; raises ProviderError, also when that is nothing, and UsageError."""
+        request = replace(self.asked, messages=(user_message(question),))
+        reserved, usage = self.bill.reserve(request, self.model), Usage()
+        try:
+            async with aclosing(self.provider.stream(request)) as stream:
+                async for item in stream:
+                    if isinstance(item, ModelReply):
+                        usage = item.usage
+                        if text := mended(item.message).text.strip():
+                            return text
+                        raise ProviderError("the summary is empty", kind="empty_reply")
+        finally:
+            self.bill.settle(reserved, usage, self.model)
+        raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
+
+
+async def _write_parts(engine: Engine, writer: Writer, told: Told, part_tokens: int) -> str:
+    """Sum up part by part, each time with the summary so far."""
+    summary = told.summary
+    for part in await asyncio.to_thread(retell, told.messages, part_tokens):
+        question = _question(told, summary, part, writer.model.window_tokens)
+        try:
+            answer = await writer.answer(question)
+        except ProviderError as error:
+            if error.kind not in RETRYABLE_KINDS or (error.retry_after_s or 0.0) > MAX_WAIT_S:
+                raise
+            delay_s = engine.retry.delay_s(0, engine.chance.jitter(), error.retry_after_s)
+            await asyncio.sleep(min(delay_s, MAX_WAIT_S))
+            answer = await writer.answer(question)
+        summary = cut_at_paragraph(answer, told.plan.most_tokens)
+    if not summary:
+        raise ProviderError("there are no words to sum up", kind="empty_reply")
+    return summary
+
+
+def _question(told: Told, summary: str, part: str, window_tokens: int) -> str:
+    words = told.plan.most_tokens * 3 // 4
+    pins = shorten("\n\n".join(told.pins), window_tokens // PINS_SHARE)
+    blocks = [
+        summary and f"The summary of what came before:\n<summary>\n{summary}\n</summary>",
+        pins and f"Pinned, and kept beside your summary:\n<pinned>\n{pins}\n</pinned>",
+        f"The record:\n<record>\n{part}\n</record>",
+        told.keep
+        and f"The user asks that this is not left out: {shorten(told.keep, window_tokens // PINS_SHARE)}",
+        f"Write the summary now, in at most {words:,} words.",
+    ]
+    return "\n\n".join(filter(None, blocks))

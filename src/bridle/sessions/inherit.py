@@ -1,0 +1,185 @@
+"""What a sub-agent gets from its parent: messages, and rules, mode, tools and limits as bounds.
+
+A child can do nothing that its parent cannot. The parent's rules and mode hold for it; where the agent it
+is made from would allow more, that must be asked for; its tools are among its parent's.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.agent import Agent
+from bridle.core.budget import Limits, Share
+from bridle.core.child import ChildOrder
+from bridle.core.context import Counted, estimate_message
+from bridle.core.errors import ToolError
+from bridle.core.permission import SHELL_TOOL, Mode, Rule
+from bridle.core.protocol import RunOptions
+from bridle.core.session import RunState
+from bridle.sessions.setup import Setup
+
+STRICTEST: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
+SPAWNING_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel")
+
+
+class Copy(Struct, frozen=True):
+    """A second folder with the same files."""
+
+    of: str
+    path: str
+    cwd: str
+    """The working directory in it."""
+
+
+# ---------------------------------------------------------------------------- messages
+
+
+def inherited_messages(order: ChildOrder, messages: Sequence[Counted]) -> list[Counted]:
+    """Return the messages a child begins with: whole exchanges, the first of them the user's."""
+    past = list(messages)
+    while past and past[-1].message.calls:
+        past.pop()  # the turn that starts the child has no results yet
+    match order.inherited:
+        case "nothing":
+            return []
+        case "full_history":
+            return past
+        case "last_turns":
+            return _last_turns(past, order.amount)
+        case "summary":
+            return _newest(past, order.amount)
+
+
+def _last_turns(past: list[Counted], turns: int) -> list[Counted]:
+    starts = [place for place, item in enumerate(past) if item.message.role == "assistant"]
+    if turns <= 0 or not starts:
+        return []
+    return _led_by_user(past, starts[max(0, len(starts) - turns)])
+
+
+def _newest(past: list[Counted], tokens: int) -> list[Counted]:
+    """Return the longest end of the conversation that fits, by four characters for each token."""
+    sizes = [estimate_message(item.message) for item in past]
+    asked: list[int] = []  # what leads to each message, in tokens
+    for item, size in zip(past, sizes, strict=True):
+        asked.append(size if item.message.role == "user" else asked[-1] if asked else 0)
+    taken, first = 0, len(past)
+    for start in range(len(past) - 1, -1, -1):
+        taken += sizes[start]
+        role = past[start].message.role
+        if taken + (0 if role == "user" else asked[start]) > tokens:
+            break
+        if role != "tool":  # a result goes with its call
+            first = start
+    return _led_by_user(past, first) if first < len(past) else []
+
+
+def _led_by_user(past: list[Counted], start: int) -> list[Counted]:
+    """Return the messages from a place on, with the user's message before them that they answer."""
+    if past[start].message.role == "user":
+        return past[start:]
+    asked = next((item for item in reversed(past[:start]) if item.message.role == "user"), None)
+    return past[start:] if asked is None else [asked, *past[start:]]
+
+
+# ---------------------------------------------------------------------------- bounds
+
+
+def child_options(
+    order: ChildOrder,
+    run: RunState,
+    setup: Setup,
+    agent: Agent,
+    granted: tuple[str, ...],
+    *,
+    limits: Limits,
+    without: tuple[str, ...],
+    may_spawn: bool,
+) -> RunOptions:
+    """Return how a child runs; raises ToolError for tools that its parent does not have."""
+    rules = setup.rules_with(granted)
+    same_agent = not order.agent
+    left_out = [*run.options.without_tools, *order.without_tools, *without]
+    left_out += () if may_spawn else SPAWNING_TOOLS
+    return RunOptions(
+        model=order.model or (run.model if same_agent else agent.model),
+        mode=stricter(setup.mode, setup.mode if same_agent else agent.mode),
+        allow=_texts(rules, "allow"),
+        ask=_texts(rules, "ask") + (() if same_agent else _beyond(agent.rules, rules)),
+        deny=_texts(rules, "deny"),
+        limits=limits,
+        params=run.options.params if same_agent and not order.model else {},
+        code=run.options.code if same_agent else None,
+        approve_each=run.options.approve_each,
+        env=setup.env,
+        system=order.system or (run.options.system if same_agent else None),
+        tools=_tools(order, run, setup),
+        without_tools=tuple(dict.fromkeys(left_out)),
+        hooks=run.options.hooks,
+    )
+
+
+def stricter(one: Mode, other: Mode) -> Mode:
+    """Return the mode that allows less."""
+    return min(one, other, key=STRICTEST.index)
+
+
+def bounded_share(share: Share, agent: Agent, max_tokens: int | None) -> Share:
+    """Return a share that obeys the agent's own limits, and the usual one where the order says nothing."""
+    own, wanted = agent.limits, share.limits
+    if wanted.tokens is None and share.policy == "remaining":
+        wanted = replace(wanted, tokens=max_tokens)
+    tightest: dict[str, Any] = {}
+    for name in own.__struct_fields__:
+        amounts = [limit for limit in (getattr(own, name), getattr(wanted, name)) if limit is not None]
+        if share.policy != "fixed" or getattr(wanted, name) is not None:  # or the agent's would be set aside
+            tightest[name] = min(amounts, default=None)
+    return replace(share, limits=Limits(**tightest))
+
+
+def rules_elsewhere(rules: Sequence[Rule], cwd: str, copy: Copy) -> list[Rule]:
+    """Return rules against paths as they read in a copy of the folder, so that they hold there and here."""
+    against = [
+        rule
+        for rule in rules
+        if rule.action != "allow"
+        and rule.pattern
+        and rule.tool != SHELL_TOOL
+        and not rule.pattern.startswith("domain:")
+    ]
+    patterns = [_elsewhere(rule.pattern, cwd, copy) for rule in against]
+    return [replace(rule, pattern=text) for rule, text in zip(against, patterns, strict=True) if text]
+
+
+def _elsewhere(pattern: str, cwd: str, copy: Copy) -> str:
+    """Return what a pattern reads in the copy; empty where it holds as it is."""
+    if not pattern.startswith("/"):
+        return f"{cwd.rstrip('/')}/{pattern}"
+    if not pattern.startswith(f"{copy.of}/"):
+        return ""
+    return (copy.path + pattern[len(copy.of) :]).removeprefix(f"{copy.cwd}/")
+
+
+def _texts(rules: Sequence[Rule], action: str) -> tuple[str, ...]:
+    """Return the parent's rules, all of them: in another folder the child's agent may have others."""
+    return tuple(dict.fromkeys(str(rule) for rule in rules if rule.action == action))
+
+
+def _beyond(own: Sequence[Rule], rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Return what the child's agent allows and its parent does not: it is asked for, as an ask rule wins."""
+    general = {rule.tool for rule in rules if rule.action == "allow" and not rule.pattern}
+    return tuple(
+        str(rule) for rule in own if rule.action == "allow" and rule not in rules and rule.tool not in general
+    )
+
+
+def _tools(order: ChildOrder, run: RunState, setup: Setup) -> tuple[str, ...] | None:
+    there = [spec.name for spec in setup.dispatcher.specs]
+    for name in (*(order.tools or ()), *order.without_tools):
+        if name not in there:
+            raise ToolError(f"no tool is named {name[:80]!r}", hint=f"the tools are {', '.join(there)}")
+    bounds = [run.options.tools, order.tools, setup.agent.tools if order.agent else None]
+    given = [set(names) for names in bounds if names is not None]
+    return tuple(name for name in there if all(name in names for names in given)) if given else None

@@ -1,0 +1,415 @@
+"""The model calls of a run: made to fit, paid for, screened by hooks, retried, recorded.
+
+```
+call ─▶ too long? ─▶ compact ─▶ call
+     ─▶ fits, is affordable ─▶ TurnStarted ─▶ pre_llm_request ─▶ stream ─▶ post_llm_response ─▶ record
+     ─▶ the vendor says it is too long ─▶ compact ─▶ call, once
+```
+"""
+
+import asyncio
+from contextlib import aclosing, suppress
+
+from msgspec.structs import replace
+
+from bridle.core.budget import Level, Spend, most_spent
+from bridle.core.codeact import read_reply
+from bridle.core.context import ContextUsage, Fitted, estimate_message
+from bridle.core.errors import BridleError, ProviderError
+from bridle.core.hook import (
+    ModelReplySeen,
+    ModelRequestSeen,
+)
+from bridle.core.loop import Backoff, BackoffEnded, Input, ModelFailed, Refused, Replied, SwitchModel
+from bridle.core.messages import Message, Text, Usage, with_unique_call_ids
+from bridle.core.model import ModelReply, ModelRequest, cost_of
+from bridle.core.ports import HookRound
+from bridle.core.protocol import (
+    BudgetExhausted,
+    CompactionFailed,
+    CompactionStarted,
+    CompactionTrigger,
+    Event,
+    ModelReplied,
+    ModelSwitched,
+    Notice,
+    ReplyLost,
+    Retrying,
+    TextDelta,
+    TurnStarted,
+)
+from bridle.core.recovery import cut_off_reply
+from bridle.core.surrogates import mended
+from bridle.sessions.compaction import CANCELLED, Bill, compact, due
+from bridle.sessions.kit import Happening, RunKit, refusal
+from bridle.sessions.screening import (
+    UNJUDGED,
+    length_of,
+    patched,
+    screened_message,
+    withheld,
+    without_calls,
+)
+from bridle.sessions.setup import Backend
+
+CHARS_PER_TOKEN = 4
+
+
+class Screened(Happening, frozen=True):
+    """Hooks were asked about a request or a reply."""
+
+    round: HookRound
+    reply: ModelReply | None = None
+
+
+class Switched(Happening, frozen=True):
+    """Another model is ready."""
+
+    backend: Backend
+    reason: str
+
+
+class Shortened(Happening, frozen=True):
+    """A compaction has ended, one way or the other."""
+
+    events: tuple[Event, ...]
+    failure: ModelFailed | None = None
+    """What made it necessary, where nothing else is left to try."""
+
+
+class CompactionWanted(Happening, frozen=True):
+    """Somebody asks for a compaction before the next call."""
+
+    keep: str
+
+
+class ModelCalls:
+    """Takes each turn of a run from the loop's wish to the recorded reply."""
+
+    def __init__(self, kit: RunKit) -> None:
+        self._kit = kit
+        self._turn = 0
+        self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
+        self._begun = 0
+        """How much of a reply has come: characters, whatever they are for."""
+        self._empty = Usage()
+        """What a reply has used that had nothing in it."""
+        self._reserved = Spend()
+        self._unpriced: set[str] = set()
+        self._shortened_at = -1
+        """The turn before which the conversation was last compacted."""
+        self._overflowed_at = -1
+        self.wanted: CompactionWanted | None = None
+        """A compaction that somebody asks for, and that has not begun."""
+        replied = kit.run.replied
+        self.context = ContextUsage(window=kit.backend.window.tokens) if replied is None else replied.context
+
+    def keep_cut_off(self) -> None:
+        """Record what was seen of a reply that did not come to its end, and what it used."""
+        kit, text = self._kit, self._streamed.decode()
+        if not text:
+            self.give_up()
+            return
+        usage, cost = self._lost()
+        kit.journal.stage(cut_off_reply(kit.run, text, usage, cost))
+        self._end_call(Spend(tokens=usage.context, cost=cost or 0.0, turns=1))
+
+    async def screen_cut_off(self, timeout_s: float | None) -> None:
+        """Let hooks see the same, before it is recorded as they leave it."""
+        hooks, text = self._kit.hooks, self._streamed.decode()
+        if not text or not hooks.listen_at("post_llm_response"):
+            return
+        message = withheld(UNJUDGED)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                seen = ModelReplySeen(text, (), "cancelled")
+                asked = await hooks.ask("post_llm_response", llm_response=seen)
+            self._kit.journal.stage(*asked.events)
+            message = screened_message(Message("assistant", (Text(text),)), asked.outcome)
+        self._streamed = bytearray(message.text.encode())
+
+    # ------------------------------------------------------------------ the request
+
+    def call(self, turn: int) -> list[Input]:
+        """Line up the call of a turn, after a compaction if one is due."""
+        self._turn = turn
+        wanted, self.wanted = self.wanted, None
+        if wanted is not None:
+            if self._begin_compaction("manual", keep=wanted.keep):
+                return []
+            self._kit.journal.show(Notice("not compacted: there is nothing to compact yet"))
+        is_due = turn != self._shortened_at and self._kit.budget.exhausted(self._kit.now_s()) is None
+        if is_due and self._begin_compaction("automatic"):
+            return []
+        return self._send()
+
+    def want_compaction(self, wanted: CompactionWanted) -> None:
+        """Compact before the next call."""
+        self.wanted = wanted
+
+    def _send(self) -> list[Input]:
+        kit, backend = self._kit, self._kit.backend
+        try:
+            fitted = backend.fit(kit.journal.session.messages, kit.run.first_message)
+        except ProviderError as error:
+            failure = ModelFailed("context_length_exceeded", str(error))
+            return [] if self._shorten_after(failure) else [Refused("failed", str(error))]
+        most = self._reserve(fitted)
+        if isinstance(most, Refused):
+            return [most]
+        self.context = fitted.usage
+        if kit.run.turn != self._turn or kit.run.replied is not None:
+            kit.journal.stage(TurnStarted(kit.run.run_id, self._turn))
+        kit.later(self._stream(kit.setup.request(backend, fitted, most, extracting=kit.run.extracting)))
+        return []
+
+    def _reserve(self, fitted: Fitted) -> int | Refused:
+        """Set aside what the call may cost; returns the most tokens that its answer may have."""
+        kit, price = self._kit, self._kit.backend.model.price
+        self._warn_of_unknown_price()
+        sent, wanted = fitted.usage.total, kit.backend.model.max_output_tokens
+        most = kit.budget.affordable_output(sent, price, wanted) or 1
+        reserved = most_spent(sent, most, price)
+        if level := kit.budget.reserve(reserved):
+            return exhausted(kit, level, _needed(level, reserved, sent))
+        self._reserved = reserved
+        return most
+
+    def _warn_of_unknown_price(self) -> None:
+        """Say once of each model that a limit of cost does not hold for it."""
+        ref, price = self._kit.backend.model.ref, self._kit.backend.model.price
+        if price is None and ref not in self._unpriced and self._kit.budget.remaining_cost() is not None:
+            self._unpriced.add(ref)
+            self._kit.journal.show(
+                Notice(f"the price of {ref} is not known: the cost limit does not stop it")
+            )
+
+    async def _stream(self, request: ModelRequest) -> None:
+        try:
+            asked = await self._screen_request(request)
+            if asked is not None:
+                self._kit.settle_passage(passed=True)
+                reply = await self._receive(asked)
+                await self._screen_reply(reply)
+        except ProviderError as error:
+            failure = (error.kind, str(error), self._kit.engine.chance.jitter(), error.retry_after_s)
+            self._kit.post(ModelFailed(*failure))
+
+    async def _screen_request(self, request: ModelRequest) -> ModelRequest | None:
+        """Let hooks see a request and change it; None when one refuses it."""
+        hooks = self._kit.hooks
+        if not hooks.listen_at("pre_llm_request"):
+            return request
+        seen = ModelRequestSeen(
+            request.max_output_tokens,
+            len(request.messages),
+            request.params.get("temperature"),
+            request.params,
+        )
+        asked = await hooks.ask("pre_llm_request", llm_request=seen)
+        self._kit.post(Screened(asked))
+        return None if asked.outcome.deny is not None else patched(request, asked.outcome.patches)
+
+    async def _receive(self, request: ModelRequest) -> ModelReply:
+        show, streamed = self._kit.journal.show, self._streamed
+        is_held = self._kit.hooks.judge_at("post_llm_response")  # until it is let through
+        async with aclosing(self._kit.backend.provider.stream(request)) as stream:
+            async for item in stream:
+                if isinstance(item, ModelReply):
+                    if not item.message.parts:
+                        self._empty = item.usage
+                        raise ProviderError("the model answered nothing", kind="empty_reply")
+                    return item
+                item = mended(item)
+                self._begun += length_of(item)
+                if isinstance(item, TextDelta):
+                    streamed += item.text.encode()
+                if not is_held:
+                    show(item)
+        raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
+
+    async def _screen_reply(self, reply: ModelReply) -> None:
+        hooks = self._kit.hooks
+        if not hooks.listen_at("post_llm_response"):
+            self._kit.post(reply)
+            return
+        names = tuple(call.name for call in reply.message.calls)
+        seen = ModelReplySeen(reply.message.text, names, reply.stop_reason, reply.usage)
+        try:
+            asked = await hooks.ask("post_llm_response", llm_response=seen)
+        except asyncio.CancelledError:  # it is paid for, and nobody has let it through
+            self._kit.post(replace(reply, message=withheld(UNJUDGED)))
+            raise
+        self._kit.post(Screened(asked, reply))
+
+    # ------------------------------------------------------------------ the reply
+
+    def screened(self, screened: Screened) -> list[Input]:
+        """Record what hooks said of a request or a reply."""
+        self._kit.journal.stage(*screened.round.events)
+        deny, reply = screened.round.outcome.deny, screened.reply
+        if reply is None:
+            if deny is None:
+                return []
+            self.give_up()
+            return [Refused("denied", refusal(deny))]
+        message = screened_message(reply.message, screened.round.outcome)
+        if message.text and self._kit.hooks.judge_at("post_llm_response"):
+            self._kit.journal.show(TextDelta(message.text))
+        replied = self.record(replace(reply, message=message))
+        return replied if deny is None else [Refused("denied", refusal(deny))]
+
+    def record(self, reply: ModelReply) -> list[Input]:
+        """Record a reply and what it cost."""
+        kit = self._kit
+        used = kit.journal.session.transcript.call_ids
+        message = mended(reply.message)
+        if kit.setup.code:
+            message = read_reply(message, reply.stop_reason)
+        if kit.run.extracting:
+            message = without_calls(message)
+        message = with_unique_call_ids(message, used, self._turn)
+        cost = cost_of(reply.usage, kit.backend.model.price)
+        kit.journal.stage(
+            ModelReplied(
+                kit.run.run_id,
+                self._turn,
+                message,
+                reply.stop_reason,
+                reply.usage,
+                cost,
+                reply.usage.output or estimate_message(message),
+                self.context,
+            )
+        )
+        self._end_call(Spend(tokens=reply.usage.context, cost=cost or 0.0, turns=1))
+        return [Replied(message)]
+
+    def _end_call(self, actual: Spend) -> None:
+        """Turn what was set aside for the call into what it has used."""
+        self._kit.budget.settle(self._reserved, actual)
+        self._reserved = Spend()
+        self._streamed = bytearray()
+        self._begun, self._empty = 0, Usage()
+
+    # ------------------------------------------------------------------ when it fails
+
+    def failed(self, failure: ModelFailed) -> list[Input]:
+        """Shorten what was too long and try again, once a turn; all else is the loop's to decide."""
+        if failure.kind == "context_length_exceeded" and self._shorten_after(failure):
+            return []
+        return [failure]
+
+    def give_up(self) -> None:
+        """Settle a call that came to nothing, and record what it used if its answer had begun."""
+        kit = self._kit
+        usage, cost = self._lost()
+        if usage != Usage():
+            kit.journal.stage(ReplyLost(kit.run.run_id, self._turn, usage, cost))
+        self._end_call(Spend(tokens=usage.context, cost=cost or 0.0))
+
+    def _lost(self) -> tuple[Usage, float | None]:
+        """Return what an answer has used that is not there: vendors charge for what they have sent."""
+        usage = self._empty
+        if self._begun and usage == Usage():
+            usage = Usage(input=self.context.total, output=self._begun // CHARS_PER_TOKEN + 1)
+        return usage, cost_of(usage, self._kit.backend.model.price)
+
+    def announce_retry(self, action: Backoff) -> None:
+        """Record that the call is made again."""
+        self.give_up()
+        self._kit.journal.stage(
+            Retrying(
+                self._kit.run.run_id,
+                self._turn,
+                action.attempt,
+                self._kit.setup.policy.retry.max_retries,
+                action.failure.kind,
+                action.failure.message,
+                int(action.delay_s * 1000),
+            )
+        )
+
+    async def find_model(self, action: SwitchModel) -> None:
+        """Resolve the next of the agent's fallbacks."""
+        ref = self._kit.setup.agent.fallbacks[action.model - 1]
+        try:
+            backend = await self._kit.setup.find_backend(ref)
+        except BridleError as error:
+            self._kit.post(ModelFailed("unknown", f"{action.failure.message}; {ref}: {error}"))
+        else:
+            self._kit.post(Switched(backend, action.failure.message))
+
+    def switch(self, switched: Switched) -> list[Input]:
+        """Go on with another model."""
+        kit = self._kit
+        kit.backend = switched.backend
+        kit.journal.stage(
+            ModelSwitched(kit.run.run_id, self._turn, switched.backend.model.ref, switched.reason)
+        )
+        return [BackoffEnded()]
+
+    # ------------------------------------------------------------------ compaction
+
+    def _shorten_after(self, failure: ModelFailed) -> bool:
+        if self._overflowed_at == self._turn:
+            return False
+        self._overflowed_at = self._turn
+        self.give_up()
+        return self._begin_compaction("overflow", failure=failure)
+
+    def _begin_compaction(
+        self, trigger: CompactionTrigger, *, keep: str = "", failure: ModelFailed | None = None
+    ) -> bool:
+        kit = self._kit
+        policy = kit.engine.compaction
+        last = self._shortened_at
+        started = due(
+            kit.journal.session, kit.backend, policy, trigger=trigger, turn=self._turn, last_turn=last
+        )
+        if started is None:
+            return False
+        self._shortened_at = self._turn
+        kit.journal.stage(started)
+        kit.later(self._compact(started, keep, failure))
+        return True
+
+    async def _compact(self, started: CompactionStarted, keep: str, failure: ModelFailed | None) -> None:
+        kit, bill = self._kit, Bill(self._kit.budget)
+        session, trigger = kit.journal.session, started.trigger
+        try:
+            events = await compact(
+                kit.engine, kit.setup, kit.backend, session, trigger=trigger, bill=bill, keep=keep
+            )
+        except asyncio.CancelledError:
+            kit.post(Shortened((bill.failed(CANCELLED),), failure))
+            raise
+        kit.post(Shortened(events, failure))
+
+    def shortened(self, shortened: Shortened, *, is_late: bool) -> list[Input]:
+        """Record how a compaction ended, and make the call that waits for it unless the run is over."""
+        kit = self._kit
+        kit.journal.stage(*shortened.events)
+        if kit.engine.memory is not None:
+            kit.engine.memory.note(kit.journal.id, kit.setup.cwd)
+        has_failed = any(isinstance(event, CompactionFailed) for event in shortened.events)
+        if has_failed and shortened.failure is not None:
+            return [shortened.failure]
+        return [] if is_late else self._send()
+
+
+def exhausted(kit: RunKit, level: Level, needed: str = "") -> Refused:
+    """Record which limit is reached, and end the run by it."""
+    kit.journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
+    used = f"{level.used:g} of {level.limit:g} used"
+    reason = f"{needed} ({used})" if needed else f"the {level.kind} limit is reached: {used}"
+    return Refused("budget_exhausted", reason)
+
+
+def _needed(level: Level, reserved: Spend, sent: int) -> str:
+    """Say why a call cannot be paid for, where that is more than a limit which is used up."""
+    if level.used >= level.limit:
+        return ""
+    if level.kind == "cost":
+        return f"the next turn may cost ${reserved.cost:.4g}, more than is left"
+    return f"the next turn needs about {sent:,} tokens, more than are left"

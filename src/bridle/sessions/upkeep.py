@@ -1,0 +1,83 @@
+"""What is done to a session while no run is active in it, by whoever holds its claim."""
+
+import asyncio
+
+from bridle.core.errors import UsageError
+from bridle.core.ports import Keeper
+from bridle.core.protocol import Checkpoint, Rewind
+from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
+from bridle.core.session import RunState
+from bridle.core.turns import changed_files
+from bridle.sessions.children import Family
+from bridle.sessions.compaction import CANCELLED, Bill, compact, due
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import Journal
+from bridle.sessions.rewind import rewind
+from bridle.sessions.setup import Setup
+
+
+class Upkeep:
+    """Goes back, compacts, and records what nobody else has recorded."""
+
+    def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
+        self._engine = engine
+        self._family = family
+        self._journal = journal
+
+    async def close_cut_off(self) -> None:
+        """End a run that its process did not, if there is one, and the sub-agents it had."""
+        if self._journal.session.run is not None:
+            await self._family.end_orphans(self._journal, goes_on=False)
+            self.close(self._journal.session.run, "the process ended during the run")
+
+    def close(self, run: RunState, reason: str) -> None:
+        """End a run that nobody drives any more, with a result for each of its calls."""
+        self._journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
+        self._journal.stage(Checkpoint(self._journal.session.known))
+        self._journal.stage(end_of(run, "failed", "", reason))
+
+    async def record_late_changes(self) -> None:
+        """Record what a background job has changed since the last call, or a call that a crash cut off."""
+        keeper = self._keeper()
+        if keeper is None:
+            return
+        known = self._journal.session.changes  # a crash may have come before their confirmation
+        is_over = self._engine.is_at_rest(self._journal.id)
+        found = await asyncio.to_thread(keeper.collect, is_over=is_over)
+        await self._journal.record(*changed_files([change for change in found if change not in known]))
+        await asyncio.to_thread(keeper.confirm)
+
+    async def rewind(self, command: Rewind) -> None:
+        """Go back to how things were."""
+        await self.close_cut_off()
+        await self.record_late_changes()
+        engine, journal = self._engine, self._journal
+        keeper, is_over = self._keeper(), engine.is_at_rest(journal.id)
+        done = await rewind(journal.id, command, engine.store, keeper, is_over=is_over)
+        await journal.record(*done)
+        if keeper is not None:
+            await asyncio.to_thread(keeper.confirm)
+        await journal.reload()
+
+    async def compact(self, setup: Setup, keep: str) -> None:
+        """Put a summary in the place of what was said; raises UsageError when that would change nothing."""
+        await self.close_cut_off()
+        await self._journal.flush()
+        engine, session, backend = self._engine, self._journal.session, setup.backend
+        started = due(session, backend, engine.compaction, trigger="manual", turn=0, last_turn=-1)
+        if started is None:
+            raise UsageError(f"session {self._journal.id} has nothing to compact yet")
+        await self._journal.record_whole(started)
+        bill = Bill()
+        try:
+            done = await compact(engine, setup, backend, session, trigger="manual", bill=bill, keep=keep)
+        except asyncio.CancelledError:
+            await self._journal.record_whole(bill.failed(CANCELLED))
+            raise
+        await self._journal.record_whole(*done)
+
+    def _keeper(self) -> Keeper | None:
+        revisions = self._engine.revisions
+        if revisions is None:
+            return None
+        return revisions.keeper(self._journal.id, self._journal.session.known.created.cwd)

@@ -1,0 +1,204 @@
+"""`bridle comms`: who we are and whom we trust, a message to a peer, and an agent that answers peers."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from msgspec import Struct, json
+
+from bridle.app import open_comms
+from bridle.comms.address import check_name, parse_address
+from bridle.comms.hub import Listening
+from bridle.comms.identity import parse_peer_id
+from bridle.comms.trust import Peer
+from bridle.config.settings import Settings, load_settings
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, ConfigError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import Prompt, RunOptions
+from bridle.surfaces.cli.approve import Approver, open_approver
+from bridle.surfaces.cli.find import find_session, working_directory
+from bridle.surfaces.cli.follow import Follower
+from bridle.surfaces.cli.options import options_in, rule_texts
+from bridle.surfaces.cli.run import report
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.live import TextView
+from bridle.surfaces.terminal import Console
+
+HEADINGS = ("PEER", "PEER ID", "ADDRESS")
+
+
+class Id(Struct, frozen=True):
+    """What `comms id --json` prints."""
+
+    peer_id: str
+    address: str
+
+
+def show_id(args: argparse.Namespace, console: Console) -> int:
+    """Print who we are, and where we listen; makes a key at the first time."""
+    comms = open_comms(_settings(console))
+    shown = Id(asyncio.run(comms.identity()).peer_id, str(comms.address))
+    if args.json:
+        console.out.json(json.encode(shown))
+    else:
+        console.out.line(f"{shown.peer_id} {shown.address}")
+    return 0
+
+
+def trust(args: argparse.Namespace, console: Console) -> int:
+    """Trust a peer from now on."""
+    peer = Peer(check_name(args.name), parse_peer_id(args.peer_id), parse_address(args.address))
+    open_comms(_settings(console)).trust.add(peer)
+    console.done(f"{peer.name} is trusted")
+    return 0
+
+
+def untrust(args: argparse.Namespace, console: Console) -> int:
+    """Trust a peer no longer."""
+    name = check_name(args.name)
+    if not open_comms(_settings(console)).trust.remove(name):
+        raise ConfigError(f"no peer is named {name}", hint="bridle comms peers")
+    console.done(f"{name} is not trusted any more")
+    return 0
+
+
+def list_peers(args: argparse.Namespace, console: Console) -> int:
+    """List the peers that are trusted."""
+    peers = asyncio.run(open_comms(_settings(console)).peers())
+    if args.json:
+        console.out.json(json.format(json.encode(peers), indent=2))
+    elif peers:
+        write_table(console.out, HEADINGS, [(peer.name, peer.peer_id, peer.address) for peer in peers])
+    else:
+        console.err.line("no peer is trusted yet")
+        console.hint("bridle comms trust NAME PEER_ID ADDRESS")
+    return 0
+
+
+def send(args: argparse.Namespace, console: Console) -> int:
+    """Send a message, and wait until it has arrived."""
+    asyncio.run(open_comms(_settings(console)).send(args.name, " ".join(args.text)))
+    console.done(f"{args.name} has it")
+    return 0
+
+
+def listen(args: argparse.Namespace, console: Console) -> int:
+    """Let an agent answer what peers send, until one of them or the user ends it."""
+    if args.limit < 1:
+        raise UsageError("--limit must be at least 1")
+    cwd = working_directory()
+    options = RunOptions(
+        model=args.model,
+        mode=args.mode,
+        allow=rule_texts("allow", args.allow),
+        ask=rule_texts("ask", args.ask),
+        deny=rule_texts("deny", args.deny),
+    )
+    host = Host(console, args, options_in(options, cwd, console.environ), cwd)
+    try:
+        return asyncio.run(host.run())
+    finally:
+        host.close()
+
+
+# ---------------------------------------------------------------------------- the host
+
+
+class Host:
+    """Turns what peers send into prompts, one after the other."""
+
+    def __init__(self, console: Console, args: argparse.Namespace, options: RunOptions, cwd: str) -> None:
+        self._console = console
+        self._args = args
+        self._options = options
+        self._cwd = cwd
+        self._sessions: dict[str, SessionId] = {}
+        self._service: Door | None = None
+        self._approver: Approver | None = None if args.no_run else open_approver(console.environ)
+        self._left = args.limit
+        self._ended = asyncio.Event()
+        self._was_cancelled = False
+
+    async def run(self) -> int:
+        """Listen until it is enough; returns the exit code."""
+        comms = open_comms(_settings(self._console))
+        if not self._args.no_run:
+            self._service = self._open_service()
+        try:
+            if self._args.session is not None and self._service is not None:
+                sessions = await self._service.list(archived=True)
+                self._sessions[""] = find_session(sessions, self._args.session).id
+            async with comms.listening(self.deliver, host=True) as opened:
+                self._console.err.line(f"listening at {opened.address}")
+                self._console.err.flush()
+                await self._until_over(opened)
+        finally:
+            if self._service is not None:
+                await self._service.aclose()
+        return 130 if self._was_cancelled else 0
+
+    async def deliver(self, text: str, peer: str) -> bool:
+        """Print what a peer has sent, and let the agent act on it."""
+        if self._ended.is_set():
+            return False
+        self._console.out.data(f"{text}\n")
+        self._console.out.flush()
+        if self._service is not None:
+            try:
+                await self._answer(self._service, text, peer)
+            except BridleError as error:
+                self._console.fail(error.message, error.hint)
+        self._left -= 1
+        if not self._left:
+            self._ended.set()
+        return True
+
+    def close(self) -> None:
+        """Let go of the terminal."""
+        if self._approver is not None:
+            self._approver.close()
+
+    async def _answer(self, service: Door, text: str, peer: str) -> None:
+        session = self._sessions.get("") or self._sessions.get(peer)
+        if session is None:
+            agent = self._args.agent or ""
+            session = await service.create(cwd=self._cwd, agent=agent, title=f"peer {peer}")
+            self._sessions[peer] = session
+        last_seq = (await service.read(session)).seq
+        view = TextView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)
+        command = Prompt(user_message(text), self._options, if_busy="reject")
+        result = await Follower(service, session, view, self._approver).run(command, last_seq)
+        report(self._console, result)
+        if result.outcome == "cancelled":
+            self._was_cancelled = True
+            self._ended.set()
+
+    async def _until_over(self, opened: Listening) -> None:
+        waits = [asyncio.create_task(event.wait()) for event in (opened.dismissed, self._ended)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    def _open_service(self) -> Door:
+        """Make an engine of our own, whose agents can answer."""
+        from bridle.app import open_service
+        from bridle.surfaces.cli.models import weights_notice
+
+        mode = _settings(self._console).comms.mode
+        flags = {"comms.mode": "unix" if mode == "off" else mode}
+        settings = load_settings(self._console.environ, Path(self._cwd), flags)
+        for warning in settings.warnings:
+            self._console.warn(warning)
+        return open_service(settings, self._console.environ, weights_notice(self._console))
+
+
+# ---------------------------------------------------------------------------- details
+
+
+def _settings(console: Console) -> Settings:
+    """Return the user's own settings: a key and trust belong to no project."""
+    return load_settings(console.environ, Path("/"))

@@ -1,0 +1,83 @@
+"""`bridle session compact` and `pin`: a summary in the place of what was said, and what it must not lose."""
+
+import argparse
+from collections.abc import Sequence
+
+from msgspec import json
+
+from bridle.core.compaction import check_pin
+from bridle.core.door import Door
+from bridle.core.errors import SessionError, UsageError
+from bridle.core.protocol import Compact, Compacted, CompactionFailed, Pin
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.cli.serving import with_session
+from bridle.surfaces.render import short_id
+from bridle.surfaces.spoken import describe_note
+from bridle.surfaces.terminal import Console, one_line, visible
+
+
+def compact(args: argparse.Namespace, console: Console) -> int:
+    """Put a summary in the place of what was said, now or before the next turn of an active run."""
+
+    async def change(service: Door, session: SessionSummary) -> None:
+        if args.keep:
+            check_pin((), args.keep)
+        await service.submit(session.id, Compact(args.keep))
+        records = await service.records(session.id, after=session.last_seq)
+        ends = [record.event for record in records if isinstance(record.event, Compacted | CompactionFailed)]
+        if not ends:
+            console.done(f"session {short_id(session.id)} is running: it is compacted before its next turn")
+        elif isinstance(ends[-1], CompactionFailed):
+            raise SessionError(
+                f"session {short_id(session.id)} is as it was: {ends[-1].error}",
+                hint="try it again, or with another model",
+            )
+        else:
+            console.done(f"session {short_id(session.id)} {describe_note(ends[-1])}")
+
+    return with_session(args.session, console, change)
+
+
+def pin(args: argparse.Namespace, console: Console) -> int:
+    """Keep a text word for word through every compaction, or no longer; or list what is kept."""
+    if [args.text is not None, args.list, args.remove is not None].count(True) != 1:
+        raise UsageError("say what to pin", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
+
+    async def change(service: Door, session: SessionSummary) -> None:
+        pins = (await service.read(session.id)).known.pins
+        if args.list:
+            _write(console, pins, as_json=args.json)
+        elif args.remove is not None:
+            text = _found(pins, args.remove)
+            await service.submit(session.id, Pin(text, pinned=False))
+            console.done(f"session {short_id(session.id)}: no longer pinned: {one_line(text)}")
+        else:
+            check_pin(pins, args.text)
+            await service.submit(session.id, Pin(args.text))
+            console.done(
+                f"session {short_id(session.id)}: pinned, and told to the model with your next message"
+            )
+
+    return with_session(args.session, console, change)
+
+
+def _found(pins: Sequence[str], wanted: str) -> str:
+    """Return the pin that is meant: the text itself, or how it alone begins; raises UsageError."""
+    found = [text for text in pins if text == wanted] or [text for text in pins if text.startswith(wanted)]
+    if len(found) == 1 and wanted:
+        return found[0]
+    problem = (
+        f'{len(found)} pinned texts begin with "{one_line(wanted)}"' if found else "no such text is pinned"
+    )
+    raise UsageError(problem, hint="bridle session pin SESSION --list")
+
+
+def _write(console: Console, pins: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        console.out.json(json.format(json.encode(pins), indent=2))
+        return
+    for number, text in enumerate(pins):
+        if number and ("\n" in text or "\n" in pins[number - 1]):
+            console.out.line()
+        for line in text.split("\n"):
+            console.out.line(visible(line))

@@ -1,0 +1,193 @@
+"""`bridle memory`: what past sessions said about something, what memory holds, making it anew, forgetting."""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import json
+
+from bridle.app import memory_in, open_store
+from bridle.config.settings import load_settings
+from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Recalled
+from bridle.surfaces.cli.confirm import confirmed
+from bridle.surfaces.cli.find import find_id, working_directory
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.render import count, short_id
+from bridle.surfaces.terminal import Console, Screen, one_line, pad, visible
+
+if TYPE_CHECKING:
+    from bridle.memory.local import LocalMemory, MemoryStats
+
+MAX_LIMIT = 20
+BAR_CELLS = 30
+LABEL_WIDTH = 15
+MEGABYTE = 1_000_000
+PROJECT_HEADINGS = ("SESSIONS", "PASSAGES", "VECTORS", "INDEX", "PROJECT")
+
+
+def search(args: argparse.Namespace, console: Console) -> int:
+    """Print the passages of this project that fit some words."""
+    if not 0 <= args.limit <= MAX_LIMIT:
+        raise UsageError(f"--limit is a whole number from 0 to {MAX_LIMIT}, not {args.limit}")
+
+    async def work(memory: "LocalMemory") -> None:
+        found = await memory.search(" ".join(args.query), cwd=working_directory(), limit=args.limit)
+        if args.json:
+            console.out.json(json.format(json.encode([_view(passage) for passage in found]), indent=2))
+        else:
+            for index, passage in enumerate(found):
+                _write_passage(console.out, passage, is_first=not index)
+            if not found:
+                console.err.line("nothing fits")
+
+    return _with_memory(console, work)
+
+
+def stats(args: argparse.Namespace, console: Console) -> int:
+    """Show what memory holds, and what it does not hold yet."""
+
+    async def work(memory: "LocalMemory") -> None:
+        held = await memory.stats()
+        if args.json:
+            console.out.json(json.format(json.encode(held), indent=2))
+        else:
+            _write_stats(console.out, held)
+
+    return _with_memory(console, work)
+
+
+def rebuild(args: argparse.Namespace, console: Console) -> int:
+    """Make memory anew from the stored sessions."""
+    bar = _Bar(console.err)
+
+    async def work(memory: "LocalMemory") -> None:
+        try:
+            await memory.rebuild(bar)
+        finally:
+            bar.end()
+        held = await memory.stats()
+        console.out.line(f"{count(held.passages, 'passage')} of {count(held.sessions, 'session')}")
+
+    return _with_memory(console, work)
+
+
+def forget(args: argparse.Namespace, console: Console) -> int:
+    """Drop what memory holds of a session, a project or everything, after asking."""
+
+    async def work(memory: "LocalMemory") -> None:
+        sessions = await _meant(args, memory)
+        if not sessions:
+            console.err.line("there is nothing to forget")
+            return
+        what = f"session {sessions[0]}" if args.session else count(len(sessions), "session")
+        words = f"{'--project' if args.project else '--all' if args.all else sessions[0]} --yes"
+        hint = f"bridle memory forget {words}"
+        question = f"forget what was said in {what}?"
+        if not args.yes and not confirmed(console, question, without="forgetting needs a yes", hint=hint):
+            console.err.line("nothing was forgotten")
+            return
+        await memory.forget_all(sessions)
+        console.done(f"{what} {'is' if len(sessions) == 1 else 'are'} forgotten")
+
+    return _with_memory(console, work)
+
+
+async def _meant(args: argparse.Namespace, memory: "LocalMemory") -> list[SessionId]:
+    if args.session:
+        return [find_id(dict.fromkeys(await memory.sessions(), ""), args.session)]
+    return await memory.sessions(working_directory() if args.project else None)
+
+
+def _with_memory(console: Console, work: "Callable[[LocalMemory], Awaitable[None]]") -> int:
+    """Open memory, do something with it, and say what a person should know about it."""
+    settings = load_settings(console.environ, Path(working_directory()))
+
+    async def run() -> None:
+        store = open_store(settings)
+        memory = memory_in(settings, console.environ, store)
+        try:
+            if memory is None:
+                raise UsageError(
+                    "memory is off", hint="set memory.enabled, and a store.backend that keeps sessions"
+                )
+            await work(memory)
+        finally:
+            if memory is not None:
+                for notice in memory.notices:
+                    console.warn(notice)
+                with suppress(BridleError):
+                    await memory.aclose()
+            await store.aclose()
+
+    asyncio.run(run())
+    return 0
+
+
+class _Bar:
+    """Shows how far a rebuild is, where a line can be wiped again."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._is_drawn = False
+
+    def __call__(self, phase: str, done: int, whole: int) -> None:
+        """Draw how many of how many are done."""
+        if self._screen.erases:
+            bar = "█" * int(BAR_CELLS * min(1.0, done / max(1, whole)))
+            self._screen.write(f"\r\x1b[K{phase:<8} {bar:░<{BAR_CELLS}} {done:,} of {whole:,}")
+            self._screen.flush()
+            self._is_drawn = True
+
+    def end(self) -> None:
+        """Wipe the bar."""
+        if self._is_drawn:
+            self._screen.write("\r\x1b[K")
+            self._screen.flush()
+
+
+def _view(passage: Recalled) -> dict[str, object]:
+    return {
+        "content": passage.text,
+        "score": passage.score,
+        "session_id": passage.session,
+        "turn": passage.turn,
+        "seq": passage.seq,
+        "role": passage.role,
+        "when": datetime.fromtimestamp(passage.at / 1000, UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _write_passage(screen: Screen, passage: Recalled, *, is_first: bool) -> None:
+    if not is_first:
+        screen.line()
+    when = datetime.fromtimestamp(passage.at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    place = f"{when}  session {short_id(passage.session)}  turn {passage.turn}  {passage.role}"
+    screen.line(f"{screen.paint('name', f'{passage.score:.2f}')}  {screen.paint('detail', place)}")
+    for line in passage.text.split("\n"):
+        screen.line(f"  {visible(line)}".rstrip())
+
+
+def _write_stats(screen: Screen, held: "MemoryStats") -> None:
+    left = [count(held.left_sessions, "session")] if held.left_sessions else []
+    left += [f"the vectors of {count(held.left_vectors, 'passage')}"] if held.left_vectors else []
+    for label, text in (
+        ("passages", f"{held.passages:,}"),
+        ("sessions", f"{held.sessions:,}"),
+        ("size", f"{held.size_bytes / MEGABYTE:.1f} MB"),
+        ("embedder", held.embedder or "none: searched by keywords only"),
+        ("not yet in it", " and ".join(left) or "nothing"),
+    ):
+        screen.line(f"{screen.paint('detail', pad(label, LABEL_WIDTH))}{one_line(text)}")
+    if held.projects:
+        screen.line()
+        rows = [
+            (f"{one.sessions:,}", f"{one.passages:,}", f"{one.vectors:,}", one.index, one.root)
+            for one in held.projects
+        ]
+        write_table(screen, PROJECT_HEADINGS, rows)

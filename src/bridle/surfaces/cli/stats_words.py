@@ -1,0 +1,27 @@
+"""The words of `bridle stats`; nothing is done here."""
+
+from bridle.surfaces.cli.words import Commands, add_command, with_json, with_session
+
+STATS_EXAMPLES = """\
+examples:
+  bridle stats --since 7d
+  bridle stats 019a8536-2b7c                   one session and its sub-agents
+"""
+
+
+def add_stats(commands: Commands) -> None:
+    """Add the command about what was used."""
+    stats = add_command(
+        commands,
+        "stats",
+        "stats:stats",
+        "show what was used, and by whom",
+        description="Show what was used, and by whom: models, agents, tools, hooks and days.",
+        epilog=STATS_EXAMPLES,
+    )
+    with_session(
+        stats, nargs="?", default=None, help="only this session and its sub-agents (default: all sessions)"
+    )
+    stats.add_argument("--all", action="store_true", help="archived sessions too")
+    stats.add_argument("--since", metavar="TIME", help="only what happened in the last, such as 7d or 12h")
+    with_json(stats)

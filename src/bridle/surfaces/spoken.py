@@ -1,0 +1,44 @@
+"""What was said in a session as people see it: all of it, whatever a compaction took from the model."""
+
+from collections.abc import Sequence
+
+from bridle.core.messages import Message
+from bridle.core.protocol import Compacted, CompactionFailed, OutputsCleared, Pinned, Record
+from bridle.core.transcript import Transcript, is_spoken, live
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import one_line
+
+Note = Compacted | CompactionFailed | OutputsCleared | Pinned
+
+
+def spoken(records: Sequence[Record]) -> list[Message | Note]:
+    """Return the messages that still count, with notes about the model's window between them."""
+    transcript = Transcript()
+    items: list[Message | Note] = []
+    for record in live(records).records:
+        event = record.event
+        if is_spoken(event):
+            transcript.apply(event)
+            items += [counted.message for counted in transcript.messages]
+            transcript.messages.clear()
+        if isinstance(event, Note) and not (isinstance(event, Compacted) and is_spoken(event)):
+            items.append(event)
+    return items
+
+
+def describe_note(note: Note) -> str:
+    """Say on one line what became of the model's window."""
+    match note:
+        case Compacted():
+            left_out = f", without {'; '.join(note.left_out)}" if note.left_out else ""
+            return one_line(
+                f"compacted: {note.messages_before:,} messages to {note.messages_after:,}, "
+                f"{note.tokens_before:,} tokens to {note.tokens_after:,}{left_out}"
+            )
+        case CompactionFailed():
+            return one_line(f"not compacted: {note.error}")
+        case OutputsCleared():
+            saved = note.tokens_before - note.tokens_after
+            return f"cleared for the model: {count(len(note.call_ids), 'old output')}, {saved:,} tokens"
+        case Pinned():
+            return one_line(f"{'pinned' if note.pinned else 'no longer pinned'}: {note.text}")

@@ -1,0 +1,231 @@
+"""The tools that start a sub-agent, which knows nothing but its prompt, or the conversation so far."""
+
+import math
+import re
+from typing import Any
+
+from msgspec.json import encode
+
+from bridle.core.budget import Limits, Share
+from bridle.core.child import ChildOrder, ChildView, Inherited
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.agents.words import children_of, end_line
+from bridle.tools.common import description, flag_arg, text_arg
+from bridle.tools.paths import printable
+
+MAX_AMOUNT = 10**9
+
+_CONTEXT = re.compile(r"(full_history)|(last_turns|summary):([0-9]{1,9})")
+_POLICY = re.compile(r"(equal|remaining)|proportional:([0-9.]{1,20})/([0-9.]{1,20})|fixed:([0-9]{1,12})")
+
+
+class AgentSpawn:
+    """Starts a sub-agent that knows nothing but its prompt."""
+
+    parallel = True
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("agent_spawn", description("agents/agent_spawn"), _SPAWN_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing: what the sub-agent does is judged when it does it."""
+        return _access("agent_spawn", args)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show the task."""
+        return text_arg(args, "prompt")
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the sub-agent's answer, or in the background only who it is."""
+        order = ChildOrder(
+            prompt=_prompt(args),
+            agent=_text(args, "agent"),
+            model=_text(args, "model"),
+            system=_text(args, "system_prompt"),
+            share=Share(limits=_limits(args.get("budget") or {})),
+            background=flag_arg(args, "background"),
+            worktree=args.get("isolation") == "worktree",
+            call_id=context.call_id,
+            **_tool_access(args),
+        )
+        return await _start(order, context)
+
+
+class AgentFork:
+    """Starts a sub-agent that knows the conversation so far, or a part of it."""
+
+    parallel = True
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec("agent_fork", description("agents/agent_fork"), _FORK_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Touch nothing: what the sub-agent does is judged when it does it."""
+        return _access("agent_fork", args)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show the task."""
+        return text_arg(args, "prompt")
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the sub-agent's answer, or in the background only who it is."""
+        inherited, amount = read_context(_text(args, "context"))
+        order = ChildOrder(
+            prompt=_prompt(args),
+            inherited=inherited,
+            amount=amount,
+            model=_text(args, "model"),
+            share=read_policy(_text(args, "budget_policy")),
+            background=flag_arg(args, "background"),
+            call_id=context.call_id,
+            **_tool_access(args),
+        )
+        return await _start(order, context)
+
+
+def read_context(text: str) -> tuple[Inherited, int]:
+    """Understand how much of the conversation is meant; raises ToolError."""
+    match = _CONTEXT.fullmatch(text.strip() or "full_history")
+    if match is None or match[3] == "0":
+        raise ToolError(
+            f'"context" cannot be {text[:80]!r}', hint='use "full_history", "last_turns:3" or "summary:2000"'
+        )
+    if match[1]:
+        return "full_history", 0
+    return ("last_turns" if match[2] == "last_turns" else "summary"), int(match[3])
+
+
+def read_policy(text: str) -> Share:
+    """Understand which part of the budget is meant; raises ToolError."""
+    match = _POLICY.fullmatch(text.strip() or "remaining")
+    try:
+        if match is None:
+            raise ValueError
+        if match[4]:
+            return Share("fixed", limits=Limits(tokens=int(match[4])))
+        if match[1]:
+            return Share("equal" if match[1] == "equal" else "remaining")
+        weight, weights = float(match[2]), float(match[3])
+        if not 0 < weight <= weights < math.inf:
+            raise ValueError
+        return Share("proportional", weight=weight, weights=weights)
+    except ValueError:
+        raise ToolError(
+            f'"budget_policy" cannot be {text[:80]!r}',
+            hint='use "equal", "remaining", "proportional:1/3" or "fixed:20000" (tokens)',
+        ) from None
+
+
+def _access(tool: str, args: dict[str, Any]) -> Access:
+    profile = _text(args, "agent")
+    subjects = (Subject("text", printable(profile)),) if profile else ()
+    return Access(tool, "read", subjects, once=True)
+
+
+async def _start(order: ChildOrder, context: ToolContext) -> ToolOutput:
+    children = children_of(context)
+    view = await children.start(order)
+    if order.background:
+        return ToolOutput(_begun(view, order))
+    view = await children.wait(view.id)
+    said = "\n\n".join(filter(None, (view.error, view.text, end_line(view))))
+    return ToolOutput(said, is_error=view.stage != "completed")
+
+
+def _begun(view: ChildView, order: ChildOrder) -> str:
+    told: dict[str, Any] = {"agent_id": view.id, "name": view.name, "state": view.stage, "model": view.model}
+    if order.inherited != "nothing":
+        told["messages_inherited"] = view.inherited
+    return encode(told).decode()
+
+
+# ---------------------------------------------------------------------------- arguments
+
+
+def _prompt(args: dict[str, Any]) -> str:
+    prompt = text_arg(args, "prompt")
+    if not prompt.strip():
+        raise ToolError("the prompt is empty", hint="say what the sub-agent is to do")
+    return prompt
+
+
+def _text(args: dict[str, Any], key: str) -> str:
+    return text_arg(args, key).strip() if args.get(key) is not None else ""
+
+
+def _tool_access(args: dict[str, Any]) -> dict[str, Any]:
+    access = args.get("tool_access") or {}
+    policy, tools = access.get("policy", "inherit"), tuple(access.get("tools", ()))
+    if policy == "inherit":
+        return {}
+    if policy == "allow_list":
+        return {"tools": tools}
+    return {"without_tools": tools}
+
+
+def _limits(budget: dict[str, Any]) -> Limits:
+    for name, amount in budget.items():
+        if not 0 < amount <= MAX_AMOUNT:
+            raise ToolError(f'"budget.{name}" must be more than 0 and at most {MAX_AMOUNT:,}')
+    return Limits(
+        tokens=budget.get("max_tokens"),
+        tool_calls=budget.get("max_tool_calls"),
+        cost=budget.get("max_cost"),
+        turns=budget.get("max_turns"),
+    )
+
+
+# ---------------------------------------------------------------------------- what the model sees
+
+_STRING: dict[str, Any] = {"type": "string"}
+_TOOL_ACCESS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "policy": {"type": "string", "enum": ["inherit", "allow_list", "deny_list"]},
+        "tools": {"type": "array", "items": _STRING},
+    },
+    "required": ["policy"],
+}
+_SPAWN_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "prompt": {"type": "string", "minLength": 1},
+        "agent": _STRING,
+        "model": _STRING,
+        "system_prompt": _STRING,
+        "tool_access": _TOOL_ACCESS,
+        "budget": {
+            "type": "object",
+            "properties": {
+                "max_tokens": {"type": "integer"},
+                "max_turns": {"type": "integer"},
+                "max_tool_calls": {"type": "integer"},
+                "max_cost": {"type": "number"},
+            },
+        },
+        "background": {"type": "boolean"},
+        "isolation": {"type": "string", "enum": ["none", "worktree"]},
+    },
+    "required": ["prompt"],
+}
+_FORK_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "prompt": {"type": "string", "minLength": 1},
+        "context": {"type": "string", "pattern": "^(full_history|last_turns:[0-9]+|summary:[0-9]+)$"},
+        "model": _STRING,
+        "tool_access": _TOOL_ACCESS,
+        "budget_policy": {
+            "type": "string",
+            "pattern": "^(remaining|equal|proportional:[0-9.]+/[0-9.]+|fixed:[0-9]+)$",
+        },
+        "background": {"type": "boolean"},
+    },
+    "required": ["prompt"],
+}

@@ -1,0 +1,29 @@
+"""What the tools of sub-agents say of one."""
+
+from bridle.core.child import Children, ChildView
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext
+
+
+def children_of(context: ToolContext) -> Children:
+    """Return the run's sub-agents; raises ToolError where there can be none."""
+    if context.children is None:
+        raise ToolError("there can be no sub-agents here", hint="do the work yourself")
+    return context.children
+
+
+def find(children: Children, wanted: str) -> ChildView:
+    """Return the sub-agent of a name or id; raises ToolError with those there are."""
+    views = children.views()
+    found = next((view for view in views if wanted.strip() in (view.id, view.name)), None)
+    if found is None:
+        names = ", ".join(view.name for view in views)
+        there = f"there are {names}" if names else "none was started"
+        raise ToolError(f"no sub-agent is named {wanted[:80]!r}", hint=there)
+    return found
+
+
+def end_line(view: ChildView) -> str:
+    """Say on one line how a sub-agent ended and what it used."""
+    turns = f"{view.turns} turn{'s' * (view.turns != 1)}"
+    return f"[{view.name} {view.id}: {view.stage}, {turns}, {view.usage.context:,} tokens]"
