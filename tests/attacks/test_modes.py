@@ -27,6 +27,13 @@ CALLS: dict[str, dict[str, Any]] = {
     "ask_user": {"question": "who?"},
     "datetime": {},
     "wait": {"seconds": 0.01},
+    "memory_search": {"query": "x"},
+    "agent_spawn": {"prompt": "look"},
+    "agent_fork": {"prompt": "look"},
+    "agent_status": {"agent_id": "agent-1"},
+    "agent_list": {},
+    "agent_cancel": {"agent_id": "agent-1"},
+    "send_message": {"to": "main", "text": "x"},
 }
 
 #                ask      plan     accept-edits  yolo
@@ -50,6 +57,13 @@ EXPECTED = {
     "ask_user": ("allow", "allow", "allow", "allow"),
     "datetime": ("allow", "allow", "allow", "allow"),
     "wait": ("allow", "allow", "allow", "allow"),
+    "memory_search": ("allow", "allow", "allow", "allow"),
+    "agent_spawn": ("allow", "allow", "allow", "allow"),
+    "agent_fork": ("allow", "allow", "allow", "allow"),
+    "agent_status": ("allow", "allow", "allow", "allow"),
+    "agent_list": ("allow", "allow", "allow", "allow"),
+    "agent_cancel": ("allow", "allow", "allow", "allow"),
+    "send_message": ("allow", "allow", "allow", "allow"),
 }
 MODES: tuple[Mode, ...] = ("ask", "plan", "accept-edits", "yolo")
 

@@ -9,8 +9,8 @@ When a run ends the next queued prompt starts by itself, unless the user stopped
 """
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import TypeGuard
 
 from msgspec.structs import replace
@@ -56,13 +56,11 @@ from bridle.sessions.engine import Engine
 from bridle.sessions.intake import check_command, options_after_cut, prompt_tokens
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup, set_up
-from bridle.sessions.titles import write_title
+from bridle.sessions.titles import Titling
 from bridle.sessions.upkeep import Upkeep
 
 INBOX = 64
 CLOSE_TIMEOUT_S = 5.0  # a tool that will not be cancelled cannot hold up the end for longer
-TITLE_TIMEOUT_S = 30.0
-TITLE_GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
 
 
 class Actor:
@@ -77,7 +75,7 @@ class Actor:
         self._driver: Driver | None = None
         self._starting = asyncio.Lock()  # invariant: one run or one change at a time takes the claim
         self._running: asyncio.Task[None] | None = None
-        self._titling: asyncio.Task[None] | None = None
+        self._titling = Titling(engine.models, journal)
         self._compacting: asyncio.Task[None] | None = None
         self._is_closing = False
         self._used_s = engine.clock.monotonic_s()
@@ -105,7 +103,7 @@ class Actor:
     @property
     def idle_s(self) -> float:
         """Return for how long nothing has happened to the session; 0 while something does."""
-        is_used = self.is_busy or self._untaken > 0 or self._titling is not None
+        is_used = self.is_busy or self._untaken > 0 or self._titling.is_active
         is_used = is_used or _is_active(self._compacting)
         is_used = is_used or not self._engine.is_at_rest(self.journal.id)
         return 0.0 if is_used else self._engine.clock.monotonic_s() - self._used_s
@@ -122,11 +120,8 @@ class Actor:
             if self.is_busy:
                 return
             with suppress(SessionBusy, StoreError):  # then only what is recorded can be shown
-                await self._claim()
-                try:
+                async with self._held():
                     await self._upkeep.record_late_changes()
-                finally:
-                    self._engine.claims.release(self.journal.id)
 
     async def submit(self, command: Command) -> Receipt:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
@@ -163,9 +158,7 @@ class Actor:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
-        if (titling := self._titling) is not None:
-            await asyncio.wait([titling], timeout=TITLE_GRACE_S)
-            titling.cancel()
+        await self._titling.aclose()
         for tool in self._engine.tools:
             if offers(tool, SessionTool):
                 with suppress(BridleError, OSError):  # the other sessions are to be closed all the same
@@ -266,11 +259,8 @@ class Actor:
             if self._driver is not None:
                 self._driver.compact(command.keep)
                 return self._receipt()
-            await self._claim()
-            try:
+            async with self._held():
                 await self._upkeep.compact(await self._set_up(RunOptions()), command.keep)
-            finally:
-                self._engine.claims.release(self.journal.id)
         return self._receipt()
 
     def _cancel_compaction(self) -> bool:
@@ -293,22 +283,16 @@ class Actor:
             if self.is_busy:
                 await self.journal.record(event)
                 return self._receipt()
-            await self._claim()
-            try:
+            async with self._held():
                 await self.journal.record(event)
-            finally:
-                self._engine.claims.release(self.journal.id)
         return self._receipt()
 
     async def _rewind(self, command: Rewind) -> Receipt:
         async with self._starting:
             if self.is_busy:
                 raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
-            await self._claim()
-            try:
+            async with self._held():
                 await self._upkeep.rewind(command)
-            finally:
-                self._engine.claims.release(self.journal.id)
         return self._receipt()
 
     def _receipt(self, run_id: RunId | None = None, item_id: str | None = None) -> Receipt:
@@ -347,35 +331,9 @@ class Actor:
             raise
         receipt = self._receipt(run_id)
         driver = self._drive(setup)
-        if setup.agent.small_model and self._wants_title:
-            self._titling = asyncio.create_task(self._title(setup.agent.small_model, message, driver))
+        if setup.agent.small_model:
+            self._titling.begin(setup.agent.small_model, message, driver.is_let_through)
         return receipt
-
-    @property
-    def _wants_title(self) -> bool:
-        """Tell whether this is the first run of a session that nobody has named, and has a model."""
-        known = self.journal.session.known
-        return known.totals.runs == 1 and bool(known.model) and not known.created.title
-
-    async def _title(self, model: str, prompt: Message, driver: Driver) -> None:
-        """Let the small model name a new session, beside its first run; without luck nothing changes.
-
-        It is told the prompt, so not before limits and hooks have let that through to the run's own model.
-        """
-        title_before = self.journal.session.known.title
-        try:
-            if not await driver.is_let_through():
-                return
-            async with asyncio.timeout(TITLE_TIMEOUT_S):
-                titled = await write_title(self._engine.models, model, prompt)
-            if titled is not None:
-                title = self.journal.session.known.title
-                is_renamed = title != title_before  # by the user; what was used counts all the same
-                await self.journal.record(replace(titled, title=title) if is_renamed else titled)
-        except (BridleError, TimeoutError):
-            pass
-        finally:
-            self._titling = None
 
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
@@ -409,6 +367,15 @@ class Actor:
         except BaseException:
             self._engine.claims.release(self.journal.id)
             raise
+
+    @asynccontextmanager
+    async def _held(self) -> AsyncIterator[None]:
+        """Have the session to ourselves, and up to date, for something that is no run."""
+        await self._claim()
+        try:
+            yield
+        finally:
+            self._engine.claims.release(self.journal.id)
 
     async def _set_up(self, options: RunOptions) -> Setup:
         hooks = self._family.hooks_of(self.journal.id)

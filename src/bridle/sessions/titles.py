@@ -1,12 +1,18 @@
 """Titles: the small model names a session after its first prompt."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
+from bridle.core.errors import BridleError
 from bridle.core.messages import Message, Text
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.ports import Models
 from bridle.core.protocol import SessionTitled
 from bridle.core.summary import title_from
+from bridle.sessions.journal import Journal
 
 INSTRUCTION = (
     "Write a title for a conversation that begins with the text below. "
@@ -14,6 +20,51 @@ INSTRUCTION = (
 )
 MAX_PROMPT_CHARS = 2_000
 MAX_OUTPUT_TOKENS = 60
+TIMEOUT_S = 30.0
+GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
+
+
+class Titling:
+    """Names a session beside its first run; without luck nothing changes."""
+
+    def __init__(self, models: Models, journal: Journal) -> None:
+        self._models = models
+        self._journal = journal
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether a title is being written."""
+        return self._task is not None and not self._task.done()
+
+    def begin(self, ref: str, prompt: Message, is_let_through: Callable[[], Awaitable[bool]]) -> None:
+        """Ask a model for a title, if this is the first run of a session that nobody has named.
+
+        It is told the prompt, so not before limits and hooks have let that through to the run's own model.
+        """
+        known = self._journal.session.known
+        if known.totals.runs == 1 and known.model and not known.created.title:
+            self._task = asyncio.create_task(self._title(ref, prompt, is_let_through))
+
+    async def aclose(self) -> None:
+        """Give a title that is on its way a moment."""
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=GRACE_S)
+            self._task.cancel()
+
+    async def _title(self, ref: str, prompt: Message, is_let_through: Callable[[], Awaitable[bool]]) -> None:
+        title_before = self._journal.session.known.title
+        try:
+            if not await is_let_through():
+                return
+            async with asyncio.timeout(TIMEOUT_S):
+                titled = await write_title(self._models, ref, prompt)
+            if titled is not None:
+                title = self._journal.session.known.title
+                is_renamed = title != title_before  # by the user; what was used counts all the same
+                await self._journal.record(replace(titled, title=title) if is_renamed else titled)
+        except (BridleError, TimeoutError):
+            pass
 
 
 async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitled | None:

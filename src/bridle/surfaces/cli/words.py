@@ -1,6 +1,7 @@
 """What every part of the command line is made of: the parser, commands, groups and shared flags."""
 
 import argparse
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from bridle.core.errors import UsageError
@@ -25,6 +26,10 @@ class Parser(argparse.ArgumentParser):
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         return _Formatter(self.prog, max_help_position=30, width=self._width)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        with suppress(AttributeError):  # the stream was closed before we began; newer versions of Python know
+            super()._print_message(message, file)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing a usage block."""
