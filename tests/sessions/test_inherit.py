@@ -122,13 +122,13 @@ def test_rules_against_paths_are_read_from_elsewhere():
         parse_rule("deny", "web_fetch(domain:x.org)"),
         parse_rule("deny", "touch"),
         parse_rule("deny", "read_file(/home/me/keys/**)"),
-        parse_rule("ask", "read_file(/home/me/work/keys/**)"),
+        parse_rule("ask", "read_file(/home/me/site/keys/**)"),
     ]
 
-    copy = Copy("/home/me", "/trees/1", "/trees/1/work")
-    assert rules_elsewhere(rules, "/home/me/work", copy) == [
-        parse_rule("deny", "read_file(/home/me/work/secret/**)"),
-        parse_rule("ask", "edit_file(/home/me/work/*.md)"),
+    copy = Copy("/home/me", "/trees/1", "/trees/1/site")
+    assert rules_elsewhere(rules, "/home/me/site", copy) == [
+        parse_rule("deny", "read_file(/home/me/site/secret/**)"),
+        parse_rule("ask", "edit_file(/home/me/site/*.md)"),
         parse_rule("deny", "read_file(/trees/1/keys/**)"),
         parse_rule("ask", "read_file(keys/**)"),
     ]

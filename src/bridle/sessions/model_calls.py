@@ -16,10 +16,7 @@ from bridle.core.budget import Level, Spend, most_spent
 from bridle.core.codeact import read_reply
 from bridle.core.context import ContextUsage, Fitted, estimate_message
 from bridle.core.errors import BridleError, ProviderError
-from bridle.core.hook import (
-    ModelReplySeen,
-    ModelRequestSeen,
-)
+from bridle.core.hook import ModelReplySeen, ModelRequestSeen
 from bridle.core.loop import Backoff, BackoffEnded, Input, ModelFailed, Refused, Replied, SwitchModel
 from bridle.core.messages import Message, Text, Usage, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of

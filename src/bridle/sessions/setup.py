@@ -86,16 +86,7 @@ class Setup(Struct, frozen=True):
         self, backend: Backend, fitted: Fitted, max_output_tokens: int, *, extracting: bool = False
     ) -> ModelRequest:
         """Build the request of one turn; `extracting` asks for a value that fits the schema only."""
-        if extracting and self.extraction is not None:
-            return ModelRequest(
-                model=backend.model.name,
-                system=self.agent.prompt,
-                messages=as_text(fitted.messages) if self.code else fitted.messages,
-                max_output_tokens=max_output_tokens,
-                params={**self.params, **self.extraction.params},
-                output_schema=self.extraction.schema,
-            )
-        return ModelRequest(
+        request = ModelRequest(
             model=backend.model.name,
             system=self.agent.prompt,
             messages=as_text(fitted.messages) if self.code else fitted.messages,
@@ -103,6 +94,10 @@ class Setup(Struct, frozen=True):
             max_output_tokens=max_output_tokens,
             params=self.params,
         )
+        if not extracting or self.extraction is None:
+            return request
+        params = {**self.params, **self.extraction.params}
+        return replace(request, tools=(), params=params, output_schema=self.extraction.schema)
 
 
 async def set_up(
