@@ -10,22 +10,25 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint models-data packages proto
+.PHONY: demo test check bench format clean lint models-data node-packages packages proto
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-check: lint ## before every commit: format, lint, types, import contracts, quick tests
+check: lint node-packages ## before every commit: format, lint, types, import contracts, quick tests
 	$(PYTEST) -m "not slow" -q
 
-test: lint packages ## the same checks and every test
+test: lint packages node-packages ## the same checks and every test
 	@$(PYTEST); status=$$?; [ $$status -eq 1 ] || exit $$status; \
 	echo "what failed runs once more, alone: a fault fails again, a bound of time on a busy machine does not"; \
 	$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 3
 
 packages: ## what the tests need of the system: a sandbox
 	@bash scripts/system_packages.sh bwrap:bubblewrap
+
+node-packages: $(STAMP) ## what the tests need of Node.js: real servers to talk to
+	@bash scripts/node_packages.sh $(VENV) tests/node/package.json
 
 bench: $(STAMP) ## measure speed and memory
 	$(BIN)/python bench/run.py $(ARGS)
@@ -72,5 +75,5 @@ $(STAMP):
 	    echo "bridle: the packages could not be installed, see above" >&2; \
 	    echo "hint: the first run needs a package index; offline, point pip at a local one (pip config)" >&2; \
 	    exit 1; }; \
-	rm -f $(VENV)/.installed-*; \
+	rm -rf $(VENV)/.installed-* $(VENV)/plain; \
 	touch $@

@@ -24,6 +24,7 @@ MODULES = (
     "grpc_events",
     "memory",
     "hooks",
+    "tool_servers",
 )
 
 

@@ -1,7 +1,11 @@
 """What every test may use: repeatable examples and a private home."""
 
 import os
+import shutil
 import sys
+import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,11 +25,36 @@ def home(tmp_path: Path) -> Path:
     return path
 
 
+LANGUAGE_SERVERS = ("basedpyright", "clangd", "pyright", "ruff")
+
+
+@cache
+def plain_bin() -> Path:
+    """Return the programs beside this interpreter without its language servers: who wants them says so.
+
+    It is an environment of its own that shares its packages with this one; the sandbox shows it, unlike /tmp.
+    """
+    environment = Path(sys.prefix)
+    plain = environment / "plain"
+    if not plain.is_dir():
+        made = Path(tempfile.mkdtemp(prefix="plain-", dir=environment))
+        (made / "bin").mkdir()
+        for program in (environment / "bin").iterdir():
+            if not program.name.startswith(LANGUAGE_SERVERS):
+                (made / "bin" / program.name).symlink_to(program)
+        (made / "lib").symlink_to(environment / "lib")
+        shutil.copy(environment / "pyvenv.cfg", made / "pyvenv.cfg")
+        made.chmod(0o755)
+        with suppress(OSError):  # another process was quicker
+            made.rename(plain)
+    return plain / "bin"
+
+
 @pytest.fixture
 def env(home: Path) -> dict[str, str]:
     """Give the whole environment of a subprocess: this interpreter first on PATH, no keys, nobody's home."""
     return {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([str(plain_bin()), os.environ.get("PATH", os.defpath)]),
         "HOME": str(home.parent),
         "BRIDLE_HOME": str(home),
         "LANG": "C.UTF-8",

@@ -33,6 +33,7 @@ from bridle.core.tool import ToolSpec
 from bridle.sessions.dispatch import Checked, Dispatcher
 from bridle.tools.secrets import Masker, find_secrets
 from bridle.tools.toolbox import Toolbox
+from tests.tools.code.fake import FakeLanguages
 
 SESSION = SessionId("attacks")
 SECRET = "tOp-sEcRet-51c7e09b"
@@ -152,7 +153,7 @@ class Stage:
 
     def open_tools(self) -> list[Tool]:
         """Return the same tools anew, for sessions: they close theirs with themselves."""
-        made = open_tools(self.settings, self.environ, self._blobs, self.sandbox)
+        made = open_tools(self.settings, self.environ, self._blobs, self.sandbox, languages=FakeLanguages())
         return [self._replaced.get(tool.spec.name, tool) for tool in made]
 
     @property

@@ -15,6 +15,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "write_file": {"path": "new.txt", "content": "x"},
     "edit_file": {"path": "notes.txt", "old_str": "nothing", "new_str": "x"},
     "multi_edit": {"path": "notes.txt", "edits": [{"old_str": "nothing", "new_str": "x"}]},
+    "diagnostics": {"path": "src/main.py"},
+    "references": {"symbol": "main"},
+    "definition": {"symbol": "main"},
+    "symbols": {"query": "main"},
+    "call_hierarchy": {"symbol": "main", "direction": "incoming"},
+    "rename_symbol": {"symbol": "main", "new_name": "start"},
+    "replace_symbol": {"symbol": "main", "path": "src/main.py", "action": "delete"},
+    "code_action": {"path": "src/main.py", "line": 1, "action": "f1"},
     "bash": {"command": "make"},
     "python": {"code": "1 + 1"},
     "skill": {"name": "review"},
@@ -45,6 +53,14 @@ EXPECTED = {
     "write_file": ("ask", "deny", "allow", "allow"),
     "edit_file": ("ask", "deny", "allow", "allow"),
     "multi_edit": ("ask", "deny", "allow", "allow"),
+    "diagnostics": ("allow", "allow", "allow", "allow"),
+    "references": ("allow", "allow", "allow", "allow"),
+    "definition": ("allow", "allow", "allow", "allow"),
+    "symbols": ("allow", "allow", "allow", "allow"),
+    "call_hierarchy": ("allow", "allow", "allow", "allow"),
+    "rename_symbol": ("ask", "deny", "allow", "allow"),
+    "replace_symbol": ("ask", "deny", "allow", "allow"),
+    "code_action": ("ask", "deny", "allow", "allow"),
     "bash": ("ask", "deny", "ask", "allow"),
     "python": ("ask", "deny", "ask", "allow"),
     "skill": ("allow", "allow", "allow", "allow"),
@@ -88,7 +104,19 @@ async def test_a_tool_that_is_denied_is_denied_in_every_mode(stage: Stage, tool:
     assert stage.check(tool, CALLS[tool], rules("deny *"), mode).action == "deny"
 
 
-@pytest.mark.parametrize("tool", ["write_file", "edit_file", "multi_edit", "bash", "download"])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "write_file",
+        "edit_file",
+        "multi_edit",
+        "rename_symbol",
+        "replace_symbol",
+        "code_action",
+        "bash",
+        "download",
+    ],
+)
 async def test_no_allow_rule_changes_anything_in_plan_mode(stage: Stage, tool: str):
     assert stage.check(tool, CALLS[tool], rules(f"allow {tool}", "allow *"), "plan").action == "deny"
 
@@ -98,6 +126,10 @@ HOLDS_FOR: list[tuple[str, str, dict[str, Any]]] = [
     ("deny read_file(notes.txt)", "edit_file", CALLS["edit_file"]),
     ("deny read_file(notes.txt)", "multi_edit", CALLS["multi_edit"]),
     ("deny read_file(notes.txt)", "write_file", {"path": "notes.txt", "content": ""}),
+    ("deny read_file(src/**)", "diagnostics", CALLS["diagnostics"]),
+    ("deny read_file(src/**)", "replace_symbol", CALLS["replace_symbol"]),
+    ("deny edit_file(src/**)", "replace_symbol", CALLS["replace_symbol"]),
+    ("deny edit_file(src/**)", "code_action", CALLS["code_action"]),
     ("deny read_file(notes.txt)", "bash", {"command": "cat notes.txt"}),
     ("deny read_file(notes.txt)", "bash", {"command": "cat < notes.txt"}),
     ("deny read_file(notes.txt)", "bash", {"command": "cp notes.txt x"}),

@@ -18,8 +18,8 @@ from bridle.core.errors import ConfigError
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
 TOP_HINT = (
     "(hint: known here: model, agent, small_model, fallbacks, limits, warn_at, retry, rules, "
-    "sandbox, kernel, daemon, serve, grpc, hooks, compaction, memory, children, comms, store, tools, "
-    "providers, models)"
+    "sandbox, kernel, daemon, serve, grpc, hooks, compaction, memory, children, comms, mcp, lsp, "
+    "store, tools, providers, models)"
 )
 
 TEXT = """\
@@ -533,6 +533,15 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("comms.name", '"bridle"', "default"),
         Shown("comms.address", '""', "default"),
         Shown("comms.other_machines", "false", "default"),
+        Shown("mcp.wait", '"5s"', "default"),
+        Shown("mcp.share", "0.05", "default"),
+        Shown("mcp.idle", '"15m"', "default"),
+        Shown("mcp.servers", "{}", "default"),
+        Shown("lsp.enabled", "true", "default"),
+        Shown("lsp.wait", '"3s"', "default"),
+        Shown("lsp.sandbox", "true", "default"),
+        Shown("lsp.idle", '"15m"', "default"),
+        Shown("lsp.servers", "{}", "default"),
         Shown("store.backend", '"sqlite"', "default"),
         Shown("store.sync", '"normal"', "default"),
         Shown("tools.max_file_bytes", "10485760", "default"),

@@ -156,3 +156,31 @@ def test_an_address_that_comes_later_keeps_the_key_it_was_named_for():
     tree = provider({"api_key_env": "KEY"}, {"base_url": NEW}).tree["providers"]["x"]
 
     assert tree == {"api_key_env": "KEY", "base_url": NEW}
+
+
+def server(**entry: Any) -> dict[str, Any]:
+    return {"mcp": {"servers": {"a": entry}}}
+
+
+@pytest.mark.parametrize("key", ["command", "url"])
+def test_a_tool_server_replaces_one_of_its_name_as_a_whole(key: str):
+    merged = laid(server(command="x", env={"KEY": "secret"}), server(**{key: "y"}))
+
+    assert merged == Merged(server(**{key: "y"}), {("mcp", "servers", "a", key): (HIGH,)})
+
+
+def test_an_entry_that_is_no_server_by_itself_changes_the_one_below():
+    merged = laid(server(command="x", env={"KEY": "secret"}), server(enabled=False))
+
+    path = ("mcp", "servers", "a")
+    assert merged == Merged(
+        server(command="x", env={"KEY": "secret"}, enabled=False),
+        {(*path, "command"): (LOW,), (*path, "env", "KEY"): (LOW,), (*path, "enabled"): (HIGH,)},
+    )
+
+
+def test_a_layer_that_is_not_toml_knows_its_lines():
+    layer = Layer(HIGH, server(command="x"), "{", {("mcp", "servers", "a"): 7})
+
+    assert layer.place(("mcp", "servers", "a", "command")) == "/high:7"
+    assert layer.place(("mcp", "servers", "b")) == "/high:1"

@@ -16,6 +16,7 @@ from bridle.config.trust import (
 from bridle.core.permission import Mode
 
 PROVIDER = "a project may not decide where requests and keys go"
+SERVER = "a project may not start or reach servers of its own by itself"
 MODEL_FILE = "a project may not choose a model file"
 
 
@@ -38,6 +39,32 @@ def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Wi
         (
             {"rules": {"allow": ["bash"]}},
             [(("rules", "allow"), "a project may not allow anything by itself")],
+        ),
+        (
+            {
+                "mcp": {
+                    "wait": 1,
+                    "servers": {"a": {"command": "x"}, "b": {"enabled": True}, "c": {"enabled": False}},
+                }
+            },
+            [
+                (("mcp", "wait"), "a project may not decide how tool servers run"),
+                (("mcp", "servers", "a"), SERVER),
+                (("mcp", "servers", "b"), SERVER),
+            ],
+        ),
+        (
+            {"mcp": {"servers": {"c": {"enabled": False, "reads": ["*"]}}}},
+            [(("mcp", "servers", "c"), SERVER)],
+        ),
+        ({"lsp": {"enabled": False, "servers": {"a": {"enabled": False}}}}, []),
+        (
+            {"lsp": {"enabled": True, "sandbox": False, "servers": {"a": {"settings": {}}}}},
+            [
+                (("lsp", "enabled"), "a project may not decide how language servers run"),
+                (("lsp", "sandbox"), "a project may not decide how language servers run"),
+                (("lsp", "servers", "a"), "a project may not say which programs look at its code"),
+            ],
         ),
         (
             {"store": {"backend": "ephemeral"}},

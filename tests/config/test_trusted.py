@@ -9,7 +9,15 @@ import pytest
 from bridle.config.agents import load_agent
 from bridle.config.layers import Layer, Source
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import TrustRecord, fingerprint, read_record, set_trust, trust_state
+from bridle.config.trusted import (
+    TrustRecord,
+    fingerprint,
+    is_trusted,
+    read_record,
+    set_trust,
+    stamp,
+    trust_state,
+)
 from bridle.core.errors import ConfigError
 
 CHANGED = "(hint: the project has changed since you trusted it; bridle trust shows it again)"
@@ -177,3 +185,97 @@ def test_the_record_names_files_and_digests(home: Path, project: Path):
 
 def digest(project: Path, name: str) -> str:
     return hashlib.sha256((project / ".bridle" / name).read_bytes()).hexdigest()
+
+
+def test_tool_servers_and_their_programs_belong_to_a_project(home: Path):
+    project = home.parent / "tools"
+    (project / ".bridle").mkdir(parents=True)
+    for name in ("serve", "other", "third", "data.db"):
+        (project / name).write_text(name)
+    servers = {"a": {"command": "./serve", "args": ["data.db"]}, "b": {"command": "../outside"}}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    (project / ".bridle" / "mcp.json").write_text(json.dumps({"mcpServers": {"c": {"command": "./other"}}}))
+    (project / ".bridle" / "config.toml").write_text("mcp.servers.d.command = './third'\n")
+
+    files = fingerprint(project)
+
+    names = [".bridle/config.toml", ".bridle/mcp.json", ".mcp.json", "other", "serve", "third"]
+    assert sorted(files) == names
+
+
+def test_a_broken_file_of_servers_still_counts(home: Path):
+    project = home.parent / "tools"
+    project.mkdir()
+    (project / ".mcp.json").write_text("{")
+
+    assert list(fingerprint(project)) == [".mcp.json"]
+
+
+def test_a_project_without_files_can_be_trusted(home: Path):
+    project = home.parent / "bare"
+    project.mkdir()
+    before = is_trusted(home, project)
+    set_trust(home, str(project), fingerprint(project))
+    after = is_trusted(home, project)
+    (project / ".mcp.json").write_text("{}")
+
+    assert (before, after, is_trusted(home, project)) == (False, True, False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".mcp.json",
+        ".bridle/mcp.json",
+        ".bridle/config.toml",
+        ".bridle/agents/coder/config.toml",
+        ".bridle/agents/new/agent.md",
+        ".bridle/hooks/deep/run.sh",
+        "serve",
+    ],
+)
+def test_a_stamp_changes_with_every_file_that_trust_is_about(project: Path, name: str):
+    (project / "serve").write_text("one")
+    (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "./serve"}}}')
+    before = stamp(project), stamp(project)
+    file = project / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{file.read_text() if file.exists() else ''}\n")
+
+    assert before[0] == before[1] != stamp(project)
+
+
+def test_a_stamp_cannot_be_kept_by_setting_the_time(project: Path):
+    program = project / "serve"
+    program.write_text("one")
+    (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "./serve"}}}')
+    found, before = program.stat(), stamp(project)
+    program.write_text("two")
+    os.utime(program, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+    assert stamp(project) != before
+
+
+def test_a_program_whose_folder_begins_with_two_dots_lies_in_the_project(home: Path):
+    project = home.parent / "dots"
+    (project / "..bin").mkdir(parents=True)
+    (project / "..bin" / "serve").write_text("one")
+    (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "..bin/serve"}}}')
+
+    assert sorted(fingerprint(project)) == ["..bin/serve", ".mcp.json"]
+
+
+def test_a_program_may_be_a_link_to_one_of_the_system_and_is_another_when_the_link_changes(home: Path):
+    project = home.parent / "linked"
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (home.parent / "one").write_text("same")
+    (home.parent / "two").write_text("same")
+    (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": ".venv/bin/python"}}}')
+    link = project / ".venv" / "bin" / "python"
+    link.symlink_to(home.parent / "one")
+    set_trust(home, str(project), fingerprint(project))
+    before = is_trusted(home, project)
+    link.unlink()
+    link.symlink_to(home.parent / "two")
+
+    assert (before, is_trusted(home, project)) == (True, False)

@@ -12,6 +12,7 @@ from bridle.core.schema import (
     MAX_SCHEMA_DEPTH,
     OutputSchema,
     closed,
+    is_costly,
     is_deeper,
     map_parts,
     subschemas,
@@ -185,3 +186,64 @@ def test_a_value_within_itself_is_too_deep():
     value.append(value)
 
     assert is_deeper(value, 64)
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    """Return a schema each level of which is checked twice by the one above it."""
+    parts: dict[str, Any] = {
+        f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{levels}": {"type": "object"}}}
+
+
+def looking_again(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"allOf": [schema], "unevaluatedProperties": False}
+    return schema
+
+
+ANY_JSON = {
+    "additionalProperties": {"$ref": "#/$defs/value"},
+    "$defs": {
+        "value": {
+            "anyOf": [
+                {"type": ["string", "number", "boolean", "null"]},
+                {"type": "array", "items": {"$ref": "#/$defs/value"}},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/value"}},
+            ]
+        }
+    },
+}
+TREE = {"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "n": {"type": "integer"}}}
+TWICE = {"allOf": [{"additionalProperties": {"$ref": "#"}}, {"additionalProperties": {"$ref": "#"}}]}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"left": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "costly"),
+    [
+        ({}, {}, False),
+        (doubled(5), {}, False),
+        (doubled(40), {}, True),
+        (doubled(2000), {}, True),
+        (looking_again(4), {"a": 1}, False),
+        (looking_again(30), {"a": 1}, True),
+        (TREE, deep(50), False),
+        (ANY_JSON, deep(8), False),
+        (TWICE, deep(8), False),
+        (TWICE, deep(40), True),
+        (TREE, deep(100), True),
+        ({"$ref": "#"}, {}, True),
+        ({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#/properties/a"}}}, {"a": {"b": {}}}, False),
+        ({"$dynamicRef": "#x", "$defs": {"y": {"$dynamicAnchor": "x", "type": "object"}}}, {}, False),
+    ],
+)
+def test_what_would_take_forever_to_check_is_known_before(schema: dict[str, Any], value: Any, costly: bool):
+    assert is_costly(schema, value) is costly

@@ -13,7 +13,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec, SandboxKind
 from bridle.core.tool import ToolSpec
 from bridle.kernel.cell import CellResult
-from bridle.kernel.channel import Ends
+from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.settings import Owner
 from bridle.kernel.start import KernelSettings, Place, start_kernel
@@ -111,21 +111,21 @@ async def start_other(settings: KernelSettings, project: Path) -> AsyncIterator[
 
     async def start(*argv: str, specs: tuple[ToolSpec, ...] = (ECHO,), **more: Any) -> Kernel:
         room = SessionId(f"other-{len(kernels)}")
-        ends = Ends()
+        pipes = open_pipes()
         spec = ProcessSpec(
             argv=(PYTHON, "-S", *argv),
             cwd=str(project),
             env=settings.environ,
-            input=ends.input,
-            output=ends.output,
-            errors=ends.errors,
+            input=pipes.input,
+            output=pipes.output,
+            errors=pipes.errors,
             confined=False,
         )
         process = await sandbox.start(spec, room)
-        ends.close_theirs()
+        pipes.close_theirs()
         wanted = replace(settings, **more)
         let_go = lambda: sandbox.end_session(room)  # noqa: E731 - what a kernel is given
-        kernels.append(Kernel(process, ends, wanted, owner=Owner(), let_go=let_go))
+        kernels.append(Kernel(process, pipes, wanted, owner=Owner(), let_go=let_go))
         await kernels[-1].set_tools(specs)
         return kernels[-1]
 

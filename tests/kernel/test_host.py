@@ -16,7 +16,7 @@ import pytest
 from bridle.core.errors import ToolError
 from bridle.kernel import host
 from bridle.kernel.cell import CellResult
-from bridle.kernel.channel import MAX_UNREAD_BYTES, Ends
+from bridle.kernel.channel import MAX_UNREAD_BYTES, open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.settings import Owner
 from bridle.kernel.snapshot import TakenSnapshot
@@ -896,15 +896,15 @@ class Ghost:
 
 async def test_a_guest_that_closes_its_pipes_is_ended(settings: KernelSettings):
     """Where nobody else holds them open, we see it."""
-    ends = Ends()
+    pipes = open_pipes()
 
     async def let_go() -> None:
         pass
 
-    kernel = Kernel(Ghost(), ends, settings, owner=Owner(), let_go=let_go)
+    kernel = Kernel(Ghost(), pipes, settings, owner=Owner(), let_go=let_go)
     task = asyncio.create_task(kernel.run("", emit=lambda text: None, say=lambda text, kind: None))
     await asyncio.sleep(0)
-    ends.close_theirs()
+    pipes.close_theirs()
 
     assert await task == CellResult("", ended="died", why="it closed its pipes")
     await kernel.close()

@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,9 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import Rule
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import LocalSandbox
-from bridle.sandbox.cell import Program
+from bridle.sandbox.cell import Cell, Program, open_cell
 from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.proxy import Proxy
 from bridle.sandbox.syscalls import NUMBERS
 from tests.sandbox.conftest import SECRET, SESSION, Outcome, Run
 
@@ -817,6 +819,38 @@ async def test_a_cancelled_start_leaves_nothing(start: Start):
     await witness.wait()
 
     assert [pid for pid in family(launcher) if is_sleeper(pid) and not is_gone(pid)] == []
+
+
+async def test_a_start_that_is_cancelled_while_its_cell_is_built_leaves_no_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    built: list[Cell] = []
+    begun = asyncio.Event()
+
+    async def build(*args: Any) -> tuple[Cell, int | None]:
+        cell, door = await open_cell(*args)
+        built.append(cell)
+        return cell, door
+
+    async def open_slowly(proxy: Proxy, listener: socket.socket) -> None:
+        await opens(proxy, listener)
+        begun.set()
+        await asyncio.Event().wait()
+
+    opens = Proxy.open
+    monkeypatch.setattr("bridle.sandbox.local.open_cell", build)
+    monkeypatch.setattr(Proxy, "open", open_slowly)
+    sandbox = LocalSandbox(home="/nonexistent", kind="bubblewrap")
+    with open(os.devnull, "r+b") as null:
+        spec = ProcessSpec(("true",), str(tmp_path), {}, null.fileno(), writable=(str(tmp_path),))
+        starting = asyncio.create_task(sandbox.start(spec, SESSION))
+        await begun.wait()
+        starting.cancel()
+        await asyncio.wait([starting])
+
+    [cell] = built
+    assert not cell.is_open
+    assert cell._process.returncode is not None
 
 
 # ---------------------------------------------------------------------------- status

@@ -42,7 +42,8 @@ from bridle.core.protocol import (
 from bridle.core.session import Session, fold
 from bridle.core.transcript import CLEARED
 from bridle.sessions import compaction
-from bridle.sessions.compaction import Bill, compact, due
+from bridle.sessions.bill import Bill
+from bridle.sessions.compaction import compact, due
 from bridle.sessions.engine import Engine
 from bridle.sessions.setup import Setup, set_up
 from bridle.stores.ephemeral import EphemeralStore
@@ -746,7 +747,7 @@ async def test_a_summary_that_cannot_be_paid_for_is_not_asked_for():
     async with world(model, session, small=small, price=Price(10.0, 10.0)) as (engine, setup):
         [failed] = await compact(engine, setup, setup.backend, session, trigger="manual", bill=Bill(budget))
 
-    reason = "the summary may need more than is left of the cost limit: 0 of 0.001 used"
+    reason = "the answer may need more than is left of the cost limit: 0 of 0.001 used"
     assert failed == CompactionFailed(reason)
     assert (model.requests, small.requests) == ([], [])
     assert (budget.used, budget.reserved) == (Spend(), Spend())

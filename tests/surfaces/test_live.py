@@ -329,12 +329,18 @@ def test_nothing_but_the_answer_when_quiet():
         finished("ok", diff=DIFF),
         TodosChanged((Todo("x"),)),
         QuestionAsked(CALL, Question("Which?")),
-        Notice("careful"),
+        Notice("waiting for tool servers to start", is_wait=True),
         replied("Hi"),
         chatty=False,
     )
 
     assert (out, err) == ("Hi\n", "")
+
+
+def test_what_is_wrong_is_said_also_when_quiet():
+    out, err = shown(Notice("MCP server x failed:\n\x1b[2Jgone"), replied("Hi"), chatty=False)
+
+    assert (out, err) == ("Hi\n", "warning: MCP server x failed: \\x1b[2Jgone\n")
 
 
 def test_hostile_text_cannot_reach_the_status_lines():

@@ -39,6 +39,7 @@ def test_a_skill_takes_the_place_of_its_name(text: str, body: str):
         "/-x",
         "/" + "x" * 65,
         "/été",
+        "/mcp__server__prompt argument",
     ],
 )
 def test_any_other_prompt_is_left_alone(text: str):

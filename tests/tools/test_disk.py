@@ -28,6 +28,7 @@ from bridle.tools.disk import (
     open_file,
     open_folder,
     reason,
+    remove_file,
     replace_file,
     replacement,
     version_of,
@@ -663,3 +664,49 @@ def test_a_killed_write_leaves_the_old_or_the_new_file(cwd: Path):
         assert data == data[:7] * 200_000
         assert int(data[:7]) in (acknowledged[-1], acknowledged[-1] + 1)
     assert all(name == "f" or name.startswith(".bridle-") for name in names(cwd))
+
+
+# ---------------------------------------------------------------------------- removed
+
+
+def remove(cwd: Path, path: str, *, stop: threading.Event = GO, change: bytes = b"") -> list[str]:
+    """Remove a file, which somebody may change just before; returns what was kept."""
+    kept: list[str] = []
+
+    def keep(absolute: str) -> None:
+        kept.append(absolute)
+        if change:
+            (cwd / path).write_bytes(change)
+
+    place = resolve(str(cwd), path)
+    remove_file(place, stop=stop, expected=version_of((cwd / path).lstat()), keep=keep)
+    return kept
+
+
+def test_a_file_is_removed_after_it_was_kept(cwd: Path):
+    (cwd / "a").mkdir()
+    (cwd / "a/f").write_bytes(b"x")
+
+    kept = remove(cwd, "a/f")
+
+    assert (kept, names(cwd / "a")) == ([str(cwd / "a/f")], [])
+
+
+def test_a_file_that_is_another_one_by_now_is_not_removed(cwd: Path):
+    stop = threading.Event()
+    stop.set()
+    (cwd / "f").write_bytes(b"x")
+    (cwd / ".git").mkdir()
+    (cwd / ".git/f").write_bytes(b"x")
+    (cwd / "d").mkdir()
+
+    with pytest.raises(ToolError, match="was changed by somebody else just now"):
+        remove(cwd, "f", change=b"longer")
+    with pytest.raises(ToolError, match="stopped before f was changed"):
+        remove(cwd, "f", stop=stop)
+    with pytest.raises(ToolError, match="is protected"):
+        remove(cwd, ".git/f")
+    with pytest.raises(IsADirectoryError):
+        remove(cwd, "d")
+
+    assert (cwd / "f").read_bytes() == b"longer"

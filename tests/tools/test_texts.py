@@ -15,9 +15,13 @@ from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.config.agents import DEFAULT_PROMPT_FILE
 from bridle.config.settings import load_settings
 from bridle.core.tool import ToolSpec
+from bridle.tools.code import code_tools
 from bridle.tools.common import parameters
+from bridle.tools.tool_search import ToolCaller, ToolSearch
+from tests.tools.code.fake import FakeLanguages
 
 MAX_SPECS_BYTES = 9500
+MAX_CODE_SPECS_BYTES = 2250
 MAX_PROMPT_BYTES = 900
 MAX_LINE_CHARS = 400
 FOLDER = Path(bridle.tools.__file__).parent
@@ -38,8 +42,10 @@ def specs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ToolSpec]:
     home = tmp_path_factory.mktemp("home")
     environ = {"HOME": str(home), "BRIDLE_HOME": str(home / ".bridle"), "PATH": "/usr/bin:/bin"}
     settings = load_settings(environ, home)
-    tools = open_tools(settings, environ, open_blobs(settings), open_sandbox(settings))
-    return {tool.spec.name: tool.spec for tool in tools}
+    tools = open_tools(
+        settings, environ, open_blobs(settings), open_sandbox(settings), languages=FakeLanguages()
+    )
+    return {tool.spec.name: tool.spec for tool in (*tools, ToolSearch(()), ToolCaller())}
 
 
 def names_in(text: str) -> set[str]:
@@ -66,7 +72,13 @@ def words_of(spec: ToolSpec) -> set[str]:
 def test_all_specs_together_are_short(specs: dict[str, ToolSpec]):
     sizes = {name: len(encode(spec)) for name, spec in specs.items()}
 
-    assert sum(sizes.values()) - sizes["skill"] <= MAX_SPECS_BYTES, sizes  # which few sessions have
+    code = {tool.spec.name for tool in code_tools(FakeLanguages())}  # which need a language server
+    usual = {
+        name: size for name, size in sizes.items() if name not in code | {"skill", "tool_search", "tool_call"}
+    }
+
+    assert sum(usual.values()) <= MAX_SPECS_BYTES, usual
+    assert sum(sizes[name] for name in code) <= MAX_CODE_SPECS_BYTES, sizes
 
 
 def test_the_default_prompt_is_short():

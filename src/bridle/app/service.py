@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from bridle.app.comms import peer_tools
 from bridle.app.folders import agent_in, hooks_in, settings_in
+from bridle.app.lsp import open_languages
+from bridle.app.mcp import open_tool_servers
 from bridle.app.memory import memory_in
 from bridle.app.models import open_models
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
@@ -42,6 +44,8 @@ def open_service(
     blobs = open_blobs(settings)
     store = open_store(settings)
     memory = memory_in(settings, environ, store)
+    sandbox = open_sandbox(settings)
+    languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
     return SessionService(
         Engine(
@@ -49,7 +53,10 @@ def open_service(
             claims=open_claims(settings),
             models=open_models(settings, tell),
             load_agent=lambda name, cwd: agent_in(name, settings_in(cwd, settings, environ), clock),
-            tools=open_tools(settings, environ, blobs, open_sandbox(settings), memory),
+            tools=open_tools(settings, environ, blobs, sandbox, memory, languages),
+            servers=open_tool_servers(settings, environ, sandbox),
+            languages=languages,
+            lent_share=settings.mcp.share,
             clock=clock,
             chance=SystemChance(),
             blobs=blobs,

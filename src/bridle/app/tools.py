@@ -1,6 +1,6 @@
 """The tools, and what the programs they start may touch and see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from bridle.app.folders import settings_in, skills_in
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
+    from bridle.core.languages import Languages
+    from bridle.core.permission import Rule
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
     from bridle.tools.secrets import Masker
@@ -20,6 +22,7 @@ def open_tools(
     blobs: "Blobs",
     sandbox: "Sandbox",
     memory: "Memory | None" = None,
+    languages: "Languages | None" = None,
 ) -> "tuple[Tool, ...]":
     """Make the built-in tools, the most useful first: a small window has no room for all of them."""
     from bridle.kernel.tool import python_tool
@@ -57,8 +60,15 @@ def open_tools(
         masker=secrets,
         blobs=blobs,
     )
+    files: Sequence[Tool] = file_tools(tools.max_file_bytes, blobs)
+    code: Sequence[Tool] = ()
+    if languages is not None:
+        from bridle.tools.code import code_tools, with_news
+
+        files = [with_news(tool, languages) for tool in files]
+        code = code_tools(languages)
     return (
-        *file_tools(tools.max_file_bytes, blobs),
+        *files,
         bash,
         python_tool(
             sandbox,
@@ -74,6 +84,7 @@ def open_tools(
         Glob(),
         WebFetch(max_body_bytes=tools.web_max_bytes, timeout_s=float(tools.web_timeout)),
         *jobs,
+        *code,
         MemorySearch(memory),
         SkillTool(lambda cwd: skills_in(settings_in(cwd, settings, environ))),
         *meta_tools(SystemClock()),
@@ -94,6 +105,28 @@ def writable_folders(settings: Settings) -> tuple[str, ...]:
     """Return the folders that programs may change beside the working directory, as far as they exist."""
     folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
     return tuple(str(folder) for folder in folders if folder.is_dir())
+
+
+def standing_denials(settings: Settings, *, anywhere: bool = False) -> "tuple[Rule, ...]":
+    """Return which paths are denied to programs that several sessions share.
+
+    Relative ones are those of the project; with `anywhere` they are left out, as each folder has others.
+    """
+    from msgspec.structs import replace
+
+    from bridle.config.rules import local_rules
+    from bridle.core.permission import SHELL_TOOL
+
+    found = []
+    for rule in settings.rules.rules():
+        is_path = rule.pattern and rule.tool != SHELL_TOOL and not rule.pattern.startswith("domain:")
+        if rule.action != "deny" or not is_path:
+            continue
+        if rule.pattern.startswith(("/", "~")):
+            found.append(rule)
+        elif not anywhere:
+            found.append(replace(rule, pattern=f"{str(settings.root).rstrip('/')}/{rule.pattern}"))
+    return local_rules(dict.fromkeys(found), settings.user_folder, settings.root)
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":
@@ -126,11 +159,13 @@ def command_environment(settings: Settings, environ: Mapping[str, str]) -> dict[
 
 def secret_env(settings: Settings) -> tuple[str, ...]:
     names = (provider.api_key_env for provider in settings.providers.values())
-    return tuple(filter(None, (*names, settings.memory.api_key_env)))
+    logins = (server.oauth.client_secret_env for server in settings.mcp.servers.values())
+    return tuple(filter(None, (*names, *logins, settings.memory.api_key_env)))
 
 
 def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
+    from bridle.app.secrets import server_secrets
     from bridle.tools.secrets import Masker, find_secrets
 
     keys = {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()}
-    return Masker({**find_secrets(environ), **keys})
+    return Masker({**find_secrets(environ), **server_secrets(settings, environ), **keys})

@@ -1,14 +1,14 @@
 """The small files of comms: written whole or not at all, read only when nobody else could change them."""
 
-import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bridle.core.errors import ConfigError
+from bridle.system import files
+from bridle.system.files import PRIVATE_FILE, write_whole
 
 PRIVATE = 0o077
 """What others may not do with a secret: anything."""
@@ -45,44 +45,27 @@ def read_file(path: Path, max_bytes: int, *, forbidden: int) -> bytes | None:
     return data
 
 
-def write_file(path: Path, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
+def write_file(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bool = True) -> None:
     """Write a whole file in one step; blocking; raises ConfigError.
 
     Without `replace` a file that is there already stays as it is.
     """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as file:
-                os.fchmod(descriptor, mode)  # whatever the umask says
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            if replace:
-                os.replace(draft, path)
-            else:
-                with suppress(FileExistsError):
-                    os.link(draft, path)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(draft)
+        write_whole(path, data, mode=mode, replace=replace)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+        raise _unwritable(path, error) from error
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep other processes from changing a file meanwhile; blocking; raises ConfigError."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = path.with_name(f".{path.name}.lock")
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.locked(path))
+        except OSError as error:
+            raise _unwritable(path, error) from error
         yield
-    finally:
-        os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{path}: cannot be written: {error.strerror}")

@@ -19,15 +19,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, structs
 
 from bridle.config.document import literal
-from bridle.config.keys import (
-    AGENT_NAME_PATTERN,
-    DEFAULT_AGENT,
-    Count,
-    CountOrZero,
-    LimitSettings,
-    ModelRef,
-    RuleLists,
-)
+from bridle.config.keys import DEFAULT_AGENT, LimitSettings, RuleLists
+from bridle.config.kinds import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 from bridle.config.kontekst import agent_tree
 from bridle.config.layers import Layer, LayerName, Source, merge, read_layer
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE

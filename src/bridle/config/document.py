@@ -15,6 +15,7 @@ c = { d = 1 }          statement, with the value ("limits", "c", "d") in it
 
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -78,9 +79,14 @@ class Document(Struct, frozen=True):
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line a key was first mentioned on, or that of the table it would be in."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
+        return line_of(path, self.lines)
+
+
+def line_of(path: KeyPath, lines: Mapping[KeyPath, int]) -> int:
+    """Return the line of a key, or that of the table it would be in."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)
 
 
 def parse_toml(text: str, file: str) -> dict[str, Any]:

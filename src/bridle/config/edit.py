@@ -20,7 +20,8 @@ from bridle.config.document import (
 from bridle.config.duration import Duration
 from bridle.config.hooks import ENTRIES, HIDDEN, shown_entry
 from bridle.config.keys import ConfigFile
-from bridle.config.layers import Layer, Source, check
+from bridle.config.layers import SERVERS, Layer, Source, check
+from bridle.config.mcp import shown_url
 from bridle.config.rules import text_of
 from bridle.config.schema import is_unicode, kind_at, problems, value_from_text
 from bridle.config.settings import Settings
@@ -51,18 +52,22 @@ def get_value(settings: Settings, key: str) -> Any:
 
 
 def show(settings: Settings) -> list[Shown]:
-    """List every setting with its value as TOML and where it came from; what a header holds is hidden."""
+    """List every setting with its value as TOML and where it came from; what may be a secret is hidden."""
     rows = []
     for name in ConfigFile.__struct_fields__:
         for path, value in _leaves(getattr(settings, name), (name,)):
             if path[0] in ("providers", "models") and value in (None, "", {}, ()):
                 continue
+            if len(path) > 3 and path[1] == "servers" and path not in settings.sources:
+                continue
             text = "none" if value is None else literal(_plain(value))
             source = ", ".join(map(str, settings.source(*path)))
             if path == ENTRIES:
                 text = literal([shown_entry(entry) for entry in value])
-            if "headers" in path:
+            if value and ("headers" in path or (path[1:2] == ("servers",) and "env" in path)):
                 text = HIDDEN
+            if path[:2] == SERVERS and path[3:] == ("url",):
+                text = literal(shown_url(value))
             if path[-1] == "api_key_env" and value:
                 source += ", which is set" if path[1] in settings.api_keys else ", which is not set"
             rows.append(Shown(key_text(path), text, source))

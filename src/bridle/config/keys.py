@@ -4,8 +4,26 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from bridle.config.daemon_keys import CommsSettings, GrpcSettings, ServeSettings
 from bridle.config.duration import Delay, Duration
+from bridle.config.kinds import (
+    AgentName,
+    BaseUrl,
+    Count,
+    CountOrZero,
+    Dollars,
+    HeaderName,
+    HeaderText,
+    HostName,
+    ModelRef,
+    Name,
+    PathText,
+    Port,
+    Share,
+    VariableName,
+)
 from bridle.config.rules import AllowText, AskText, DenyText
+from bridle.config.server_keys import LspSettings, McpSettings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry
@@ -16,58 +34,6 @@ from bridle.core.retry import RetryPolicy
 DEFAULT_MODEL = "embedded/smollm2-135m"
 """A very small model that needs no key and, once it is there, no network."""
 DEFAULT_AGENT = "default"
-
-AGENT_NAME_PATTERN = r"\A[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}\Z"
-
-_MOST = 10**12  # far beyond any use, and safe to calculate with
-
-Count = Annotated[int, Meta(ge=1, le=_MOST, description="a whole number, 1 or more")]
-CountOrZero = Annotated[int, Meta(ge=0, le=_MOST, description="a whole number, 0 or more")]
-Dollars = Annotated[float, Meta(ge=0, le=_MOST, description="a number of dollars, 0 or more")]
-Name = Annotated[
-    str, Meta(pattern=r"\A[A-Za-z0-9_-]{1,64}\Z", description="a name of letters, digits, - and _")
-]
-AgentName = Annotated[
-    str,
-    Meta(
-        pattern=AGENT_NAME_PATTERN,
-        description="the name of an agent: letters, digits, -, _ and dots inside",
-    ),
-]
-ModelRef = Annotated[
-    str,
-    Meta(
-        pattern=r"\A[A-Za-z0-9_-]{1,64}/[^\x00-\x1f\x7f\ud800-\udfff]{1,500}\Z",
-        description="a model as provider/name",
-    ),
-]
-BaseUrl = Annotated[
-    str,
-    Meta(
-        # No user:password@ in it: an address is shown, a secret is not.
-        pattern=r"\Ahttps?://[^\s/@?#]+(/[^\s@?#]*)?\Z",
-        description="an http:// or https:// address without a password",
-    ),
-]
-VariableName = Annotated[
-    str,
-    Meta(
-        pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z",
-        description="the name of an environment variable, not the key itself",
-    ),
-]
-HeaderName = Annotated[
-    str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z", description="the name of an HTTP header")
-]
-HeaderText = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]*\Z", description="text on one line")]
-PathText = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="the path of a file or folder")]
-HostName = Annotated[
-    str, Meta(pattern=r"\A[A-Za-z0-9.:_-]{1,253}\Z", description="the name or address of a host")
-]
-Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535")]
-
-
-Share = Annotated[float, Meta(gt=0, le=1, description="a number above 0, up to 1")]
 
 
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -163,41 +129,6 @@ class KernelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """After this time an unused kernel is ended; its next cell brings it back as it was kept."""
 
 
-Address = Annotated[
-    str,
-    Meta(
-        pattern=r"\A(\[[0-9A-Fa-f:]{2,45}\]|[A-Za-z0-9._-]{0,253}):[0-9]{1,5}\Z",
-        description="an address as HOST:PORT",
-    ),
-]
-
-
-class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[serve]`: the daemon, which other processes can use."""
-
-    tcp: Address = ""
-    """Where it can be reached beside its socket, on this machine only; empty for nowhere."""
-    idle: Duration = Duration(1800)
-    """After this time a session that nobody uses or watches is put away; it comes back when it is needed."""
-    max_sessions: Count = 200
-    """How many sessions are kept in memory beside those that run."""
-    memory_bytes: Count = 1024**3
-    """With more memory in use every session is put away that nobody uses or watches."""
-    shutdown_timeout: Duration = Duration(10)
-    """What active runs get to end before they are put aside, to be resumed."""
-
-
-class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[grpc]`: the daemon's gRPC service."""
-
-    bind: Address = ""
-    """Where it listens, on this machine only; empty for nowhere."""
-    approvals: Literal["each", "rules"] = "each"
-    """Whether a client is asked about each call of a run that it started, or only where rules say so."""
-    token: bool = True
-    """Whether a client must show the token of the daemon."""
-
-
 class HookSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[hooks]`: your own code at eight points of a run; those of all layers hold together."""
 
@@ -252,19 +183,6 @@ class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What one child may use where its order does not say."""
     models: tuple[ModelRef, ...] = ()
     """The only models a child may be given by name; none for any."""
-
-
-class CommsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[comms]`: signed messages between agents of different processes and machines."""
-
-    mode: Literal["off", "unix", "tcp"] = "off"
-    """Whether agents can talk to peers, and what is listened at: a socket of the user, or `address`."""
-    name: Name = "bridle"
-    """What the socket is called: two processes that listen need two names."""
-    address: Address = ""
-    """Where to listen with mode "tcp", on this machine only unless `other_machines` says otherwise."""
-    other_machines: bool = False
-    """Whether they may connect; what they send is signed, and can be read by everybody on the way."""
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -389,6 +307,8 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     memory: MemorySettings = MemorySettings()
     children: ChildSettings = ChildSettings()
     comms: CommsSettings = CommsSettings()
+    mcp: McpSettings = McpSettings()
+    lsp: LspSettings = LspSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
     providers: dict[Name, ProviderSettings] = {}

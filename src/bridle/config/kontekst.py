@@ -20,7 +20,8 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from bridle.config.document import KeyPath, key_text, literal, parse_toml
-from bridle.config.keys import ConfigFile, Count, CountOrZero
+from bridle.config.keys import ConfigFile
+from bridle.config.kinds import Count, CountOrZero
 from bridle.config.layers import Layer, Source, check
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
 from bridle.config.schema import build

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from bridle.config.agents import AgentFile, from_kontekst
 from bridle.config.document import key_text, literal, parse_toml
-from bridle.config.keys import AGENT_NAME_PATTERN, DEFAULT_AGENT
+from bridle.config.keys import DEFAULT_AGENT
+from bridle.config.kinds import AGENT_NAME_PATTERN
 from bridle.config.layers import Layer, Source, check
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILL_FILE, SKILLS_FOLDER
 from bridle.config.schema import one_line

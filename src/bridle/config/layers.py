@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bridle.config.document import KeyPath, parse_toml, scan
+from bridle.config.document import KeyPath, line_of, parse_toml, scan
 from bridle.config.schema import problems
 from bridle.config.textfile import read_text
 from bridle.core.errors import ConfigError
@@ -15,6 +15,8 @@ LayerName = Literal["default", "user", "project", "flag"]
 
 JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny"), ("hooks", "entries")}
 """Lists that grow from layer to layer instead of being replaced."""
+
+SERVERS: tuple[str, str] = ("mcp", "servers")
 
 CREDENTIALS = ("api_key_env", "headers")
 """What a provider sends to prove who it is: it belongs to the address it was written for."""
@@ -36,12 +38,15 @@ class Layer(Struct, frozen=True):
     source: Source
     tree: dict[str, Any]
     text: str = ""
+    lines: dict[KeyPath, int] | None = None
+    """Where its keys stand, if the text is not TOML."""
 
     def place(self, path: KeyPath) -> str:
         """Return file and line of a key, as a message starts."""
         if not self.source.file:
             return self.source.layer
-        return f"{self.source.file}:{scan(self.text).line_of(path)}"
+        lines = scan(self.text).lines if self.lines is None else self.lines
+        return f"{self.source.file}:{line_of(path, lines)}"
 
 
 class Merged(Struct, frozen=True):
@@ -86,7 +91,7 @@ def merge(layers: Iterable[Layer]) -> Merged:
     """Lay layers over each other, the lowest first.
 
     Tables are merged, the lists of rules and hooks joined, everything else is replaced. A provider that
-    gets another address loses the credentials of the layers below.
+    gets another address loses the credentials of the layers below, and a tool server all that they say.
     """
     merged = Merged({}, {})
     for layer in layers:
@@ -102,7 +107,9 @@ def _lay(
     sources: dict[KeyPath, tuple[Source, ...]],
 ) -> None:
     if len(path) == 2 and path[0] == "providers" and _moves(tree, under):
-        _forget_credentials(under, path, sources)
+        _forget(under, path, sources, CREDENTIALS)
+    if len(path) == 3 and path[:2] == SERVERS and is_whole_server(tree):
+        _forget(under, path, sources, tuple(under))
     for key, value in tree.items():
         here = (*path, key)
         if isinstance(value, dict):
@@ -119,15 +126,21 @@ def _lay(
             sources[here] = (source,)
 
 
+def is_whole_server(entry: dict[str, Any]) -> bool:
+    """Tell whether an entry of a tool server stands alone; one that does not changes those below."""
+    return "command" in entry or "url" in entry
+
+
 def _moves(tree: dict[str, Any], under: dict[str, Any]) -> bool:
     old, new = under.get("base_url"), tree.get("base_url")
     return bool(old and new) and str(old).rstrip("/") != str(new).rstrip("/")
 
 
-def _forget_credentials(
-    provider: dict[str, Any], path: KeyPath, sources: dict[KeyPath, tuple[Source, ...]]
+def _forget(
+    table: dict[str, Any], path: KeyPath, sources: dict[KeyPath, tuple[Source, ...]], keys: tuple[str, ...]
 ) -> None:
-    for key in CREDENTIALS:
-        provider.pop(key, None)
-    for place in [place for place in sources if place[:2] == path and place[2] in CREDENTIALS]:
+    for key in keys:
+        table.pop(key, None)
+    depth = len(path)
+    for place in [place for place in sources if place[:depth] == path and place[depth] in keys]:
         del sources[place]

@@ -4,6 +4,7 @@
 defaults < user      BRIDLE_HOME/config.toml, by default ~/.bridle/config.toml
                      (over Kontekst's own, if that home lies beside it)
          < project   .bridle/config.toml in the working directory or the nearest folder above it
+                     (over the tool servers in its .mcp.json and .bridle/mcp.json)
          < environment   secrets only, by the names in providers.NAME.api_key_env
          < flags     what the command line says
 ```
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.document import KeyPath, key_text, parse_key
@@ -23,11 +25,13 @@ from bridle.config.hooks import FoundHook, find_hooks, with_programs
 from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
 from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
-from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.mcp import Faults, FoundServer, find_servers
+from bridle.config.mcp_files import mcp_file_paths, read_mcp_file
+from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER, TRUST_FILE
 from bridle.config.rules import in_project
 from bridle.config.schema import build, kind_at, value_from_text
-from bridle.config.trust import Held, Kept, withheld_settings, withhold
-from bridle.config.trusted import trust_state
+from bridle.config.trust import Held, TrustState, Withheld, withheld_servers, withheld_settings, withhold
+from bridle.config.trusted import file_stamp, stamp, trust_state
 from bridle.core.errors import ConfigError
 
 
@@ -71,11 +75,18 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The Kontekst installation that `home` lies beside."""
     hooks_found: tuple[FoundHook, ...] = ()
     """The hooks with where each stands; also those of a project that is not trusted."""
+    servers_found: tuple[FoundServer, ...] = ()
+    """The tool servers with where each stands; also those of a project that is not trusted."""
 
     @property
     def written(self) -> Path:
         """The folder that the user's own agents and skills are written in."""
         return self.home if self.kontekst is None else self.kontekst.data_dir
+
+    @property
+    def folder(self) -> Path:
+        """What is trusted as a whole: the project, or where it starts for want of a `.bridle` folder."""
+        return self.project or self.root
 
     @property
     def user_file(self) -> Path:
@@ -105,20 +116,14 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
     home = find_home(environ, cwd)
     user_folder = find_user_folder(environ)
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
+    root = _find_root(cwd, project, user_folder)
     layers = [Layer(Source("default"), DEFAULTS)]
-    held: tuple[Held, ...] = ()
-    warnings: tuple[str, ...] = ()
     if kontekst := kontekst_of(home, environ):
         layers.append(kontekst_layer(kontekst))
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
         layers.append(with_programs(user, home))
-    untrusted: Layer | None = None
-    has_lapsed = False
-    if project and (theirs := _read_project_layer(project)):
-        kept = _judge_project(home, project, theirs, merge(layers), user)
-        held, warnings = kept.held, kept.warnings
-        layers.append(replace(kept.layer, tree=in_project(kept.layer.tree, project, cwd)))
-        untrusted, has_lapsed = (theirs if warnings else None), kept.has_lapsed
+    theirs = _read_project(home, project, root, merge(layers), user)
+    layers += [replace(kept, tree=in_project(kept.tree, project or root, cwd)) for kept in theirs.layers]
     if flags:
         layers.append(_flag_layer(flags))
     merged = merge(layers)
@@ -128,15 +133,18 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         **{name: getattr(config, name) for name in ConfigFile.__struct_fields__},
         home=home,
         project=project,
-        root=_find_root(cwd, project, user_folder),
+        root=root,
         cwd=cwd,
         user_folder=user_folder,
-        held=held,
-        warnings=warnings,
+        held=theirs.held,
+        warnings=theirs.warnings,
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
         kontekst=kontekst,
-        hooks_found=find_hooks(layers, untrusted, has_lapsed=has_lapsed),
+        hooks_found=find_hooks(layers, theirs.untrusted, has_lapsed=theirs.has_lapsed),
+        servers_found=find_servers(
+            layers, theirs.servers_withheld, theirs.faults, has_lapsed=theirs.servers_lapsed
+        ),
     )
 
 
@@ -157,24 +165,68 @@ def find_user_folder(environ: Mapping[str, str]) -> Path | None:
     return _real(Path(environ["HOME"])) if environ.get("HOME") else None
 
 
+class _Project(Struct, frozen=True):
+    """What the files of a project say, and how much of it takes effect."""
+
+    layers: tuple[Layer, ...]
+    """What takes effect."""
+    held: tuple[Held, ...]
+    warnings: tuple[str, ...]
+    untrusted: Layer | None
+    """Its settings as they were read, if some of them do not take effect."""
+    has_lapsed: bool
+    servers_withheld: tuple[Layer, ...]
+    """The same for all files that name servers."""
+    servers_lapsed: bool
+    faults: Faults
+
+
+def _read_project(
+    home: Path, project: Path | None, root: Path, below: Merged, user: Layer | None
+) -> _Project:
+    folder = project or root
+    files = [
+        found for path in mcp_file_paths(folder, home) if (found := read_mcp_file(path, folder)) is not None
+    ]
+
+    def look(layer: Layer) -> TrustState:
+        return trust_state(home, folder, layer)
+
+    yours = below.tree.get("mcp", {}).get("servers", {})
+    kept = [withhold(file.layer, withheld_servers(file.layer.tree, yours), look) for file in files]
+    read = [file.layer for file in files]
+    settings = _read_project_layer(project) if project else None
+    if settings is not None:
+        kept.append(withhold(settings, _withheld(settings, below, user), look))
+        read.append(settings)
+    is_inert = any(one.warnings for one in kept)
+    return _Project(
+        layers=tuple(one.layer for one in kept),
+        held=tuple(item for one in kept for item in one.held),
+        warnings=tuple(warning for one in kept for warning in one.warnings),
+        untrusted=settings if settings is not None and kept[-1].warnings else None,
+        has_lapsed=settings is not None and kept[-1].has_lapsed,
+        servers_withheld=tuple(read) if is_inert else (),
+        servers_lapsed=any(one.has_lapsed for one in kept),
+        faults={(file.layer.source.file, name): why for file in files for name, why in file.faults.items()},
+    )
+
+
 def _read_project_layer(project: Path) -> Layer | None:
     folder = project / PROJECT_FOLDER
     layer = read_layer("project", folder / CONFIG_FILE, ConfigFile, within=project)
     return layer and with_programs(layer, folder, project)
 
 
-def _judge_project(home: Path, project: Path, layer: Layer, below: Merged, user: Layer | None) -> Kept:
+def _withheld(layer: Layer, below: Merged, user: Layer | None) -> Iterator[Withheld]:
     config = build(below.tree, ConfigFile)
-    return withhold(
-        layer,
-        withheld_settings(
-            layer.tree,
-            mode=config.rules.mode,
-            user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
-            providers=config.providers,
-            children=config.children,
-        ),
-        lambda layer: trust_state(home, project, layer),
+    return withheld_settings(
+        layer.tree,
+        mode=config.rules.mode,
+        user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
+        providers=config.providers,
+        children=config.children,
+        servers=config.mcp.servers,
     )
 
 
@@ -227,6 +279,18 @@ def project_root(environ: Mapping[str, str], cwd: Path) -> Path:
     home, user_folder = find_home(environ, cwd), find_user_folder(environ)
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
     return _find_root(cwd, project, user_folder)
+
+
+def settings_stamp(environ: Mapping[str, str], cwd: Path) -> tuple[object, ...]:
+    """Return something that is the same as long as all that the settings of a folder are read from is.
+
+    It takes some tenths of a millisecond. Raises ConfigError.
+    """
+    cwd = _real(cwd)
+    home, user_folder = find_home(environ, cwd), find_user_folder(environ)
+    project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
+    folder = project or _find_root(cwd, project, user_folder)
+    return folder, file_stamp(home / CONFIG_FILE), file_stamp(home / TRUST_FILE), *stamp(folder)
 
 
 def _find_root(cwd: Path, project: Path | None, user_folder: Path | None) -> Path:

@@ -4,16 +4,17 @@ A FIFO does not block, a device or a giant file is refused, and a project's link
 the project is not followed: its text might be somebody's key on its way to a model.
 """
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from bridle.core.errors import ConfigError
+from bridle.system import files
+from bridle.system.files import write_whole
 
 MAX_TEXT_BYTES = 1024 * 1024  # a text that people write by hand is far smaller
 
@@ -74,36 +75,21 @@ def write_text(path: Path, text: str) -> None:
 
     A link is kept and what it points to is replaced. After a crash the file is the old or the new one.
     """
-    real = Path(os.path.realpath(path))
-    draft = real.with_name(f".{real.name}.{os.getpid()}.new")
     try:
-        real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_draft(draft, text.encode())
-        draft.replace(real)
-        _sync_folder(real.parent)
+        write_whole(Path(os.path.realpath(path)), text.encode())
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file until this one has read and replaced it; raises ConfigError.
-
-    The lock is a file beside it, for the file itself is replaced; it ends with the process.
-    """
-    lock = path.with_name(f".{path.name}.lock")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    """Keep other processes from changing a file until this one has replaced it; raises ConfigError."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.locked(path))
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _read(descriptor: int, limit_bytes: int) -> bytes:
@@ -112,21 +98,3 @@ def _read(descriptor: int, limit_bytes: int) -> bytes:
         pieces.append(piece)
         limit_bytes -= len(piece)
     return b"".join(pieces)
-
-
-def _write_draft(draft: Path, data: bytes) -> None:
-    draft.unlink(missing_ok=True)  # left by a crashed process that had our id
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb") as file:
-        os.fchmod(descriptor, 0o600)  # whatever the umask says
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -5,14 +5,15 @@ Such keys are left out and named in a warning, until the user trusts the project
 wrong is still an error.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from bridle.config.document import KeyPath, key_text, literal
 from bridle.config.keys import ChildSettings, LimitSettings, ProviderSettings
-from bridle.config.layers import Layer
+from bridle.config.layers import SERVERS, Layer
+from bridle.config.mcp import shown_server
 from bridle.config.schema import build
 from bridle.core.permission import Mode
 
@@ -65,10 +66,12 @@ def withheld_settings(
     user_limits: LimitSettings,
     providers: Mapping[str, ProviderSettings],
     children: ChildSettings,
+    servers: Collection[str] = (),
 ) -> Iterator[Withheld]:
     """Name the keys of a project's `config.toml` that may not take effect.
 
-    `mode`, `providers` and `children` are what the layers below say, `user_limits` the limits the user chose.
+    `mode`, `providers`, `children` and `servers` are what the layers below say, `user_limits` the limits the
+    user chose.
     """
     yield from withheld_permissions(tree, mode=mode, mode_path=("rules", "mode"), user_limits=user_limits)
     yield from withheld_model_files(tree, providers)
@@ -87,6 +90,7 @@ def withheld_settings(
     for key in tree.get("comms", {}):
         yield Withheld(("comms", key), "a project may not decide who can write to your agents")
     yield from withheld_hooks(tree.get("hooks", {}))
+    yield from withheld_servers(tree, servers)
     for key, value in tree.get("children", {}).items():
         if _is_looser(value, getattr(children, key)):
             yield Withheld(("children", key), "a project may not let sub-agents do more than you do")
@@ -120,6 +124,27 @@ def withheld_hooks(hooks: dict[str, Any]) -> Iterator[Withheld]:
             continue
         for index in range(len(value)):
             yield Withheld(("hooks", key, index), "a project may not run code of its own by itself")
+
+
+def withheld_servers(tree: dict[str, Any], yours: Collection[str] = ()) -> Iterator[Withheld]:
+    """Name every server of a project, as each is a program that runs or an address that hears of the work.
+
+    It may do without a server of yours; `yours` are the tool servers of the layers below.
+    """
+    for table, what, why in (
+        ("mcp", "tool", "a project may not start or reach servers of its own by itself"),
+        ("lsp", "language", "a project may not say which programs look at its code"),
+    ):
+        for key, value in tree.get(table, {}).items():
+            if key == "servers":
+                for name, entry in value.items():
+                    if entry != {"enabled": False}:
+                        more = (
+                            "; it would change yours of that name" if table == "mcp" and name in yours else ""
+                        )
+                        yield Withheld((table, key, name), why + more)
+            elif (table, key, value) != ("lsp", "enabled", False):
+                yield Withheld((table, key), f"a project may not decide how {what} servers run")
 
 
 def withheld_permissions(
@@ -163,7 +188,7 @@ def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], Tr
     if not items:
         return Kept(layer)
     held = tuple(
-        Held(layer.place(item.path), key_text(item.path), literal(_at(layer.tree, item.path)), item.why)
+        Held(layer.place(item.path), key_text(item.path), _shown(layer.tree, item.path), item.why)
         for item in items
     )
     state = look(layer)
@@ -174,6 +199,11 @@ def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], Tr
         tree = _without(tree, item.path)
     warnings = [f"{one.place}: {one.key} has no effect: {one.why} ({HINTS[state]})" for one in held]
     return Kept(Layer(layer.source, tree, layer.text), held, tuple(warnings), state == "changed")
+
+
+def _shown(tree: dict[str, Any], path: KeyPath) -> str:
+    value = _at(tree, path)
+    return literal(shown_server(value, for_trust=True) if path[:2] == SERVERS else value)
 
 
 def _at(tree: dict[str, Any], path: KeyPath) -> Any:

@@ -5,15 +5,16 @@
 ```
 
 A project is trusted as it was looked at: one byte more or less in one of its files, a file more or
-less, and it is not. Its files are its settings, its agents, and the programs of its hooks: those in
-`.bridle/hooks`, and those that an entry names.
+less, and it is not. Its files are its settings, its agents, its tool servers, and the programs of its
+hooks and servers: those in `.bridle/hooks`, and those that an entry names.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -21,14 +22,18 @@ from msgspec import Struct
 
 from bridle.config.document import parse_toml
 from bridle.config.hooks import program_files
-from bridle.config.keys import AGENT_NAME_PATTERN
+from bridle.config.kinds import AGENT_NAME_PATTERN
 from bridle.config.layers import Layer
+from bridle.config.mcp import server_programs
+from bridle.config.mcp_files import read_mcp_file
 from bridle.config.places import (
     AGENTS_FOLDER,
     CONFIG_FILE,
     HOOKS_FOLDER,
+    MCP_FILE,
     PROJECT_FOLDER,
     PROMPT_FILE,
+    SHARED_MCP_FILE,
     TRUST_FILE,
 )
 from bridle.config.textfile import MAX_TEXT_BYTES, locked, read_head, read_text, write_text
@@ -65,6 +70,32 @@ def trust_state(home: Path, project: Path, layer: Layer) -> TrustState:
     data = files.get(os.path.relpath(layer.source.file, project), b"")
     is_same = known == {name: _digest(content) for name, content in files.items()}
     return "trusted" if is_same and data.decode("utf-8-sig", "replace") == layer.text else "changed"
+
+
+def is_trusted(home: Path, project: Path) -> bool:
+    """Tell whether a project is trusted as it is now; raises ConfigError."""
+    known = read_record(home).projects.get(str(project))
+    return known is not None and known == fingerprint(project)
+
+
+def stamp(project: Path) -> tuple[object, ...]:
+    """Return something that is the same as long as a project's files are; cheaper than a fingerprint.
+
+    Raises ConfigError.
+    """
+    files = [file_stamp(project / name) for name in _names(project)]
+    programs = _program_names(project, _programs_as_of(project, tuple(files)))
+    return *files, *(file_stamp(project / name) for name in programs)
+
+
+def file_stamp(file: Path) -> tuple[str, int, int, int, int] | None:
+    """Return something that is the same as long as a file is; None when there is none."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    # Who changes a file can set the time of that change, but not the second one.
+    return str(file), found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def read_record(home: Path) -> TrustRecord:
@@ -112,7 +143,12 @@ def _read_files(project: Path) -> Iterator[tuple[str, bytes]]:
         if head.size_bytes > MAX_TEXT_BYTES:
             raise ConfigError(f"{project / name}: is larger than 1 MiB")
         yield name, head.data
-    for name in _program_names(project):
+    for name in _program_names(project, _named_programs(project)):
+        real = os.path.realpath(project / name)
+        if not Path(real).is_relative_to(os.path.realpath(project)):
+            # Such as .venv/bin/python: what it leads to is not the project's, but where it leads is.
+            yield name, b"\0link to " + os.fsencode(real)
+            continue
         head = read_head(project / name, MAX_PROGRAM_BYTES, within=project)
         if head is None:
             continue
@@ -124,6 +160,8 @@ def _read_files(project: Path) -> Iterator[tuple[str, bytes]]:
 def _names(project: Path) -> Iterator[str]:
     """Yield the files that may matter, in a fixed order."""
     yield f"{PROJECT_FOLDER}/{CONFIG_FILE}"
+    yield SHARED_MCP_FILE
+    yield f"{PROJECT_FOLDER}/{MCP_FILE}"
     agents: list[str] = []
     with (
         suppress(FileNotFoundError, NotADirectoryError),
@@ -138,21 +176,38 @@ def _names(project: Path) -> Iterator[str]:
             yield f"{PROJECT_FOLDER}/{AGENTS_FOLDER}/{agent}/{file}"
 
 
-def _program_names(project: Path) -> list[str]:
-    """Return the files that hooks may run, in a fixed order."""
+def _program_names(project: Path, named: Iterable[str]) -> list[str]:
+    """Return the files that hooks and servers may run, in a fixed order."""
     names: set[str] = set()
     for folder, _, files in os.walk(project / PROJECT_FOLDER / HOOKS_FOLDER):
         names.update(os.path.relpath(os.path.join(folder, file), project) for file in files)
         if len(names) > MAX_HOOK_FILES:
             raise ConfigError(f"{project}: has more than {MAX_HOOK_FILES:,} files for hooks")
-    text = read_text(project / PROJECT_FOLDER / CONFIG_FILE, within=project) or ""
-    with suppress(ConfigError):  # then no hook of it runs
-        for named in program_files(parse_toml(text, CONFIG_FILE)):
-            for base in (PROJECT_FOLDER, ""):
-                name = os.path.normpath(os.path.join(base, named))
-                if not name.startswith("..") and os.path.isfile(project / name):
-                    names.add(name)
+    for path in named:
+        for base in (PROJECT_FOLDER, ""):
+            name = os.path.normpath(os.path.join(base, path))
+            if not name.startswith("../") and os.path.isfile(project / name):
+                names.add(name)
     return sorted(names)
+
+
+@lru_cache(maxsize=64)
+def _programs_as_of(project: Path, files: tuple[object, ...]) -> tuple[str, ...]:
+    """Return what the files of a project name, as long as they are the same: they take a while to read."""
+    return tuple(_named_programs(project))
+
+
+def _named_programs(project: Path) -> Iterator[str]:
+    """Yield the paths that hooks and servers name; of a file that cannot be read nothing runs."""
+    with suppress(ConfigError):
+        text = read_text(project / PROJECT_FOLDER / CONFIG_FILE, within=project) or ""
+        tree = parse_toml(text, CONFIG_FILE)
+        yield from program_files(tree)
+        yield from server_programs(tree)
+    for file in (SHARED_MCP_FILE, f"{PROJECT_FOLDER}/{MCP_FILE}"):
+        with suppress(ConfigError):
+            if found := read_mcp_file(project / file, project):
+                yield from server_programs(found.layer.tree)
 
 
 def _digest(data: bytes) -> str:

@@ -2,7 +2,7 @@
 
 | who | is found in |
 |---|---|
-| the agent itself | ModelReplied, ReplyLost, SessionTitled, Compacted, RunStarted to RunEnded |
+| the agent itself | ModelReplied, ModelSampled, ReplyLost, SessionTitled, Compacted, RunStarted to RunEnded |
 | its sub-agents | ChildStarted, ChildEnded: each with all that is below it |
 | tools | ToolFinished |
 | hooks | HookCompleted, HookFailed, HookDenied |
@@ -26,6 +26,7 @@ from bridle.core.protocol import (
     HookDenied,
     HookFailed,
     ModelReplied,
+    ModelSampled,
     ModelSwitched,
     Outcome,
     Record,
@@ -173,7 +174,7 @@ class Account:
                 for use in self._users(self._model, record.at):
                     use.turns += 1
                     use.take(event.usage, event.cost)
-            case ReplyLost() as event:
+            case ModelSampled() | ReplyLost() as event:
                 for use in self._users(self._model, record.at):
                     use.take(event.usage, event.cost)
             case SessionTitled() as event:

@@ -10,6 +10,7 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Command, Delta, Record, RunEnded
 from bridle.core.revision import FileChange
+from bridle.core.servers import PromptView, ServerView
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.core.tool import ToolSpec
@@ -133,6 +134,14 @@ class Door(Protocol):
 
     async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
+        ...
+
+    async def servers(self, cwd: str) -> Sequence[ServerView]:
+        """Say how the tool servers and language servers of a folder are, without starting one."""
+        ...
+
+    async def server_prompts(self, cwd: str) -> Sequence[PromptView]:
+        """Return the prompts of servers that a prompt can call as `/name`."""
         ...
 
     async def aclose(self) -> None:

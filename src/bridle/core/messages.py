@@ -137,3 +137,20 @@ def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) 
 def final_text(messages: Sequence[Message]) -> str:
     """Return the text of the last assistant message that has any."""
     return next((m.text for m in reversed(messages) if m.role == "assistant" and m.text), "")
+
+
+def with_media_named(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return a conversation for a model that reads only: what else tools gave back is named in words."""
+    return tuple(
+        Message(message.role, tuple(map(_with_media_named, message.parts)))
+        if message.role == "tool"
+        else message
+        for message in messages
+    )
+
+
+def _with_media_named(part: Part) -> Part:
+    if not isinstance(part, ToolResult) or not part.media:
+        return part
+    lines = [f"[{media.mime} that this model cannot see]" for media in part.media]
+    return replace(part, output="\n".join([*filter(None, [part.output]), *lines]), media=())

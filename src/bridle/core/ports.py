@@ -29,6 +29,7 @@ from bridle.core.protocol import (
     TodosChanged,
 )
 from bridle.core.revision import FileChange, FileState
+from bridle.core.sampling import Sample, Sampled
 from bridle.core.summary import SessionSummary
 from bridle.core.tool import Access, ToolSpec
 
@@ -154,6 +155,8 @@ class ToolContext(Struct, frozen=True):
     """How often the session went back; a kernel from before the last time holds something else."""
     children: Children | None = None
     """The run's sub-agents; None when it may not have any."""
+    sample: Callable[[Sample], Awaitable[Sampled]] | None = None
+    """Ask the model something within the limits of the run; raises ToolError. None when a tool may not."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -222,6 +225,24 @@ class OccasionalTool(Protocol):
 
     def is_useful(self, cwd: str) -> bool:
         """Tell whether it is worth a place in the requests of a session there; blocking."""
+        ...
+
+
+@runtime_checkable
+class SlowTool(Protocol):
+    """What a tool may also be: one whose calls keep a time of their own."""
+
+    def longest_s(self) -> float:
+        """Return what a call may take at most, where that is more than usual."""
+        ...
+
+
+@runtime_checkable
+class ForeseeingTool(Protocol):
+    """What a tool may also be: one that must look around to know what a call would touch."""
+
+    async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
+        """Find that out, so that `access` can say it for this call id; raises ToolError if it would fail."""
         ...
 
 
@@ -308,6 +329,8 @@ class ProcessSpec(Struct, frozen=True):
     """False runs it without a sandbox: the user said so."""
     open_network: bool = False
     """True lets it reach every host, not only those that rules allow."""
+    shows_program: bool = False
+    """True lets it see the files that its command line names, with what belongs to them, also in `/tmp`."""
     memory_bytes: int | None = None
     max_processes: int | None = None
     max_file_bytes: int | None = None

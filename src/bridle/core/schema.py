@@ -8,6 +8,7 @@
 A wrapper is one that has `schema` and nothing but these keys, or says `"format": "meerkat_v1"`.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
@@ -33,7 +34,14 @@ SINGLES = (
     "propertyNames not if then else contentSchema"
 ).split()
 """Keywords that hold one schema."""
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+MAX_CHECKS = 20_000_000
+"""Of a value against a schema: some more than a second."""
+
+_QUOTED = re.compile(rb"%([0-9A-Fa-f]{2})")
+_HERE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+_NAMES_ONLY = ("$defs", "definitions")
+_LOOKS_AGAIN = ("unevaluatedItems", "unevaluatedProperties")
 
 
 class OutputSchema(Struct, frozen=True):
@@ -139,6 +147,94 @@ def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+# ---------------------------------------------------------------------------- references
+
+
+class References:
+    """The places in a schema that references name."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._schema = schema
+        self._anchors: dict[Any, dict[str, Any]] = {}
+        for _, part in subschemas(schema):
+            for key in ("$anchor", "$dynamicAnchor"):
+                if isinstance(part.get(key), str):
+                    self._anchors.setdefault(part[key], part)
+
+    def find(self, ref: Any) -> Any:
+        """Return what a reference names in the document itself, a schema or a boolean; None if nothing."""
+        if not isinstance(ref, str) or not ref.startswith("#"):
+            return None
+        if not ref.startswith("#/"):
+            return self._schema if ref == "#" else self._anchors.get(ref[1:])
+        place: Any = self._schema
+        for step in _unquoted(ref[2:]).split("/"):
+            place = _step(place, step.replace("~1", "/").replace("~0", "~"))
+        return place if isinstance(place, dict | bool) else None
+
+
+def _unquoted(text: str) -> str:
+    data = text.encode(errors="replace")
+    return _QUOTED.sub(lambda found: bytes([int(found[1], 16)]), data).decode(errors="replace")
+
+
+def _step(place: Any, name: str) -> Any:
+    if isinstance(place, dict):
+        return place.get(name)
+    is_number = name.isascii() and name.isdecimal() and len(name) < 10 and name == str(int(name))
+    return place[int(name)] if isinstance(place, list) and is_number and int(name) < len(place) else None
+
+
+def is_costly(schema: dict[str, Any], value: Any) -> bool:
+    """Tell whether it could take forever to check a value: references make a small schema a huge one."""
+    if not any(key in part for _, part in subschemas(schema) for key in (*REFERENCES, *_LOOKS_AGAIN)):
+        return False
+    try:
+        size = len(msgspec.json.encode(value))
+        if is_deeper(value, MAX_SCHEMA_DEPTH):
+            return True
+        return _Checks(schema).count(schema, depth_of(value)) * size > MAX_CHECKS
+    except (RecursionError, ValueError, OverflowError):
+        return True
+
+
+class _Checks:
+    """Counts how often a value of some depth may be looked at, at one place of it."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._references = References(schema)
+        self._known: dict[tuple[int, int], int] = {}
+
+    def count(self, part: Any, depth: int) -> int:
+        if not isinstance(part, dict):
+            return 1
+        key = (id(part), depth)
+        if key not in self._known:
+            self._known[key] = MAX_CHECKS + 1  # for who comes back to itself at the same place: it has no end
+            again = 3 if any(name in part for name in _LOOKS_AGAIN) else 1
+            here = sum(self.count(one, depth) for one in self._here(part))
+            below = sum(self.count(one, depth - 1) for one in _below(part)) if depth else 0
+            properties = part.get("properties")
+            if depth and isinstance(properties, dict):  # each of another place
+                below += max((self.count(one, depth - 1) for one in properties.values()), default=0)
+            self._known[key] = 1 + again * here + below
+        return self._known[key]
+
+    def _here(self, part: dict[str, Any]) -> Iterator[Any]:
+        yield from (self._references.find(part[key]) for key in REFERENCES if key in part)
+        yield from (found for name in _HERE for _, found in _parts("", _only(part, name)))
+
+
+def _below(part: dict[str, Any]) -> Iterator[Any]:
+    for name in part:
+        if name not in (*_HERE, *_NAMES_ONLY, "properties"):
+            yield from (found for _, found in _parts("", _only(part, name)))
+
+
+def _only(part: dict[str, Any], name: str) -> dict[str, Any]:
+    return {name: part[name]} if name in part else {}
+
+
 # ---------------------------------------------------------------------------- what must not be there
 
 
@@ -176,7 +272,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def _check_part(where: str, part: dict[str, Any]) -> None:
-    for key in _REFERENCES:
+    for key in REFERENCES:
         ref = part.get(key)
         if isinstance(ref, str) and not ref.startswith("#"):
             raise UsageError(

@@ -36,6 +36,7 @@ from bridle.core.protocol import (
     KernelSaved,
     MessageAdded,
     ModelReplied,
+    ModelSampled,
     ModelSwitched,
     OutputsCleared,
     Pinned,
@@ -245,11 +246,11 @@ class Session:
                 self.context, run.turn_ended = event.context, True
             case HookDenied() if event.point in RUN_POINTS:
                 run.denied = event
-            case Compacted() | CompactionFailed() | ReplyLost():
+            case Compacted() | CompactionFailed() | ModelSampled() | ReplyLost():
                 run.usage += event.usage
                 run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0)
                 run.priced = run.priced and (event.cost is not None or event.usage == Usage())
-                if not isinstance(event, ReplyLost):
+                if not isinstance(event, ModelSampled | ReplyLost):
                     run.compaction_failed = isinstance(event, CompactionFailed)
             case ChildEnded():
                 run.usage += event.usage
@@ -318,7 +319,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, todos=event.todos)
         case Pinned():
             return replace(facts, pins=_pinned(facts.pins, event))
-        case Compacted() | CompactionFailed() | ChildEnded() | ReplyLost():
+        case Compacted() | CompactionFailed() | ChildEnded() | ModelSampled() | ReplyLost():
             cost = totals.cost + (event.cost or 0.0)
             return replace(facts, totals=replace(totals, usage=totals.usage + event.usage, cost=cost))
         case KernelSaved():

@@ -1,5 +1,7 @@
 """What a tool looks like from outside: its spec for the model and its access class for the rules."""
 
+from collections.abc import Collection
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -44,3 +46,8 @@ class Access(Struct, frozen=True):
     """Why a person should look at it even where rules allow it: it cannot be parsed, no sandbox holds it."""
     once: bool = False
     """It has an effect although nothing outside is touched: after a cut it must not simply run again."""
+
+
+def is_among(tool: str, names: Collection[str]) -> bool:
+    """Tell whether a tool is one of these: names, or patterns such as `mcp__git__*`."""
+    return tool in names or any("*" in name and fnmatchcase(tool, name) for name in names)

@@ -19,6 +19,7 @@ from contextlib import suppress
 from bridle.core.errors import ToolError
 from bridle.kernel.alarm import Alarm
 from bridle.kernel.frames import FromGuest, Lines, Malformed, ToGuest, encode
+from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
 _HOLD_S = 0.002
@@ -26,40 +27,15 @@ _PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the usual 64 KiB co
 _READ_BYTES = 64 * 1024  # for more the system gives fresh memory each time, which takes longer than the read
 
 
-class Ends:
-    """The ends of the pipes that are the guest's, until it has them."""
-
-    def __init__(self) -> None:
-        """Open the pipes; raises ToolError when this process has no descriptor left."""
-        opened: list[int] = []
-        try:
-            for _ in range(3):
-                opened += os.pipe()
-        except OSError as error:
-            for descriptor in opened:
-                os.close(descriptor)
-            raise ToolError(f"a kernel cannot be started: {os.strerror(error.errno or 0).lower()}") from error
-        self.input, self._to_guest, self._frames, self.output, self._printed, self.errors = opened
-        for descriptor in self.ours:
-            os.set_blocking(descriptor, False)
-        with suppress(AttributeError, OSError):  # not on Linux, or the user has too many large pipes
-            fcntl.fcntl(self.errors, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-
-    @property
-    def ours(self) -> tuple[int, int, int]:
-        """Return our ends: to write frames to, to read frames from, to read printed text from."""
-        return self._to_guest, self._frames, self._printed
-
-    def close_theirs(self) -> None:
-        """Let go of the guest's ends: it has them by now, or never will."""
-        for descriptor in (self.input, self.output, self.errors):
-            os.close(descriptor)
-
-    def close(self) -> None:
-        """Close what no guest ever had."""
-        self.close_theirs()
-        for descriptor in self.ours:
-            os.close(descriptor)
+def open_pipes() -> Pipes:
+    """Open the pipes of a guest; raises ToolError when this process has no descriptor left."""
+    try:
+        pipes = Pipes()
+    except OSError as error:
+        raise ToolError(f"a kernel cannot be started: {os.strerror(error.errno or 0).lower()}") from error
+    with suppress(AttributeError, OSError):  # not on Linux, or the user has too many large pipes
+        fcntl.fcntl(pipes.errors, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return pipes
 
 
 class Channel:
@@ -67,7 +43,7 @@ class Channel:
 
     def __init__(
         self,
-        ends: Ends,
+        pipes: Pipes,
         *,
         heard: Callable[[FromGuest | Malformed], None],
         printed: Callable[[bytes], None],
@@ -75,7 +51,7 @@ class Channel:
         clogged: Callable[[], None],
     ) -> None:
         """Call `hung_up` when the guest has closed its side, `clogged` when it leaves too much unread."""
-        self._to_guest, self._frames, self._output = ends.ours
+        self._to_guest, self._frames, self._output = pipes.ours
         self._heard = heard
         self._printed = printed
         self._hung_up = hung_up

@@ -23,12 +23,13 @@ from bridle.kernel import frames
 from bridle.kernel.alarm import Alarm
 from bridle.kernel.calls import CallTool, refuse
 from bridle.kernel.cell import Cell, CellResult, EndedBy
-from bridle.kernel.channel import Channel, Ends
+from bridle.kernel.channel import Channel
 from bridle.kernel.definitions import definitions
 from bridle.kernel.output import Output
 from bridle.kernel.processes import count_below, in_words
 from bridle.kernel.settings import KernelSettings, Owner
 from bridle.kernel.snapshot import TakenSnapshot, pack, unpack
+from bridle.system.pipes import Pipes
 
 MAX_CODE_CHARS = 4 * 1024 * 1024
 MAX_MALFORMED = 1000
@@ -50,7 +51,7 @@ class Kernel:
     def __init__(
         self,
         process: Process,
-        ends: Ends,
+        pipes: Pipes,
         settings: KernelSettings,
         *,
         owner: Owner,
@@ -64,7 +65,7 @@ class Kernel:
         self._loop = asyncio.get_running_loop()
         self._output = Output(settings.max_output_bytes)
         self._channel = Channel(
-            ends,
+            pipes,
             heard=self._hear,
             printed=self._output.feed,
             hung_up=self._hang_up,

@@ -26,7 +26,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec, Sandbox, SandboxKind
 from bridle.core.tool import ToolSpec
-from bridle.kernel.channel import Ends
+from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import HINT, find_python
 from bridle.kernel.settings import KernelSettings, Owner, Place
@@ -107,27 +107,27 @@ async def _launch(
 ) -> Kernel:
     """Start the process with pipes of our own."""
     owner = Owner()
-    ends = Ends()
+    pipes = open_pipes()
     code = _open_code()
     try:
         process = await sandbox.start(
             replace(
                 spec,
-                input=ends.input,
-                output=ends.output,
-                errors=ends.errors,
+                input=pipes.input,
+                output=pipes.output,
+                errors=pipes.errors,
                 extra=code,
                 keep=None if settings.syd_config else owner.keep_path,
             ),
             room,
         )
     except BaseException:
-        ends.close()
+        pipes.close()
         raise
     finally:
         os.close(code)
-    ends.close_theirs()
-    return Kernel(process, ends, settings, owner=owner, let_go=let_go)
+    pipes.close_theirs()
+    return Kernel(process, pipes, settings, owner=owner, let_go=let_go)
 
 
 def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Place, made: str) -> ProcessSpec:

@@ -30,6 +30,7 @@ from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.wire import (
     count_at,
     first_taken,
+    left_out,
     params_of,
     sealed,
     turns_of,
@@ -207,14 +208,21 @@ def _signature(part: Text | Reasoning | ToolCall) -> dict[str, str]:
     return {"thoughtSignature": signature} if signature else {}
 
 
+_TAKEN = ("image/", "audio/", "video/", "text/", "application/pdf")
+
+
 def _result(result: ToolResult, names: dict[Any, str]) -> dict[str, Any]:
     response: dict[str, Any] = {
         "id": wire_call_id(result.call_id),
         "name": names.get(result.call_id, result.name),
         "response": {"error" if result.is_error else "output": result.output},
     }
-    if result.media:
-        response["parts"] = [_media(media) for media in result.media]
+    taken = [media for media in result.media if media.mime.startswith(_TAKEN)]
+    if len(taken) < len(result.media):
+        others = [left_out(media) for media in result.media if media not in taken]
+        response["response"]["left_out"] = "\n".join(others)
+    if taken:
+        response["parts"] = [_media(media) for media in taken]
     return {"functionResponse": response}
 
 

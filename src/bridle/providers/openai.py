@@ -28,7 +28,7 @@ from bridle.providers.held import OPENAI, held, openai_format
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.vendors import Quirks, vendor_at
-from bridle.providers.wire import ask, params_of
+from bridle.providers.wire import ask, left_out, params_of
 
 _PLAIN = Quirks()
 
@@ -165,7 +165,10 @@ def _results(results: list[ToolResult], quirks: Quirks) -> Iterator[dict[str, An
     # A tool message takes text only; what else came back follows as the user's.
     for result in results:
         if result.media:
-            yield {"role": "user", "content": _content((Text(f"From {result.name}:"), *result.media))}
+            sent = (
+                media if media.mime.startswith("image/") else Text(left_out(media)) for media in result.media
+            )
+            yield {"role": "user", "content": _content((Text(f"From {result.name}:"), *sent))}
 
 
 def _content(parts: Sequence[Text | Reasoning | Media | ToolCall | ToolResult]) -> str | list[dict[str, Any]]:

@@ -199,8 +199,14 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
-    output = _content((Text(result.output), *result.media)) if result.media else result.output
+    output = _content((Text(result.output), *map(_returned, result.media))) if result.media else result.output
     return {"type": "function_call_output", "call_id": wire_call_id(result.call_id), "output": output}
+
+
+def _returned(media: Media) -> Media | Text:
+    """Return what a tool may give back: other kinds of files make the vendor refuse the whole request."""
+    is_taken = media.mime.startswith("image/") or media.mime == "application/pdf"
+    return media if is_taken else Text(left_out(media))
 
 
 def _content(parts: Sequence[object]) -> list[dict[str, Any]]:

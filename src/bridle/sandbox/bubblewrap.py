@@ -40,9 +40,14 @@ def walls() -> list[str]:
     return [find_bubblewrap() or "bwrap", "--args", "{args}", "--"]
 
 
-def arguments(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False) -> list[str]:
-    """Return what bubblewrap is to do, for folders that are absolute and free of links."""
-    found = mounts(shield, writable, cwd, network=network)
+def arguments(
+    shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
+) -> list[str]:
+    """Return what bubblewrap is to do, for folders that are absolute and free of links.
+
+    What is `shown` is there although it lies where a cell has an empty folder.
+    """
+    found = mounts(shield, writable, cwd, network=network, shown=shown)
     return [
         *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
         *(() if network else ("--unshare-net",)),
@@ -64,7 +69,27 @@ def _settings() -> list[str]:
     )
 
 
-def mounts(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False) -> dict[str, Mount]:
+def program_places(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return what is to be shown of a program that lies in `/tmp` or the like: its folder.
+
+    That is all of an installation for one in its `bin`, and all packages of Node.js for one among them.
+    """
+    places: dict[str, None] = {}
+    for word in argv:
+        root = next((root for root in EMPTY if word.startswith(f"{root}/")), "")
+        if not root or not os.path.isfile(word):
+            continue
+        folder, packages, _ = os.path.normpath(word).partition("/node_modules/")
+        place = f"{folder}/node_modules" if packages else os.path.dirname(os.path.normpath(word))
+        if os.path.basename(place) == "bin":
+            place = os.path.dirname(place)
+        places[word if place in EMPTY else place] = None
+    return tuple(places)
+
+
+def mounts(
+    shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
+) -> dict[str, Mount]:
     """Return what is mounted where, outside in; of two wishes for one path the stricter one holds."""
     wishes: list[tuple[Mount, Sequence[str]]] = [
         ("empty", [os.path.realpath(path) for path in EMPTY if os.path.isdir(path)]),
@@ -82,9 +107,9 @@ def mounts(shield: Shield, writable: Sequence[str], cwd: str, *, network: bool =
     names = os.path.realpath("/etc/resolv.conf")
     if network and names.startswith("/run/") and os.path.exists(names):
         found[names] = "fixed"  # where many systems keep the addresses of their name servers
-    for place in {os.path.realpath(sys.base_prefix), os.path.dirname(interpreter())}:
+    for place in {os.path.realpath(sys.base_prefix), os.path.dirname(interpreter()), *shown}:
         if any(_holds(path, place) for path in EMPTY):
-            found.setdefault(place, "fixed")  # or the launcher could not start
+            found.setdefault(place, "fixed")  # or the launcher, or the program, could not start
     nearest = max((path for path in found if _holds(path, cwd)), key=len, default="")
     if nearest and found[nearest] == "empty":
         found[cwd] = "fixed"  # or it would not be there

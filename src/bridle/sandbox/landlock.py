@@ -36,13 +36,16 @@ def version() -> int:
     return max(0, int(found))
 
 
-def rules(shield: Shield, writable: Sequence[str], cwd: str, abi: int) -> list[tuple[str, int]]:
+def rules(
+    shield: Shield, writable: Sequence[str], cwd: str, abi: int, *, shown: Sequence[str] = ()
+) -> list[tuple[str, int]]:
     """Return what is given, by path; folders are absolute and free of links. Raises ToolError."""
     handled = _handled(abi)
     hidden = {*shield.hidden_files, *shield.hidden_folders}
     closed = {*hidden, *(os.path.realpath(path) for path in _CLOSED)}
     found: list[tuple[str, int]] = []
-    for root, rights in (("/", _READ), (cwd, _READ), *((root, handled & ~_MAKE_DEVICE) for root in writable)):
+    read = ((root, _READ) for root in ("/", cwd, *shown))
+    for root, rights in (*read, *((root, handled & ~_MAKE_DEVICE) for root in writable)):
         found += _given(root, rights & handled, closed if root == "/" else hidden)
     if len(found) > _MAX_RULES:
         raise ToolError("too much lies beside what the deny rules hide", hint="install bubblewrap")

@@ -188,6 +188,7 @@ def _as_warden(channel: _socket.socket, orders: _socket.socket) -> None:
     except OSError as error:
         _send(channel, b"F", number, error.errno or 0, text=told[0].encode()[:1024])
         os._exit(127)
+    _let_go(channel)
     _send(channel, b"S", number, 0)
     while True:
         pid, status = os.waitpid(-1, 0)
@@ -243,6 +244,12 @@ def _arrange(given: list[int], order: dict[str, Any]) -> None:
     os.dup2(errors, 2)
     if order["extra"]:
         os.dup2(given.pop(0), 3)
+
+
+def _let_go(channel: _socket.socket) -> None:
+    """Keep nothing open that is the program's: whoever reads its output must see that it closed it."""
+    os.closerange(0, channel.fileno())
+    os.closerange(channel.fileno() + 1, _ANY_NUMBER)
 
 
 def _find(name: bytes, env: dict[bytes, bytes]) -> bytes:

@@ -143,10 +143,12 @@ class LocalSandbox:
             open_network=spec.open_network,
             covered=tuple((how, path, *_identity(path)) for how, paths in covered.items() for path in paths),
         )
+        shown = bubblewrap.program_places(spec.argv) if spec.shows_program else ()
         if plan.kind == "bubblewrap":
-            arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=spec.open_network)
+            network = spec.open_network
+            arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=network, shown=shown)
             return _Prepared(spec, replace(plan, arguments=tuple(arguments)), found)
-        rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version())
+        rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version(), shown=shown)
         return _Prepared(spec, replace(plan, rights=tuple(rights)), found)
 
     async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _Room:
@@ -196,8 +198,13 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
             if door is None:
                 return _Room(spec, cell)
             proxy = Proxy(policy)
-            await proxy.open(socket.socket(fileno=door))
-            return _Room(spec, cell, proxy)
+            room = _Room(spec, cell, proxy)
+            try:
+                await proxy.open(socket.socket(fileno=door))
+            except BaseException:  # also when we are cancelled: nobody else knows of it yet
+                await room.close()
+                raise
+            return room
         case "landlock":
             scratch = await asyncio.to_thread(_make_scratch, tempfile.gettempdir())
             asked = landlock.request(plan.rights, scratch, landlock.version())

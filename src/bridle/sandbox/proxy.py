@@ -77,7 +77,10 @@ class Proxy:
     async def open(self, listener: socket.socket) -> None:
         """Begin to serve; the socket is ours from now on."""
         self.port = listener.getsockname()[1]
-        self._server = await asyncio.start_server(self._serve, sock=listener, limit=_MAX_HEAD_BYTES)
+        self._server = await asyncio.start_server(
+            self._serve, sock=listener, limit=_MAX_HEAD_BYTES, start_serving=False
+        )
+        await self._server.start_serving()  # who is cancelled here can still close it
 
     async def close(self) -> None:
         """Stop, and cut what is open."""

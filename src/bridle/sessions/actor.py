@@ -77,6 +77,8 @@ class Actor:
         self._running: asyncio.Task[None] | None = None
         self._titling = Titling(engine.models, journal)
         self._compacting: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[Setup] | None = None
+        """Finds what a run works with, unless somebody has called that off."""
         self._is_closing = False
         self._used_s = engine.clock.monotonic_s()
         self._untaken = 0  # commands; a run begins only when its model server has started
@@ -127,8 +129,8 @@ class Actor:
         """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
         if self._is_closing:
             raise self._closed()
-        if isinstance(command, Cancel) and self._cancel_compaction():
-            return self._receipt()  # in the inbox it may come behind a prompt that waits for the summary
+        if isinstance(command, Cancel) and (self._cancel_compaction() or self._call_off()):
+            return self._receipt()  # in the inbox it would come behind a prompt that waits for something
         self._used_s = self._engine.clock.monotonic_s()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._untaken += 1
@@ -163,6 +165,8 @@ class Actor:
             if offers(tool, SessionTool):
                 with suppress(BridleError, OSError):  # the other sessions are to be closed all the same
                     await tool.end_session(self.journal.id)
+        if self._engine.servers is not None:
+            await self._engine.servers.end_session(self.journal.id)
 
     # ------------------------------------------------------------------ commands
 
@@ -379,7 +383,28 @@ class Actor:
 
     async def _set_up(self, options: RunOptions) -> Setup:
         hooks = self._family.hooks_of(self.journal.id)
-        return await set_up(self._engine, self.journal.id, self.journal.session, options, hooks)
+        self._preparing = asyncio.create_task(
+            set_up(self._engine, self.journal.id, self.journal.session, options, hooks, self._tell_wait)
+        )
+        try:
+            setup = await self._preparing
+        except asyncio.CancelledError:
+            if self._preparing is not None:
+                raise
+            raise SessionNotRunning(f"session {self.journal.id}: cancelled before the run began") from None
+        finally:
+            self._preparing = None
+        for note in setup.notes:
+            self.journal.show(Notice(note))
+        return setup
+
+    def _call_off(self) -> bool:
+        """Cancel a run that is about to begin: a model or a tool server may take long to start."""
+        preparing, self._preparing = self._preparing, None
+        return preparing is not None and preparing.cancel()
+
+    def _tell_wait(self, text: str) -> None:
+        self.journal.show(Notice(text, is_wait=True))
 
     def _drive(self, setup: Setup, *, resumed: bool = False) -> Driver:
         run = self.journal.session.run

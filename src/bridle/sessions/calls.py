@@ -1,9 +1,9 @@
 """The tool calls of a run: judged, asked about, run, and recorded in the order of the reply.
 
 ```
-prepare ─▶ vet ─▶ allow ────────────────────────────────▶ execute ─▶ finish
-                ─▶ deny ─▶ refuse                             │
-                ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
+prepare ─▶ vet ─▶ foresee ─▶ allow ────────────────────────────────▶ execute ─▶ finish
+                          ─▶ deny ─▶ refuse                             │
+                          ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
 ```
 
 Hooks see a call before it is judged, and its result before it is recorded. A call that code makes goes
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bridle.core.budget import Spend
 from bridle.core.context import MESSAGE_FRAME_TOKENS, estimate_message
+from bridle.core.deferred import named_call
 from bridle.core.errors import BridleError, ToolError
 from bridle.core.hook import ToolArgsPatch, ToolCallSeen, ToolResultPatch, ToolResultSeen
 from bridle.core.ids import CallId
@@ -44,6 +45,7 @@ from bridle.core.turns import changed_files
 from bridle.sessions.dispatch import Checked
 from bridle.sessions.kit import Happening, RunKit, refusal_for_model
 from bridle.sessions.nested import Abandoned, NestedCalls
+from bridle.sessions.sampling import sample
 
 MAX_PRINTED_CHARS = 4_000
 STOP_S = 1.0
@@ -55,6 +57,14 @@ class Vetted(Happening, frozen=True):
 
     call: ToolCall
     round: HookRound
+
+
+class Foreseen(Happening, frozen=True):
+    """It is known what a call would touch."""
+
+    call: ToolCall
+    failure: str = ""
+    """Why it would fail."""
 
 
 class Previewed(Happening, frozen=True):
@@ -96,6 +106,7 @@ class Calls:
         self._nested = NestedCalls(kit.run, kit.post)
         self._given: dict[CallId, dict[str, Any]] = {}
         """Arguments that hooks have put in the place of the model's."""
+        self._foreseen: set[CallId] = set()
         self._to_ask: list[Checked] = []
         self._shows = asyncio.Lock()
         """One preview is made at a time, so that questions come in the order of the calls."""
@@ -133,7 +144,26 @@ class Calls:
             self._given[call.id] = args[-1]
         return self._judge(call)
 
+    async def _foresee(self, call: ToolCall) -> None:
+        failure = ""
+        try:
+            await self._setup.dispatcher.foresee(self._as_given(call), self._context(call))
+        except ToolError as error:
+            failure = str(error)
+        self._kit.post(Foreseen(call, failure))
+
+    def foreseen(self, foreseen: Foreseen) -> list[Input]:
+        """Judge a call of which it is now known what it would touch."""
+        call = foreseen.call
+        if self._nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        self._foreseen.add(call.id)
+        return self.refuse(call, foreseen.failure) if foreseen.failure else self._judge(call)
+
     def _judge(self, call: ToolCall) -> list[Input]:
+        if self._setup.dispatcher.foresees(call) and call.id not in self._foreseen:
+            self._kit.later(self._foresee(call))
+            return []
         checked = self._check(call)
         if checked.action == "deny" and not self._run.options.approve_each:
             return self.refuse(call, checked.why, denied=checked.denied)
@@ -234,9 +264,12 @@ class Calls:
             self._journal.show(Notice(f"the rule holds for this session only: {error}"))
 
     def _check(self, call: ToolCall) -> Checked:
-        if call.id in self._given:
-            call = replace(call, args=self._given[call.id], invalid="")
-        return self._setup.dispatcher.check(call, self._context(call))
+        return self._setup.dispatcher.check(self._as_given(call), self._context(call))
+
+    def _as_given(self, call: ToolCall) -> ToolCall:
+        """Return a call with the arguments that hooks have left it."""
+        given = self._given.get(call.id)
+        return call if given is None else replace(call, args=given, invalid="")
 
     def _context(self, call: ToolCall) -> ToolContext:
         facts = self._journal.session.known
@@ -244,7 +277,8 @@ class Calls:
         is_nested = self._nested.parent_of(call.id) is not None
 
         def make(name: str, args: dict[str, Any]) -> Awaitable[ToolResult]:
-            return self._nested.call(call.id, name, args, self._perform)
+            made = named_call(ToolCall(call.id, name, args), self._setup.dispatcher.deferred)
+            return self._nested.call(call.id, made.name, made.args, self._perform)
 
         context = ToolContext(
             session=self._journal.id,
@@ -263,6 +297,7 @@ class Calls:
             snapshot=facts.snapshot,
             rewinds=facts.rewinds,
             children=self._kit.children,
+            sample=lambda order: sample(self._kit, call.id, order),
         )
         return context if keeper is None else replace(context, keep=keeper.keep)
 

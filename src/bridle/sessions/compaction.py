@@ -8,19 +8,18 @@ small model ─▶ summary part by part ─▶ Compacted
 """
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.budget import Budget, Spend, most_spent
 from bridle.core.carried import shorten
 from bridle.core.compaction import CompactionPolicy, Plan, check_pin, compose, is_due, measure, plan
-from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_message, estimate_tokens
+from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_tokens
 from bridle.core.errors import RETRYABLE_KINDS, BridleError, ProviderError, UsageError
-from bridle.core.messages import Message, Usage, user_message
-from bridle.core.model import Model, ModelReply, ModelRequest, cost_of
+from bridle.core.messages import Message, user_message
+from bridle.core.model import Model, ModelRequest
 from bridle.core.ports import Provider
 from bridle.core.protocol import (
     Compacted,
@@ -33,6 +32,7 @@ from bridle.core.protocol import (
 from bridle.core.retelling import cut_at_paragraph, retell
 from bridle.core.session import Session
 from bridle.core.surrogates import mended
+from bridle.sessions.bill import Bill
 from bridle.sessions.engine import Engine
 from bridle.sessions.setup import Backend, Setup
 
@@ -76,7 +76,7 @@ async def compact(
     session: Session,
     *,
     trigger: CompactionTrigger,
-    bill: "Bill",
+    bill: Bill,
     keep: str = "",
 ) -> tuple[Event, ...]:
     """Return what to record: OutputsCleared, or Compacted, or CompactionFailed; nothing if all can stay.
@@ -102,14 +102,14 @@ async def compact(
             summary = await _summarise(engine, setup, backend, told, bill)
             compacted = await _compacted(setup, backend, told, engine.mask(summary))
     except TimeoutError:
-        return (bill.failed(f"the summary took longer than {TIMEOUT_S:g} s"),)
+        return (failed(bill, f"the summary took longer than {TIMEOUT_S:g} s"),)
     except BridleError as error:
-        return (bill.failed(str(error)),)
+        return (failed(bill, str(error)),)
     if compacted.tokens_after >= compacted.tokens_before:
-        return (bill.failed("the summary is longer than what it would replace"),)
+        return (failed(bill, "the summary is longer than what it would replace"),)
     asked = [Pinned(keep)] if keep in pins and keep not in session.known.pins else []
     meanwhile = [Pinned(text) for text in session.known.pins if text not in pins]
-    return (*asked, bill.paid(compacted), *meanwhile)
+    return (*asked, _paid(bill, compacted), *meanwhile)
 
 
 class Told(Struct, frozen=True):
@@ -126,46 +126,13 @@ class Told(Struct, frozen=True):
     tokens_before: int
 
 
-class Bill(Struct):
-    """What summaries have cost, also those that came to nothing."""
+def _paid(bill: Bill, compacted: Compacted) -> Compacted:
+    return replace(compacted, model=bill.model, usage=bill.usage, cost=bill.cost)
 
-    budget: Budget | None = None
-    """What they are paid out of, where that is limited."""
-    usage: Usage = Usage()
-    cost: float | None = None
-    model: str = ""
 
-    def reserve(self, request: ModelRequest, model: Model) -> Spend:
-        """Set aside what an answer may cost; raises UsageError when that is more than is left."""
-        sent = estimate_tokens(request.system) + sum(map(estimate_message, request.messages))
-        reserved = replace(most_spent(sent, request.max_output_tokens, model.price), turns=0)
-        if self.budget is not None and (level := self.budget.reserve(reserved)):
-            used = f"{level.used:g} of {level.limit:g} used"
-            raise UsageError(f"the summary may need more than is left of the {level.kind} limit: {used}")
-        return reserved
-
-    def settle(self, reserved: Spend, usage: Usage, model: Model) -> None:
-        """Pay for an answer, or for none."""
-        cost = cost_of(usage, model.price) or 0.0
-        if self.budget is not None:
-            self.budget.settle(reserved, Spend(tokens=usage.context, cost=cost))
-        if usage != Usage():
-            self._add(usage, model)
-
-    def _add(self, usage: Usage, model: Model) -> None:
-        price = cost_of(usage, model.price)
-        before = self.cost if self.model else 0.0
-        self.cost = None if before is None or price is None else before + price
-        self.usage += usage
-        self.model = model.ref
-
-    def paid(self, compacted: Compacted) -> Compacted:
-        """Say what a compaction has cost."""
-        return replace(compacted, model=self.model, usage=self.usage, cost=self.cost)
-
-    def failed(self, error: str) -> CompactionFailed:
-        """Say that it came to nothing, and what that has cost."""
-        return CompactionFailed(error, self.usage, self.cost)
+def failed(bill: Bill, error: str) -> CompactionFailed:
+    """Say that a compaction came to nothing, and what that has cost."""
+    return CompactionFailed(error, bill.usage, bill.cost)
 
 
 def _tell(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> Told:
@@ -250,18 +217,10 @@ class Writer(Struct, frozen=True):
     async def answer(self, question: str) -> str:
         """Return what the model writes; raises ProviderError, also when that is nothing, and UsageError."""
         request = replace(self.asked, messages=(user_message(question),))
-        reserved, usage = self.bill.reserve(request, self.model), Usage()
-        try:
-            async with aclosing(self.provider.stream(request)) as stream:
-                async for item in stream:
-                    if isinstance(item, ModelReply):
-                        usage = item.usage
-                        if text := mended(item.message).text.strip():
-                            return text
-                        raise ProviderError("the summary is empty", kind="empty_reply")
-        finally:
-            self.bill.settle(reserved, usage, self.model)
-        raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
+        reply = await self.bill.ask(self.provider, self.model, request)
+        if text := mended(reply.message).text.strip():
+            return text
+        raise ProviderError("the summary is empty", kind="empty_reply")
 
 
 async def _write_parts(engine: Engine, writer: Writer, told: Told, part_tokens: int) -> str:

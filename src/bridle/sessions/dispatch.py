@@ -13,7 +13,7 @@ from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
-from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
+from bridle.core.ports import Blobs, ForeseeingTool, SlowTool, Tool, ToolContext, ToolOutput, offers
 from bridle.core.tool import ToolSpec
 from bridle.tools.toolbox import Toolbox, cap_output
 
@@ -85,6 +85,34 @@ class Dispatcher:
         """Return what the model sees, in a fixed order."""
         return self._toolbox.specs
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what can be called, also what the model has to find first."""
+        return self._toolbox.names
+
+    @property
+    def deferred(self) -> frozenset[str]:
+        """Return what the model has to find first."""
+        return self._toolbox.deferred
+
+    def foresees(self, call: ToolCall) -> bool:
+        """Tell whether it must be found out what a call would touch."""
+        return call.name in self._toolbox.names and offers(self._tool(call), ForeseeingTool)
+
+    async def foresee(self, call: ToolCall, context: ToolContext) -> None:
+        """Find that out; raises ToolError when the call is bound to fail."""
+        tool, args = self._tool(call), self._toolbox.arguments(call)
+        assert offers(tool, ForeseeingTool)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await tool.foresee(args, context)
+        except ToolError:
+            raise
+        except TimeoutError:
+            raise ToolError(f"{call.name} did not find out within {self._timeout_s:g} s what to do") from None
+        except Exception as error:
+            raise ToolError(_broken(call, error)) from error
+
     def check(self, call: ToolCall, context: ToolContext) -> Checked:
         """Judge a call; a malformed one, an unknown tool and a refused access are all "deny"."""
         try:
@@ -123,14 +151,17 @@ class Dispatcher:
 
     async def run(self, call: ToolCall, context: ToolContext) -> Outcome:
         """Run a checked call; whatever goes wrong becomes a failed result."""
-        deadline = asyncio.timeout(self._timeout_s)
+        tool, timeout_s = self._tool(call), self._timeout_s
+        if offers(tool, SlowTool):
+            timeout_s = max(timeout_s, tool.longest_s())
+        deadline = asyncio.timeout(timeout_s)
         try:
             async with deadline:
-                output = await self._tool(call).run(call.args, self._patient(context, deadline))
+                output = await tool.run(call.args, self._patient(context, deadline, timeout_s))
         except ToolError as error:
             output = ToolOutput(str(error), is_error=True)
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
-            late = f"{call.name} did not finish within {self._timeout_s:g} s"
+            late = f"{call.name} did not finish within {timeout_s:g} s"
             output = ToolOutput(late if deadline.expired() else _broken(call, error), is_error=True)
         text = await self._capped(self._mask(output.text))
         result = ToolResult(call.id, call.name, text, is_error=output.is_error, media=output.media)
@@ -144,7 +175,7 @@ class Dispatcher:
     def _tool(self, call: ToolCall) -> Tool:
         return self._toolbox.get(call.name)
 
-    def _patient(self, context: ToolContext, deadline: asyncio.Timeout) -> ToolContext:
+    def _patient(self, context: ToolContext, deadline: asyncio.Timeout, timeout_s: float) -> ToolContext:
         """Let the time not count that the user needs for an answer, or that another call takes."""
         waits = 0
 
@@ -158,11 +189,12 @@ class Dispatcher:
                 waits -= 1
                 if not waits:
                     with suppress(RuntimeError):  # the tool has ended and did not wait for it
-                        deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
+                        deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)
 
-        ask, call, children = context.ask, context.call, context.children
+        ask, call, children, sample = context.ask, context.call, context.children, context.sample
         return replace(
             context,
+            sample=sample and (lambda order: patiently(sample(order))),
             children=children and _Patient(children, patiently),
             ask=ask and (lambda question: patiently(ask(question))),
             call=call and (lambda name, args: patiently(call(name, args))),

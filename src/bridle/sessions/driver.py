@@ -48,7 +48,7 @@ from bridle.core.protocol import Checkpoint, Decide, Reply, RunResumed, TurnEnde
 from bridle.core.recovery import end_of, plan_resume
 from bridle.core.session import RunState
 from bridle.sessions.boundary import Arrived, Boundary, Checked, Heard
-from bridle.sessions.calls import Calls, Finished, Left, Previewed, Vetted
+from bridle.sessions.calls import Calls, Finished, Foreseen, Left, Previewed, Vetted
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
@@ -163,10 +163,12 @@ class Driver:
         match happening:
             case ModelReply():
                 return self._model_calls.record(happening)
-            case Vetted() | Previewed() | Abandoned() if self._loop.state != "waiting_for_ops":
+            case Vetted() | Foreseen() | Previewed() | Abandoned() if self._loop.state != "waiting_for_ops":
                 return []
             case Vetted():
                 return self._calls.vetted(happening)
+            case Foreseen():
+                return self._calls.foreseen(happening)
             case Abandoned():
                 return self._calls.abandon(happening)
             case Previewed():

@@ -9,6 +9,7 @@ from bridle.core.budget import WARN_AT
 from bridle.core.compaction import CompactionPolicy
 from bridle.core.hook import HookInvocation, HookOverride, HookPoint
 from bridle.core.ids import RunId, SessionId, uuid7
+from bridle.core.languages import Languages
 from bridle.core.ports import (
     Blobs,
     Chance,
@@ -27,6 +28,7 @@ from bridle.core.ports import (
 )
 from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
+from bridle.core.servers import ToolServers
 from bridle.sessions.family import ChildPolicy
 
 LoadAgent = Callable[[str, str], Agent]
@@ -85,6 +87,12 @@ class Engine(Struct, frozen=True):
     open_hooks: OpenHooks = _no_hooks
     memory: Memory | None = None
     """Recalls what was said; told when there is more of it."""
+    servers: ToolServers | None = None
+    """Lend runs more tools."""
+    languages: Languages | None = None
+    """See code as a compiler does."""
+    lent_share: float = 0.05
+    """When lent tools would take more than this part of the window, the model finds them by search."""
     compaction: CompactionPolicy = CompactionPolicy()
     warn_at: float = WARN_AT
     """The part of a limit at which there is a warning."""

@@ -18,9 +18,11 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import SHELL_TOOL, Mode, Rule
 from bridle.core.protocol import RunOptions
 from bridle.core.session import RunState
+from bridle.core.tool import is_among
 from bridle.sessions.setup import Setup
 
 STRICTEST: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
+MAX_NAMED = 50
 SPAWNING_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel")
 
 
@@ -176,10 +178,12 @@ def _beyond(own: Sequence[Rule], rules: Sequence[Rule]) -> tuple[str, ...]:
 
 
 def _tools(order: ChildOrder, run: RunState, setup: Setup) -> tuple[str, ...] | None:
-    there = [spec.name for spec in setup.dispatcher.specs]
+    there = setup.dispatcher.names
     for name in (*(order.tools or ()), *order.without_tools):
         if name not in there:
-            raise ToolError(f"no tool is named {name[:80]!r}", hint=f"the tools are {', '.join(there)}")
+            more = ", …" if len(there) > MAX_NAMED else ""
+            listed = f"the tools are {', '.join(there[:MAX_NAMED])}{more}"
+            raise ToolError(f"no tool is named {name[:80]!r}", hint=listed)
     bounds = [run.options.tools, order.tools, setup.agent.tools if order.agent else None]
     given = [set(names) for names in bounds if names is not None]
-    return tuple(name for name in there if all(name in names for names in given)) if given else None
+    return tuple(name for name in there if all(is_among(name, names) for names in given)) if given else None

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from bridle.core.budget import Level, Spend, most_spent
 from bridle.core.codeact import read_reply
 from bridle.core.context import ContextUsage, Fitted, estimate_message
+from bridle.core.deferred import with_named_calls
 from bridle.core.errors import BridleError, ProviderError
 from bridle.core.hook import ModelReplySeen, ModelRequestSeen
 from bridle.core.loop import Backoff, BackoffEnded, Input, ModelFailed, Refused, Replied, SwitchModel
@@ -37,7 +38,8 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import cut_off_reply
 from bridle.core.surrogates import mended
-from bridle.sessions.compaction import CANCELLED, Bill, compact, due
+from bridle.sessions.bill import Bill
+from bridle.sessions.compaction import CANCELLED, compact, due, failed
 from bridle.sessions.kit import Happening, RunKit, refusal
 from bridle.sessions.screening import (
     UNJUDGED,
@@ -175,7 +177,7 @@ class ModelCalls:
     def _warn_of_unknown_price(self) -> None:
         """Say once of each model that a limit of cost does not hold for it."""
         ref, price = self._kit.backend.model.ref, self._kit.backend.model.price
-        if price is None and ref not in self._unpriced and self._kit.budget.remaining_cost() is not None:
+        if price is None and ref not in self._unpriced and self._kit.budget.remaining_cost():
             self._unpriced.add(ref)
             self._kit.journal.show(
                 Notice(f"the price of {ref} is not known: the cost limit does not stop it")
@@ -230,7 +232,8 @@ class ModelCalls:
         if not hooks.listen_at("post_llm_response"):
             self._kit.post(reply)
             return
-        names = tuple(call.name for call in reply.message.calls)
+        message = with_named_calls(reply.message, self._kit.setup.dispatcher.deferred)
+        names = tuple(call.name for call in message.calls)
         seen = ModelReplySeen(reply.message.text, names, reply.stop_reason, reply.usage)
         try:
             asked = await hooks.ask("post_llm_response", llm_response=seen)
@@ -263,6 +266,7 @@ class ModelCalls:
         message = mended(reply.message)
         if kit.setup.code:
             message = read_reply(message, reply.stop_reason)
+        message = with_named_calls(message, kit.setup.dispatcher.deferred)
         if kit.run.extracting:
             message = without_calls(message)
         message = with_unique_call_ids(message, used, self._turn)
@@ -379,7 +383,7 @@ class ModelCalls:
                 kit.engine, kit.setup, kit.backend, session, trigger=trigger, bill=bill, keep=keep
             )
         except asyncio.CancelledError:
-            kit.post(Shortened((bill.failed(CANCELLED),), failure))
+            kit.post(Shortened((failed(bill, CANCELLED),), failure))
             raise
         kit.post(Shortened(events, failure))
 

@@ -11,6 +11,7 @@ from bridle.core.context import estimate_message
 from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
+from bridle.core.messages import Message, Text
 from bridle.core.ports import LocalModels, SessionTool, offers
 from bridle.core.protocol import (
     Aborted,
@@ -19,12 +20,15 @@ from bridle.core.protocol import (
     Delta,
     Lagged,
     Notice,
+    Prompt,
     Record,
     RunEnded,
     RunOptions,
     SessionCreated,
+    Steer,
 )
 from bridle.core.revision import FileChange, net_changes
+from bridle.core.servers import LENT_PREFIX, PromptView, ServerView
 from bridle.core.session import Session, fold, fork_at
 from bridle.core.summary import SessionSummary
 from bridle.core.turns import file_changes
@@ -68,7 +72,31 @@ class SessionService:
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
         actor = await self._actor(session)
-        return await actor.submit(command)
+        return await actor.submit(await self._expanded(actor, command))
+
+    async def _expanded(self, actor: Actor, command: Command) -> Command:
+        """Put what a prompt of a server says into the place of its name.
+
+        A sub-agent is prompted by a model, which may not call on servers behind the back of rules.
+        """
+        servers = self._engine.servers
+        if (
+            servers is None
+            or not isinstance(command, Prompt | Steer)
+            or self._family.is_child(actor.journal.id)
+        ):
+            return command
+        text = command.message.text
+        if not text.startswith(f"/{LENT_PREFIX}"):
+            return command
+        options = command.options if isinstance(command, Prompt) else RunOptions()
+        cwd = options.cwd or actor.journal.session.known.created.cwd
+        said = await servers.expand(actor.journal.id, cwd, text)
+        if said is None:
+            return command
+        masked = (Text(self._engine.mask(part.text)) if isinstance(part, Text) else part for part in said)
+        others = (part for part in command.message.parts if not isinstance(part, Text))
+        return replace(command, message=Message("user", (*masked, *others)))
 
     async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
@@ -205,12 +233,14 @@ class SessionService:
 
     async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
-        if at is None:
-            state = (await self._actor(session)).journal.session
-        else:
+        journal = (await self._actor(session)).journal  # whose end is also that of what servers start for it
+        state = journal.session
+        if at is not None:
             state = fold([record for record in await self.records(session) if record.seq <= at])
         options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
         setup = await set_up(self._engine, session, state, options)
+        for note in setup.notes:  # which nobody is told twice
+            journal.show(Notice(note))
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
         backend = setup.backend
         fitted = backend.fit(state.messages, first_of_run)
@@ -221,6 +251,15 @@ class SessionService:
         return NextContext(
             backend.model.ref, request.system, request.tools, request.messages, fitted.usage, tokens
         )
+
+    async def servers(self, cwd: str) -> Sequence[ServerView]:
+        """Say how the tool servers and language servers of a folder are, without starting one."""
+        keepers = (self._engine.servers, self._engine.languages)
+        return [view for keeper in keepers if keeper is not None for view in await keeper.views(cwd)]
+
+    async def server_prompts(self, cwd: str) -> Sequence[PromptView]:
+        """Return the prompts of servers that a prompt can call as `/name`."""
+        return () if self._engine.servers is None else await self._engine.servers.prompts(cwd)
 
     def live(self) -> Sequence[LiveSession]:
         """Return the sessions that are in memory, those that run first."""
@@ -270,6 +309,9 @@ class SessionService:
         for tool in self._engine.tools:
             if offers(tool, SessionTool):
                 await tool.aclose()
+        for keeper in (self._engine.servers, self._engine.languages):
+            if keeper is not None:
+                await keeper.aclose()
         if self._engine.memory is not None:
             await self._engine.memory.aclose()
         await self._engine.models.aclose()

@@ -1,5 +1,6 @@
 """What one run works with: its model, rules, tools and limits, resolved when it starts."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -11,21 +12,27 @@ from bridle.core.agent import Agent
 from bridle.core.budget import Budget, Limits
 from bridle.core.codeact import PYTHON, as_text
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
+from bridle.core.deferred import as_sent
 from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
+from bridle.core.messages import with_media_named
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.ports import Clock, Hooks, Keeper, OccasionalTool, Provider, TokenCounter, Tool, offers
 from bridle.core.protocol import RunOptions
+from bridle.core.servers import LENT_PREFIX, ToolOffer
 from bridle.core.session import RunState, Session
+from bridle.core.tool import is_among
 from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.sessions.structured import Extraction
+from bridle.tools.tool_search import ToolCaller, ToolSearch
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
+PATIENCE_S = 1.0  # what may be waited for without a word
 TOOL_SHARE = 4  # the tools of an agent that names none take at most this part of the window
 
 
@@ -71,6 +78,8 @@ class Setup(Struct, frozen=True):
     """Variables that programs get beside the usual ones."""
     extraction: Extraction | None = None
     """Gets the value that the run is to end with."""
+    notes: tuple[str, ...] = ()
+    """What the user should hear before the run begins."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
@@ -86,10 +95,13 @@ class Setup(Struct, frozen=True):
         self, backend: Backend, fitted: Fitted, max_output_tokens: int, *, extracting: bool = False
     ) -> ModelRequest:
         """Build the request of one turn; `extracting` asks for a value that fits the schema only."""
+        messages = as_text(fitted.messages) if self.code else fitted.messages
+        if not backend.model.images:
+            messages = with_media_named(messages)
         request = ModelRequest(
             model=backend.model.name,
             system=self.agent.prompt,
-            messages=as_text(fitted.messages) if self.code else fitted.messages,
+            messages=as_sent(messages, self.dispatcher.deferred),
             tools=() if self.code else self.dispatcher.specs,
             max_output_tokens=max_output_tokens,
             params=self.params,
@@ -100,16 +112,21 @@ class Setup(Struct, frozen=True):
         return replace(request, tools=(), params=params, output_schema=self.extraction.schema)
 
 
+def _tell_nobody(text: str) -> None:
+    """Serve where nobody waits."""
+
+
 async def set_up(
     engine: Engine,
     session_id: SessionId,
     session: Session,
     options: RunOptions,
     hooks: Hooks | None = None,
+    tell: Callable[[str], None] = _tell_nobody,
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError, UsageError or ProviderError.
 
-    `hooks` are those of the run that a sub-agent works for.
+    `hooks` are those of the run that a sub-agent works for; `tell` hears what is waited for.
     """
     created = session.known.created
     cwd = options.cwd or created.cwd
@@ -123,8 +140,13 @@ async def set_up(
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code
+    offer = await _offer(engine, session_id, cwd, tell)
+    own = _tools(_usable(engine.tools, options, cwd), agent.tools, model.window_tokens, code=code)
+    lent = _lent(offer, options, agent.tools, int(model.window_tokens * engine.lent_share))
+    if offer.instructions and options.system is None:
+        agent = replace(agent, prompt=f"{agent.prompt}\n\n{offer.instructions}")
     dispatcher = Dispatcher(
-        Toolbox(_tools(_usable(engine.tools, options, cwd), agent.tools, model.window_tokens, code=code)),
+        Toolbox([*own, *lent.tools], lent.deferred),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
@@ -161,7 +183,18 @@ async def set_up(
         extraction=None
         if options.output_schema is None
         else Extraction(options.output_schema, options.output_retries, provider),
+        notes=offer.notes,
     )
+
+
+async def _offer(engine: Engine, session: SessionId, cwd: str, tell: Callable[[str], None]) -> ToolOffer:
+    if engine.servers is None:
+        return ToolOffer()
+    patience = asyncio.get_running_loop().call_later(PATIENCE_S, tell, "waiting for tool servers to start")
+    try:
+        return await engine.servers.offer(session, cwd)
+    finally:
+        patience.cancel()
 
 
 async def _backend(
@@ -182,13 +215,34 @@ async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
 
 def _usable(tools: Sequence[Tool], options: RunOptions, cwd: str) -> list[Tool]:
     """Return the tools that the run may use and that are of use there."""
-    allowed = [
-        tool
-        for tool in tools
-        if (options.tools is None or tool.spec.name in options.tools)
-        and tool.spec.name not in options.without_tools
-    ]
+    allowed = [tool for tool in tools if _is_allowed(tool, options)]
     return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(cwd)]
+
+
+def _is_allowed(tool: Tool, options: RunOptions) -> bool:
+    name = tool.spec.name
+    is_wanted = options.tools is None or is_among(name, options.tools)
+    return is_wanted and not is_among(name, options.without_tools)
+
+
+class _Lent(Struct, frozen=True):
+    """What servers lend a run, as it can use it."""
+
+    tools: tuple[Tool, ...] = ()
+    deferred: frozenset[str] = frozenset()
+
+
+def _lent(offer: ToolOffer, options: RunOptions, chosen: tuple[str, ...] | None, room_tokens: int) -> _Lent:
+    """Return the lent tools that the run may use, found by search when there is no room for all of them."""
+    tools = tuple(
+        tool
+        for tool in offer.tools
+        if (chosen is None or is_among(tool.spec.name, chosen)) and _is_allowed(tool, options)
+    )
+    specs = [tool.spec for tool in tools if tool.spec.name.startswith(LENT_PREFIX)]
+    if sum(estimate_tokens(encode(spec).decode()) for spec in specs) <= room_tokens:
+        return _Lent(tools)
+    return _Lent((*tools, ToolSearch(specs), ToolCaller()), frozenset(spec.name for spec in specs))
 
 
 def _tools(
@@ -199,7 +253,7 @@ def _tools(
     if code and not needed:
         raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
     if chosen is not None:
-        return [tool for tool in tools if tool.spec.name in chosen or tool in needed]
+        return [tool for tool in tools if is_among(tool.spec.name, chosen) or tool in needed]
     left = window_tokens // TOOL_SHARE
     fitting: list[Tool] = []
     for tool in tools:

@@ -8,8 +8,9 @@ from bridle.core.protocol import Checkpoint, Rewind
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
 from bridle.core.turns import changed_files
+from bridle.sessions.bill import Bill
 from bridle.sessions.children import Family
-from bridle.sessions.compaction import CANCELLED, Bill, compact, due
+from bridle.sessions.compaction import CANCELLED, compact, due, failed
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.rewind import rewind
@@ -72,7 +73,7 @@ class Upkeep:
         try:
             done = await compact(engine, setup, backend, session, trigger="manual", bill=bill, keep=keep)
         except asyncio.CancelledError:
-            await self._journal.record_whole(bill.failed(CANCELLED))
+            await self._journal.record_whole(failed(bill, CANCELLED))
             raise
         await self._journal.record_whole(*done)
 

@@ -124,8 +124,10 @@ class TextView:
                 self._write(self._err, item.text, "detail")
             case ToolOutputDelta() if self._chatty:
                 self._show_output(item)
+            case Notice(is_wait=True):
+                self._hint(item.text)
             case Notice():
-                self._status("warning", item.text)
+                self._status("warning", item.text, quiet_too=True)
             case Lagged() if self._verbose:
                 self._status("detail", f"{count(item.dropped, 'fragment')} not shown")
             case _:
@@ -351,10 +353,11 @@ class TextView:
 
     # ------------------------------------------------------------------ lines
 
-    def _status(self, colour: Colour, text: str) -> None:
-        if self._chatty:
+    def _status(self, colour: Colour, text: str, *, quiet_too: bool = False) -> None:
+        if self._chatty or quiet_too:
             self._end_line()
-            self._err.line(self._err.paint(colour, one_line(text)))
+            head = "" if self._chatty else f"{colour}: "
+            self._err.line(self._err.paint(colour, f"{head}{one_line(text)}"))
 
     def _note(self, lines: list[str]) -> None:
         if self._chatty:

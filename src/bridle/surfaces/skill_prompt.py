@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bridle.core.errors import UsageError
+from bridle.core.servers import LENT_PREFIX
 from bridle.core.skill import SKILL_NAME, Skill, near_names, render
 
 _CALL = re.compile(rf"/(?P<name>{SKILL_NAME.pattern})(?:\s(?P<arguments>.*))?", re.DOTALL)
@@ -25,7 +26,7 @@ def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
     """Return the skill that a prompt calls, arguments put in; any other prompt as it is.
 
     The arguments are what follows the name and one space. Raises UsageError for a skill that does not
-    exist, unless a file of that path does, and for one that only a model may load.
+    exist, unless a file of that path does or a server may have it, and for one that only a model may load.
     """
     call = _CALL.fullmatch(text)
     if call is None:
@@ -33,8 +34,8 @@ def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
     name, arguments = call["name"], (call["arguments"] or "").lstrip("\n")
     skill = next((skill for skill in skills if skill.name == name), None)
     if skill is None:
-        if os.path.lexists(f"/{name}"):
-            return text
+        if name.startswith(LENT_PREFIX) or os.path.lexists(f"/{name}"):
+            return text  # the session asks the server whose prompt it is
         raise _unknown(name, skills)
     if not skill.user_invocable:
         raise UsageError(f"the skill {name} is for the model alone", hint=f"{skill.file} says so")

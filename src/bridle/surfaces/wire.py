@@ -26,6 +26,7 @@ from bridle.core.protocol import (
     CompactionFailed,
     Delta,
     ModelReplied,
+    ModelSampled,
     Outcome,
     Record,
     ReplyLost,
@@ -129,7 +130,7 @@ class Ledger:
             case ModelReplied() as event:
                 self._turns += 1
                 self._add_use(event)
-            case Compacted() | CompactionFailed() | ChildEnded() | ReplyLost() as event:
+            case Compacted() | CompactionFailed() | ChildEnded() | ModelSampled() | ReplyLost() as event:
                 self._add_use(event)
             case ApprovalRequested() as event:
                 self._requested[event.call_id] = event
@@ -144,7 +145,9 @@ class Ledger:
             case _:
                 pass
 
-    def _add_use(self, event: ModelReplied | Compacted | CompactionFailed | ChildEnded | ReplyLost) -> None:
+    def _add_use(
+        self, event: ModelReplied | Compacted | CompactionFailed | ChildEnded | ModelSampled | ReplyLost
+    ) -> None:
         self._usage += event.usage
         known = self._cost is not None and (event.cost is not None or event.usage == Usage())
         self._cost = (self._cost or 0.0) + (event.cost or 0.0) if known else None

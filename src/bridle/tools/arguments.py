@@ -16,6 +16,7 @@ from msgspec.json import encode
 from bridle.core.codeact import FENCED
 from bridle.core.errors import ToolError
 from bridle.core.messages import ToolCall
+from bridle.core.schema import is_costly
 from bridle.core.tool import ToolSpec
 
 MAX_PROBLEMS = 5
@@ -86,6 +87,8 @@ def _validator(schema: str) -> Validator:
 
 
 def _problems(spec: ToolSpec, args: dict[str, Any]) -> list[ValidationError]:
+    if is_costly(spec.parameters, args):  # then it is for the tool alone to judge
+        return []
     try:
         validator = _validator(encode(spec.parameters).decode())
     except ValueError as error:

@@ -33,10 +33,11 @@ _NO_FOLDER = (errno.ENOTDIR, errno.ENAMETOOLONG)  # whoever makes the folders te
 
 
 class Loaded(Struct, frozen=True):
-    """A file that exists, as the model knows it."""
+    """A file that exists."""
 
     data: bytes
     version: Version
+    mode: int = 0o644
 
 
 class Change(Struct, frozen=True):
@@ -138,6 +139,19 @@ def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) 
 
     Raises ToolError for a file that was not read before, that changed since, or that is too large.
     """
+    found = load_file(place, context, max_bytes, reading=reading)
+    if found is None:
+        return None
+    name, known = printable(place.name), context.seen.get(printable(place.subject))
+    if known is None:
+        raise ToolError(f"{name} exists, but you have not read it; read_file it first")
+    if known != sha256(found.data).hexdigest():
+        raise ToolError(f"{name} was changed since you read it; read_file it again")
+    return found
+
+
+def load_file(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) -> Loaded | None:
+    """Read a file that is to be changed; None when there is none; raises ToolError also for a large one."""
     name = printable(place.name)
     with system_errors(place.shown, reading=reading):
         try:
@@ -157,12 +171,7 @@ def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) 
         raise ToolError(
             f"{name} has {found.st_size} bytes; only files up to {max_bytes} bytes can be changed"
         )
-    known = context.seen.get(printable(place.subject))
-    if known is None:
-        raise ToolError(f"{name} exists, but you have not read it; read_file it first")
-    if known != sha256(data).hexdigest():
-        raise ToolError(f"{name} was changed since you read it; read_file it again")
-    return Loaded(data, version_of(found))
+    return Loaded(data, version_of(found), found.st_mode & 0o777)
 
 
 def _text_of(found: Loaded) -> Document | None:

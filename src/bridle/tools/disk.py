@@ -150,6 +150,16 @@ def replacement(
         raise
 
 
+def remove_file(place: Place, *, stop: Event, expected: Version, keep: Callable[[str], None]) -> None:
+    """Take away a file that is the expected one; raises OSError or ToolError."""
+    check_unprotected(place.real)
+    _check_stop(place, stop)
+    with _parent(place) as (folder, name), _held(place, folder, name):
+        keep(os.path.join(place.root, place.real))
+        _check_expected(place, folder, name, expected)
+        os.unlink(name, dir_fd=folder)
+
+
 def reason(error: OSError) -> str:
     """Say why the system refused, in the words of Kontekst's error texts."""
     return os.strerror(error.errno).lower() if error.errno else str(error)

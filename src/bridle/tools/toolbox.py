@@ -14,8 +14,11 @@ _MAX_NAMES = 30
 class Toolbox:
     """Looks tools up and checks calls of them."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        """Take the tools in any order; raises UsageError when two have the same name."""
+    def __init__(self, tools: Sequence[Tool], deferred: frozenset[str] = frozenset()) -> None:
+        """Take the tools in any order, and which of them the model has to find first.
+
+        Raises UsageError when two have the same name.
+        """
         by_name: dict[str, tuple[ToolSpec, Tool]] = {}
         for tool in tools:
             spec = tool.spec
@@ -23,11 +26,11 @@ class Toolbox:
                 raise UsageError(f'two tools are named "{spec.name}"')
             by_name[spec.name] = (spec, tool)
         self._by_name = dict(sorted(by_name.items()))
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what the model sees, sorted by name: the same tools give the same bytes."""
-        return tuple(spec for spec, _ in self._by_name.values())
+        self.names = tuple(self._by_name)
+        """What can be called, also what the model has to find first."""
+        self.deferred = deferred
+        self.specs = tuple(spec for name, (spec, _) in self._by_name.items() if name not in deferred)
+        """What the model sees, sorted by name: the same tools give the same bytes."""
 
     def get(self, name: str) -> Tool:
         """Return the tool with this name; raises ToolError with similar names."""

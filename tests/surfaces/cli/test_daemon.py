@@ -17,6 +17,7 @@ import pytest
 import bridle as package
 from bridle.surfaces.cli.daemon import LOG_BYTES, LOG_FILES, _log_to, _quoted
 from bridle.surfaces.daemon.place import Place
+from tests.mcp.players import CAST
 from tests.surfaces.command import PATIENCE_S, Bridle, Done, interrupt, steady
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -50,6 +51,17 @@ the daemon runs
     )
     status = json.loads(printed.out)
     assert (shown.code, printed.code, status["pid"], len(status["sessions"])) == (0, 0, daemon.pid, 1)
+
+
+async def test_status_names_the_servers_of_this_directory(daemon: DaemonProcess, bridle: Bridle):
+    bridle("mcp", "add", "plain", "--", sys.executable, str(CAST / "plain.py"), "plain")
+    await daemon.start()
+    before = bridle("daemon", "status").out
+    bridle("run", "--model", bridle.script({"text": "hello"}), "hi")
+
+    assert "plain" not in before
+    assert re.search(r"\n  mcp       plain is ready, process \d+\n\Z", bridle("daemon", "status").out)
+    assert "plain" not in bridle("daemon", "status", cwd=bridle.home).out
 
 
 def test_without_a_daemon_there_is_nothing_to_see(bridle: Bridle):

@@ -61,6 +61,8 @@ def test_all_is_well(bridle: Bridle):
         ["ok", "sandbox"],
         ["ok", "undo"],
         ["ok", "kernel"],
+        ["ok", "mcp"],
+        ["ok", "lsp"],
         ["ok", "bash"],
         ["ok", "ripgrep"],
         ["ok", "terminal"],

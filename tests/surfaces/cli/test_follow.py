@@ -11,11 +11,13 @@ from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Decide, Prompt
+from bridle.core.servers import ToolOffer
 from bridle.surfaces.cli.approve import Approver
 from bridle.surfaces.cli.follow import Follower
 from bridle.surfaces.live import TextView
 from bridle.surfaces.terminal import Console, Screen
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
+from tests.sessions.test_servers import Lenders
 from tests.surfaces.remote.test_remote import Hall
 
 
@@ -73,3 +75,35 @@ async def test_a_run_that_would_end_with_us_is_stopped(tmp_path: Path):
         approver.close()
 
     assert (result.outcome, result.denied[0].reason) == ("denied", "the terminal went away")
+
+
+class SlowLenders(Lenders):
+    """Servers that start when the test wants it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked, self.may_start = asyncio.Event(), asyncio.Event()
+
+    async def offer(self, session: SessionId, cwd: str) -> ToolOffer:
+        self.is_asked.set()
+        await self.may_start.wait()
+        return self.offered
+
+
+async def test_who_leaves_while_a_run_is_being_started_has_called_it_off(tmp_path: Path):
+    lenders = SlowLenders()
+    async with Hall(Stage(Play(says("done")), servers=lenders), tmp_path).open() as opened:
+        client, service, session = await opened.client(), opened.stage.service, opened.stage.session
+        running = asyncio.create_task(
+            follower(client, session, approver := LostTerminal()).run(Prompt(user_message("hi")), last_seq=1)
+        )
+        await lenders.is_asked.wait()
+        running.cancel()
+        await asyncio.wait([running])
+        approver.close()
+        await client.aclose()
+        lenders.may_start.set()
+        events = [record.event for record in await service.records(session)]
+
+    assert running.cancelled()
+    assert [type(event).__name__ for event in events] == ["SessionCreated"]

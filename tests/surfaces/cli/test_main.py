@@ -10,8 +10,8 @@ import pytest
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
-run session context stats config agents skills hooks rules trust sandbox kernel memory comms daemon ps attach
-import models doctor schema completion
+run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms daemon ps
+attach import models doctor schema completion
 """.split()
 
 
@@ -29,6 +29,7 @@ def test_help_names_every_command(bridle: Bridle):
         *COMMANDS,
         *("session list", "session export", "session turns", "session diff", "session rewind"),
         *("config set", "rules check", "sandbox run", "sandbox status"),
+        *("mcp add", "mcp list", "mcp get", "mcp remove", "mcp test", "mcp login", "mcp disable", "lsp list"),
     ],
 )
 def test_every_command_has_a_help(bridle: Bridle, command: str):

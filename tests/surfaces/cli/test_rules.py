@@ -85,6 +85,24 @@ def test_an_agents_rules_mode_and_tools_count(bridle: Bridle):
     assert missing == Done(64, "", "error: no tool is named 'read_file'\nhint: did you mean edit_file?\n")
 
 
+def test_a_tool_of_a_server_is_judged_without_starting_it(bridle: Bridle):
+    (bridle.home / "config.toml").write_text(
+        "[mcp.servers.a]\ncommand = 'no-such'\nreads = ['get_*']\nwithout_tools = ['drop']\n"
+        "[mcp.servers.off]\ncommand = 'no-such'\nenabled = false\n"
+    )
+
+    def judged(tool: str, *flags: str) -> tuple[int, str]:
+        done = bridle("rules", "check", "--tool", tool, "--args", '{"x": 1}', *flags)
+        return done.code, (done.out or done.err).splitlines()[0]
+
+    assert judged("mcp__a__set") == (1, "ask  mcp__a__set x=1")
+    assert judged("mcp__a__get_it") == (0, "allow  mcp__a__get_it x=1")
+    assert judged("mcp__a__set", "--allow", "mcp__a__*") == (0, "allow  mcp__a__set x=1")
+    assert judged("mcp__a__get_it", "--deny", "mcp__*") == (77, "deny  mcp__a__get_it x=1")
+    for name in ("mcp__a__drop", "mcp__off__set", "mcp__b__set", "mcp__a__"):
+        assert judged(name) == (64, f"error: no tool is named '{name}'")
+
+
 def test_a_rule_of_a_flag_may_be_absolute_or_below_home(bridle: Bridle):
     flags = ["--deny", f"edit_file({bridle.project}/src/**)", "--deny", "read_file(~/x/**)"]
 

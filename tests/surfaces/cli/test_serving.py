@@ -234,7 +234,7 @@ async def test_a_client_of_the_daemon_loads_no_engine(daemon: DaemonProcess, bri
     answer, modules = done.stdout.splitlines()
 
     rooms = {".".join(name.split(".")[:2]) for name in modules.split() if name.startswith("bridle.")}
-    assert (answer, rooms) == ("hello", {"bridle.config", "bridle.core", "bridle.surfaces"})
+    assert (answer, rooms) == ("hello", {"bridle.config", "bridle.core", "bridle.surfaces", "bridle.system"})
     assert not {"aiohttp", "apsw", "grpc", "shutil", "secrets"} & set(modules.split())
 
 

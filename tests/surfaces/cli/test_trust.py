@@ -103,10 +103,62 @@ def test_a_harmless_project_needs_no_trust(bridle: Bridle, project: Path):
     (project / ".bridle" / "config.toml").write_text('[rules]\ndeny = ["bash"]\n')
     (project / ".bridle" / "agents" / "coder" / "config.toml").unlink()
 
-    assert bridle("trust") == Done(0, "", f"nothing in {project} needs trust\n")
+    told = f"nothing in {project} needs trust\n"
+    hint = "hint: bridle trust --yes lets language servers run that lie in it\n"
+    assert bridle("trust") == Done(0, "", told + hint)
+    assert not (bridle.home / "trust.json").exists()
 
 
 def test_outside_of_a_project_there_is_nothing_to_trust(bridle: Bridle):
     error = f"error: {bridle.project} is not in a project\n"
-    hint = "hint: a project has a folder .bridle with its settings\n"
+    hint = "hint: a project is a repository, or has a folder .bridle with its settings\n"
     assert bridle("trust", "--yes") == Done(64, "", error + hint)
+
+
+def test_a_repository_without_settings_can_be_trusted(bridle: Bridle):
+    """So that the language servers that lie in it may run."""
+    (bridle.project / ".git").mkdir()
+
+    done = bridle("trust", "--yes")
+    listed = bridle("trust", "--list").out
+    (bridle.project / ".mcp.json").write_text("{}")
+
+    assert done == Done(0, "", f"nothing in {bridle.project} needs trust\n")
+    assert listed == f"{bridle.project}\n"
+    assert bridle("trust", "--list").out == f"{bridle.project}  (changed)\n"
+
+
+def test_servers_of_a_project_are_shown_and_trusted(bridle: Bridle):
+    """What its program would be given is shown, but not what may be a secret."""
+    server = {
+        "command": "./serve",
+        "args": ["-x"],
+        "env": {"LD_PRELOAD": "evil.so", "TOKEN": "abc", "KEY": "${KEY}"},
+    }
+    remote = {"type": "sse", "url": "https://h/x?key=1", "headers": {"X": "abc", "Y": "Bearer ${Y}"}}
+    (bridle.project / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"a": server, "b": remote}}, indent=1)
+    )
+
+    asked = bridle("trust")
+    told = bridle("trust", "--yes")
+
+    why = "      a project may not start or reach servers of its own by itself\n"
+    assert (
+        asked.out
+        == told.out
+        == (
+            f"{bridle.project} wants to set:\n"
+            '  .mcp.json:3  mcp.servers.a = { command = "./serve", args = ["-x"], '
+            'env = { LD_PRELOAD = "evil.so", TOKEN = "(hidden)", KEY = "${KEY}" } }\n'
+            f"{why}"
+            '  .mcp.json:14  mcp.servers.b = { url = "https://h/x?(hidden)", '
+            'headers = { X = "(hidden)", Y = "Bearer ${Y}" }, transport = "sse" }\n'
+            f"{why}"
+        )
+    )
+    assert (asked.code, told.code) == (64, 0)
+    assert [one["state"] for one in json.loads(bridle("mcp", "list", "--json", KEY="k", Y="y").out)] == [
+        "missing",
+        "on",
+    ]

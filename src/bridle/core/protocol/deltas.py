@@ -52,6 +52,8 @@ class Notice(DeltaKind, frozen=True):
     """Something the people who watch should know, which changes nothing."""
 
     text: str
+    is_wait: bool = False
+    """It says what is waited for; nothing is wrong."""
 
 
 class Lagged(DeltaKind, frozen=True):

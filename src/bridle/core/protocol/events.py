@@ -132,6 +132,17 @@ class ModelReplied(EventKind, frozen=True):
     """What the request was made of."""
 
 
+class ModelSampled(EventKind, frozen=True):
+    """A server that a tool belongs to has asked the model something; the conversation does not hold it."""
+
+    run_id: RunId
+    turn: int
+    call_id: CallId
+    by: str
+    usage: Usage
+    cost: float | None = None
+
+
 class ReplyLost(EventKind, frozen=True):
     """An answer was empty, or began and did not come to its end: what it used, which is then an estimate."""
 
@@ -499,6 +510,7 @@ Event = (
     | MessageAdded
     | TurnStarted
     | ModelReplied
+    | ModelSampled
     | ReplyLost
     | Retrying
     | ModelSwitched

@@ -22,7 +22,7 @@ from bridle.config.agent_list import (
 )
 from bridle.config.agents import list_agents, load_agent, read_agent
 from bridle.config.document import literal
-from bridle.config.keys import AGENT_NAME_PATTERN
+from bridle.config.kinds import AGENT_NAME_PATTERN
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
 from bridle.config.rule_list import PlacedRule, placed_rules
 from bridle.config.settings import Settings, load_settings

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -17,6 +17,8 @@ from msgspec import json
 
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError
+from bridle.core.servers import ServerView
+from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.starting import reach, start, stop
 from bridle.surfaces.remote.asks import DaemonStatus
@@ -77,13 +79,13 @@ def restart_daemon(args: argparse.Namespace, console: Console) -> int:
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
     """Show how the daemon is; 1 when none runs."""
-    status = asyncio.run(_status(Place(_settings(console).home)))
+    status, servers = asyncio.run(_status_here(Place(_settings(console).home)))
     if args.json:
         console.out.json(json.encode(status))
     elif status is None:
         console.out.line("no daemon runs")
     else:
-        for line in _status_lines(status):
+        for line in (*_status_lines(status), *_server_lines(servers)):
             console.out.line(line)
     return 0 if status is not None else 1
 
@@ -152,6 +154,30 @@ async def _status(place: Place) -> DaemonStatus | None:
         return await daemon.status()
     finally:
         await daemon.aclose()
+
+
+async def _status_here(place: Place) -> tuple[DaemonStatus | None, Sequence[ServerView]]:
+    """Return how the daemon is, and how the servers are that it has started for this directory."""
+    daemon = await reach(place)
+    if daemon is None:
+        return None, ()
+    try:
+        status = await daemon.status()
+        with suppress(BridleError):  # settings that cannot be read are for others to tell
+            return status, await daemon.servers(working_directory())
+        return status, ()
+    finally:
+        await daemon.aclose()
+
+
+def _server_lines(servers: Sequence[ServerView]) -> list[str]:
+    started = [view for view in servers if view.state not in ("off", "untrusted", "idle")]
+    return [
+        f"  {view.kind:<8}  {view.name} is {view.state}"
+        + (f", process {view.pid}" if view.pid else "")
+        + (f": {one_line(view.detail)}" if view.detail and view.state != "ready" else "")
+        for view in started
+    ]
 
 
 def _status_lines(status: DaemonStatus) -> list[str]:

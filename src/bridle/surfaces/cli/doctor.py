@@ -89,6 +89,8 @@ def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Find
     yield sandbox_finding(sandbox.status, is_off=settings.sandbox.mode == "off")
     yield undo_finding(sandbox.status, is_kept=settings.store.backend != "ephemeral")
     yield asyncio.run(kernel_finding(settings, environ, sandbox))
+    yield from tool_server_findings(settings, environ)
+    yield from language_findings(settings, environ)
 
 
 def _sqlite() -> Finding:
@@ -220,6 +222,46 @@ async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox
     held = sandbox.status.kind if chosen.confined else "none"
     text = f"Python {version} in {path}, " + ("not held" if held == "none" else f"held by {held}")
     return Finding("kernel", "warn" if held == "none" else "ok", text)
+
+
+def tool_server_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which tool servers there are, and what stands in the way of each; starts none."""
+    from bridle.surfaces.cli.mcp import list_found
+
+    listed = list_found(settings, environ)
+    names = {
+        state: [one.name for one in listed if one.state == state] for state in ("on", "off", "untrusted")
+    }
+    text = ", ".join(names["on"]) or "no tool servers"
+    yield Finding("mcp", "ok", f"{text}; switched off: {', '.join(names['off'])}" if names["off"] else text)
+    if names["untrusted"]:
+        text = f"not used, as the project is not trusted: {', '.join(names['untrusted'])}"
+        yield Finding("mcp", "warn", text, "bridle trust shows them")
+    for one in listed:
+        if one.state in ("failed", "missing"):
+            yield Finding("mcp", "warn", one.problem, one.hint)
+
+
+def language_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which language servers the files here have, and how to get those that are missing; starts none."""
+    from bridle.app.lsp import language_faults
+    from bridle.surfaces.cli.lsp import look_at_languages
+
+    if not settings.lsp.enabled:
+        yield Finding("lsp", "ok", "switched off in the settings")
+        return
+    views = look_at_languages(settings, environ)
+    found = [f"{view.name} in {view.detail}" for view in views if view.state == "idle"]
+    missing = [view.name for view in views if view.state == "off"]
+    text = ", ".join(found) or "no language server is used here"
+    if missing:
+        text += f"; for files here but not installed: {', '.join(missing)}"
+    yield Finding("lsp", "ok", text, "bridle lsp list says how to get them" if missing else "")
+    for view in views:
+        if view.state not in ("idle", "off"):
+            yield Finding("lsp", "warn", f"{view.name}: {view.detail}")
+    for name, why in language_faults(settings).items():
+        yield Finding("lsp", "warn", f"{name}: {why}")
 
 
 def _split_hint(why: str) -> tuple[str, str]:

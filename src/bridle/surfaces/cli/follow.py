@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from bridle.core.door import Door
-from bridle.core.errors import SessionNotRunning
+from bridle.core.errors import BridleError, SessionNotRunning
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
     ApprovalDecided,
@@ -14,6 +14,7 @@ from bridle.core.protocol import (
     Cancel,
     Decide,
     Delta,
+    Notice,
     Prompt,
     QuestionAnswered,
     QuestionAsked,
@@ -30,6 +31,8 @@ from bridle.surfaces.wire import Ledger, Result
 T = TypeVar("T")
 
 QUESTIONS = 1024  # calls of one turn that may wait for an answer
+CALL_OFF_S = 0.5
+PATIENCE_S = 1.0  # what may be waited for without a word
 NOBODY = "nobody is there to approve it"
 TERMINAL_GONE = "the terminal went away"
 
@@ -75,12 +78,26 @@ class Follower:
         """
         stream = self._service.watch(self._session, max(0, last_seq - 1))
         newest = await anext(stream)  # subscribes, so that no fragment of the run is missed
-        receipt = await self._service.submit(self._session, command)
+        wait = asyncio.get_running_loop().call_later(PATIENCE_S, self._tell_wait)
+        try:
+            receipt = await self._service.submit(self._session, command)
+        except asyncio.CancelledError:
+            await self._call_off()
+            raise
+        finally:
+            wait.cancel()
+            if self._approver is not None:
+                self._view.pause()
         self._when_taken()
         if last_seq <= 1:
             self._view.show(newest)
         assert receipt.run_id is not None, "only a busy session queues a prompt"
         return await self._show_run(receipt.run_id, stream)
+
+    def _tell_wait(self) -> None:
+        """Say that nothing is wrong yet: tool servers may take a while to start."""
+        if self._approver is not None:
+            self._view.show(Notice("waiting for the run to start", is_wait=True))
 
     async def join(self, run_id: RunId, after: int) -> Result | None:
         """Show a run that goes on already, from the record after `after` on; None when the user leaves."""
@@ -207,6 +224,13 @@ class Follower:
     async def _submit_cancel(self, reason: str) -> None:
         with suppress(SessionNotRunning):
             await self._service.submit(self._session, Cancel(reason))
+
+    async def _call_off(self) -> None:
+        """Cancel a run that is being started: where somebody else performs it, it would go on without us."""
+        if self._service.outlives_us and self._joined is None:
+            with suppress(BridleError, TimeoutError):  # that it ends comes once it has begun
+                async with asyncio.timeout(CALL_OFF_S):
+                    await self._service.submit(self._session, Cancel("interrupted by the user"))
 
     def _quitting(self) -> None:
         if self._approver is not None:

@@ -16,6 +16,7 @@ from bridle.surfaces.cli.daemon_words import add_daemon
 from bridle.surfaces.cli.hook_words import add_hooks
 from bridle.surfaces.cli.import_words import add_import
 from bridle.surfaces.cli.kernel_words import add_kernel
+from bridle.surfaces.cli.mcp_words import add_lsp, add_mcp
 from bridle.surfaces.cli.memory_words import add_memory
 from bridle.surfaces.cli.rule_words import add_rules, add_sandbox, add_trust
 from bridle.surfaces.cli.session_words import add_session
@@ -63,18 +64,20 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser = build_parser(argv[0] if argv else "")
     args, rest = parser.parse_known_args(argv)
     if rest and getattr(args, "prompt", None) is not None:
-        args.prompt += _late_words(rest)
+        args.prompt += _late_words(rest, f"{args.prog} --help; quote a prompt with dashes")
+    elif rest and getattr(args, "words", None) is not None:
+        args.words += _late_words(rest, f"{args.prog} --help; a program stands after --")
     elif rest:
         raise UsageError(f"unknown argument {rest[0]}", hint=f"{args.prog} --help")
     return args
 
 
-def _late_words(rest: list[str]) -> list[str]:
-    """Return words of the prompt that stand after a flag, where argparse does not look for them."""
+def _late_words(rest: list[str], hint: str) -> list[str]:
+    """Return words that stand after a flag, where argparse does not look for them."""
     words = rest[: rest.index("--")] if "--" in rest else rest
     for word in words:
         if word.startswith("-") and " " not in word:
-            raise UsageError(f"unknown flag {word}", hint="bridle run --help; quote a prompt with dashes")
+            raise UsageError(f"unknown flag {word}", hint=hint)
     return words + rest[len(words) + 1 :]
 
 
@@ -107,6 +110,8 @@ def _adders() -> dict[str, Callable[[Commands], None]]:
         "agents": add_agents,
         "skills": add_skills,
         "hooks": add_hooks,
+        "mcp": add_mcp,
+        "lsp": add_lsp,
         "rules": add_rules,
         "trust": add_trust,
         "sandbox": add_sandbox,

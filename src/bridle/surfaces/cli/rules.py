@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.app import open_blobs, open_sandbox, open_tools
+from bridle.app.mcp import lent_tool
 from bridle.config.agents import load_agent
 from bridle.config.edit import add_rules, remove_rule
 from bridle.config.rule_list import PlacedRule, placed_rules
@@ -28,7 +29,8 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.permission import Action, Mode, Rule, Verdict, judge, parse_rule, suggest_rules
 from bridle.core.ports import Tool, ToolContext
-from bridle.core.tool import Access, AccessClass, Subject, SubjectKind
+from bridle.core.servers import LENT_PREFIX
+from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.options import rule_texts
 from bridle.surfaces.render import because, describe_args
@@ -78,8 +80,11 @@ def check(args: argparse.Namespace, console: Console) -> int:
     _warn(console, agent.warnings)
     rules = (*agent.agent.rules, *_flag_rules(args, settings))
     names = agent.agent.tools
-    tools = open_tools(settings, console.environ, open_blobs(settings), open_sandbox(settings))
-    toolbox = Toolbox([tool for tool in tools if names is None or tool.spec.name in names])
+    sandbox = open_sandbox(settings)
+    tools = list(open_tools(settings, console.environ, open_blobs(settings), sandbox))
+    if args.tool.startswith(LENT_PREFIX) and (lent := lent_tool(args.tool, settings, sandbox)) is not None:
+        tools.append(lent)
+    toolbox = Toolbox([tool for tool in tools if names is None or is_among(tool.spec.name, names)])
     try:
         call = _call(toolbox, args.tool, args.args)
     except ToolError as error:

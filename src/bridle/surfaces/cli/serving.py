@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bridle.config.document import key_text
+from bridle.config.layers import SERVERS
 from bridle.config.settings import Settings, load_settings
 from bridle.core.door import Door
 from bridle.core.errors import BridleError
@@ -31,12 +33,20 @@ async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Doo
     cwd = cwd or working_directory()
     settings = load_settings(console.environ, Path(cwd))
     for warning in settings.warnings:
-        console.warn(warning)
+        if not _is_of_server(warning, settings):
+            console.warn(warning)
     door = await _daemon(settings, console) or _engine(settings, console)
     try:
         yield door
     finally:
         await door.aclose()
+
+
+def _is_of_server(warning: str, settings: Settings) -> bool:
+    """Tell whether a warning is about a tool server: a run says by itself which of them it does without."""
+    used = {one.name for one in settings.servers_found if one.trusted}
+    servers = [one for one in settings.servers_found if one.name not in used]
+    return warning.startswith(tuple(f"{one.place}: {key_text((*SERVERS, one.name))} " for one in servers))
 
 
 def _engine(settings: Settings, console: Console) -> Door:

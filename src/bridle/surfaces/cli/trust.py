@@ -42,10 +42,11 @@ def trust(args: argparse.Namespace, console: Console) -> int:
 
 def _trust(args: argparse.Namespace, console: Console) -> int:
     settings = load_settings(console.environ, Path(working_directory(args.folder)))
-    project = settings.project
-    if project is None:
+    project = settings.folder
+    if settings.project is None and not settings.held and not (project / ".git").exists():
         raise UsageError(
-            f"{settings.cwd} is not in a project", hint="a project has a folder .bridle with its settings"
+            f"{settings.cwd} is not in a project",
+            hint="a project is a repository, or has a folder .bridle with its settings",
         )
     seen = fingerprint(project)
     held = _held(settings)
@@ -55,10 +56,11 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
         console.out.json(json.format(json.encode(held), indent=2))
     else:
         _show(console, project, held)
-    if not held:
-        return 0
     if read_record(settings.home).projects.get(str(project)) == seen:
         console.done("it is trusted already, as it is now")
+        return 0
+    if not held and not args.yes:
+        console.hint("bridle trust --yes lets language servers run that lie in it")
         return 0
     hint = "bridle trust --yes, after you have read it"
     if not args.yes and not confirmed(

@@ -120,6 +120,14 @@ class ShowContext(AskKind, frozen=True):
     at: int | None = None
 
 
+class ListServers(AskKind, frozen=True):
+    cwd: str
+
+
+class ListServerPrompts(AskKind, frozen=True):
+    cwd: str
+
+
 class Status(AskKind, frozen=True):
     """Ask how the daemon is."""
 
@@ -142,6 +150,8 @@ Ask = (
     | Changes
     | Describe
     | ShowContext
+    | ListServers
+    | ListServerPrompts
     | Status
     | Shutdown
 )

@@ -16,6 +16,7 @@ from bridle.core.errors import BridleError, SessionNotRunning
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Aborted, Command, Delta, Lagged, Prompt, Record, Resume, RunEnded
 from bridle.core.revision import FileChange
+from bridle.core.servers import PromptView, ServerView
 from bridle.core.session import Session, fold
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.remote.asks import (
@@ -30,6 +31,8 @@ from bridle.surfaces.remote.asks import (
     Fork,
     Hello,
     IsRunning,
+    ListServerPrompts,
+    ListServers,
     ListSessions,
     PlanRewind,
     Records,
@@ -203,6 +206,14 @@ class RemoteService:
     async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
         return await self._ask(ShowContext(session, at), NextContext)
+
+    async def servers(self, cwd: str) -> Sequence[ServerView]:
+        """Say how the tool servers and language servers of a folder are, without starting one."""
+        return await self._ask(ListServers(cwd), tuple[ServerView, ...])
+
+    async def server_prompts(self, cwd: str) -> Sequence[PromptView]:
+        """Return the prompts of servers that a prompt can call as `/name`."""
+        return await self._ask(ListServerPrompts(cwd), tuple[PromptView, ...])
 
     async def aclose(self) -> None:
         """Hang up; runs go on."""

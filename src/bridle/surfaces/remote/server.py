@@ -27,6 +27,8 @@ from bridle.surfaces.remote.asks import (
     Fork,
     Hello,
     IsRunning,
+    ListServerPrompts,
+    ListServers,
     ListSessions,
     PlanRewind,
     Records,
@@ -236,6 +238,10 @@ class _Connection:
                 return await door.describe(ask.changes)
             case ShowContext():
                 return await door.next_context(ask.session, ask.at)
+            case ListServers():
+                return await door.servers(ask.cwd)
+            case ListServerPrompts():
+                return await door.server_prompts(ask.cwd)
             case Status():
                 return self._keeper.status()
             case Shutdown():

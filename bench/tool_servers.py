@@ -1,0 +1,141 @@
+"""What tool servers cost beside the bare SDK: a call, the start of a session with ten, and `--help` with ten.
+
+The bare SDK is imported, connects and lists the tools of the same ten servers; what a session needs beyond
+that is our own.
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from measure import PYTHON, best_of, report
+
+if TYPE_CHECKING:
+    from bridle.core.ports import Tool, ToolContext
+
+SERVER = str(Path(__file__).with_name("echo_server.py"))
+CALLS = 300
+ROUNDS = 5
+STARTS = 5
+SERVERS = 10
+PROMISED_MS = 50.0
+
+
+async def call_ms() -> tuple[float, float]:
+    """Return the CPU time of a call through us, and of the same call by the bare SDK."""
+    from mcp import Client, StdioServerParameters
+
+    ours, bare = [], []
+    parameters = StdioServerParameters(command=sys.executable, args=[SERVER])
+    async with Client(parameters) as client, opened(1) as (tools, context):
+        for _ in range(ROUNDS):
+            began = time.process_time()
+            for _ in range(CALLS):
+                assert (await tools[0].run({"text": "x"}, context)).text == "x"
+            ours.append(time.process_time() - began)
+            began = time.process_time()
+            for _ in range(CALLS):
+                await client.call_tool("echo", {"text": "x"})
+            bare.append(time.process_time() - began)
+    return min(ours) / CALLS * 1000, min(bare) / CALLS * 1000
+
+
+@asynccontextmanager
+async def opened(count: int) -> "AsyncIterator[tuple[tuple[Tool, ...], ToolContext]]":
+    """Give the tools of some echo servers, and a context to call them in."""
+    from bridle.core.ids import SessionId
+    from bridle.core.ports import ToolContext
+    from bridle.mcp.servers import McpServers
+    from bridle.mcp.settings import FolderServers, ServerSettings
+    from bridle.sandbox import LocalSandbox
+    from bridle.sessions.world import SystemClock
+
+    with tempfile.TemporaryDirectory() as home:
+        env = {"PATH": "/usr/bin:/bin", "HOME": home}
+        settings = tuple(
+            ServerSettings(f"echo{n}", "stdio", (sys.executable, SERVER), env, reads=("*",))
+            for n in range(count)
+        )
+        sandbox, folder = LocalSandbox(home=home), FolderServers(settings)
+        servers = McpServers(
+            lambda cwd: folder, sandbox, wait_s=60.0, idle_s=900.0, home=Path(home), clock=SystemClock()
+        )
+        offer = await servers.offer(SessionId("bench"), home)
+        assert len(offer.tools) >= count, offer.notes
+        yield offer.tools, ToolContext(SessionId("bench"), home, emit=lambda text: None)
+        await servers.aclose()
+
+
+async def start_ours() -> None:
+    """Print the CPU time that ten servers add to a session's start in this process, the SDK's included."""
+    began = time.process_time()
+    async with opened(SERVERS):
+        print(time.process_time() - began)
+
+
+async def start_bare() -> None:
+    """Print the CPU time of the bare SDK for the same."""
+    began = time.process_time()
+    from mcp import Client, StdioServerParameters
+
+    async with AsyncExitStack() as stack:
+        for _ in range(SERVERS):
+            parameters = StdioServerParameters(command=sys.executable, args=[SERVER])
+            client = await stack.enter_async_context(Client(parameters))
+            await client.list_tools()
+        print(time.process_time() - began)
+
+
+def start_ms() -> tuple[float, float]:
+    """Return both, each the best of several processes."""
+    times: dict[str, list[float]] = {"ours": [], "bare": []}
+    for _ in range(STARTS):
+        for which, found in times.items():
+            made = subprocess.run([PYTHON, __file__, which], capture_output=True, check=True, text=True)
+            found.append(float(made.stdout.split()[-1]))
+    return min(times["ours"]) * 1000, min(times["bare"]) * 1000
+
+
+def help_ratio() -> float:
+    """Return what ten servers in the settings do to `--help`."""
+    with tempfile.TemporaryDirectory() as plain, tempfile.TemporaryDirectory() as full:
+        servers = "".join(f'[mcp.servers.echo{n}]\ncommand = "echo"\n' for n in range(SERVERS))
+        Path(full, "config.toml").write_text(servers)
+        command = [PYTHON, "-m", "bridle", "--help"]
+        [without] = best_of(9, command, env={"BRIDLE_HOME": plain})
+        [with_ten] = best_of(9, command, env={"BRIDLE_HOME": full})
+    return with_ten / without
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare with the promises."""
+    ours_ms, bare_ms = asyncio.run(call_ms())
+    start, bare_start = start_ms()
+    print(f"a call: {ours_ms:.2f} ms of CPU, bare {bare_ms:.2f}")
+    print(f"ten servers: {start:.0f} ms of CPU, bare {bare_start:.0f}")
+    return report(
+        [
+            ("a tool call through us / the bare SDK's (CPU)", ours_ms / bare_ms, 1.5),
+            (
+                "ten servers, beyond the bare SDK / promised 50 ms (CPU)",
+                (start - bare_start) / PROMISED_MS,
+                1.0,
+            ),
+            ("--help with ten servers / with none (CPU)", help_ratio(), 1.1),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["ours"]:
+        asyncio.run(start_ours())
+    elif sys.argv[1:] == ["bare"]:
+        asyncio.run(start_bare())
+    else:
+        main()

@@ -1,0 +1,95 @@
+"""Language servers: the known ones and those of the settings, and what keeps them."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bridle.app.tools import command_environment, standing_denials, writable_folders
+from bridle.app.watched import Watched
+from bridle.config.settings import Settings
+
+if TYPE_CHECKING:
+    from bridle.config.server_keys import LanguageServerSettings
+    from bridle.core.languages import Languages
+    from bridle.core.ports import Sandbox
+    from bridle.lsp.settings import FolderLanguages, LanguageServer
+
+
+def open_languages(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "Languages | None":
+    """Make what keeps the language servers of every project; None where the user wants none."""
+    if not settings.lsp.enabled and settings.source("lsp", "enabled")[-1].layer != "project":
+        return None
+    from bridle.lsp.languages import LocalLanguages
+
+    return LocalLanguages(Watched(environ, lambda here: folder_languages(here, environ)), sandbox)
+
+
+def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderLanguages":
+    """Return the language servers that the files of one folder may have; raises ConfigError."""
+    from bridle.config.trusted import is_trusted
+    from bridle.lsp.settings import FolderLanguages
+
+    return FolderLanguages(
+        root=str(settings.root),
+        servers=language_servers(settings) if settings.lsp.enabled else (),
+        environ=command_environment(settings, environ),
+        confined=settings.lsp.sandbox and settings.sandbox.mode == "on",
+        writable=writable_folders(settings),
+        denied=standing_denials(settings),
+        trusted=is_trusted(settings.home, settings.folder),
+        wait_s=float(settings.lsp.wait),
+        idle_s=float(settings.lsp.idle),
+    )
+
+
+def language_servers(settings: Settings) -> "tuple[LanguageServer, ...]":
+    """Return the servers that may be used, those that only the settings name first."""
+    from bridle.lsp.catalogue import KNOWN
+
+    said, faults = settings.lsp.servers, language_faults(settings)
+    known = {server.name for server in KNOWN}
+    added = (_server(name, None, said[name]) for name in said if name not in known and name not in faults)
+    usual = (_server(one.name, one, said[one.name]) if one.name in said else one for one in KNOWN)
+    is_off = {name for name, one in said.items() if not one.enabled}
+    return tuple(server for server in (*added, *usual) if server.name not in is_off)
+
+
+def language_faults(settings: Settings) -> dict[str, str]:
+    """Say which servers of the settings cannot be used, and why."""
+    from bridle.lsp.catalogue import KNOWN
+
+    known = {server.name for server in KNOWN}
+    return {
+        name: "it is not one that Bridle knows, so it needs a command and extensions"
+        for name, one in settings.lsp.servers.items()
+        if name not in known and one.enabled and not (one.command and one.extensions)
+    }
+
+
+def _server(name: str, known: "LanguageServer | None", said: "LanguageServerSettings") -> "LanguageServer":
+    from bridle.lsp.settings import LanguageServer
+
+    usual = known or LanguageServer(name, (), ())
+    return LanguageServer(
+        name=name,
+        command=said.command or usual.command,
+        extensions=said.extensions or usual.extensions,
+        language=said.language or usual.language,
+        root_markers=said.root_markers or usual.root_markers,
+        env={**usual.env, **said.env},
+        init_options=_over(usual.init_options, said.init_options),
+        settings=_over(usual.settings, said.settings),
+        start_timeout_s=float(said.start_timeout),
+        install=usual.install,
+        family=usual.family,
+        writes=usual.writes,
+    )
+
+
+def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Lay one tree over another."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        both = isinstance(value, dict) and isinstance(under, dict)
+        merged[key] = _over(dict(under or {}), value) if both else value
+    return merged

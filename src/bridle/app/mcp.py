@@ -1,0 +1,164 @@
+"""Tool servers: from what the settings of a folder say to what keeps them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from bridle.app.tools import command_environment, standing_denials
+from bridle.app.watched import Watched
+from bridle.config.settings import Settings
+from bridle.core.servers import ServerView
+from bridle.mcp.listing import Listing
+
+if TYPE_CHECKING:
+    from bridle.config.mcp import FoundServer
+    from bridle.core.ports import Sandbox, Tool
+    from bridle.core.servers import ToolServers
+    from bridle.mcp.settings import FolderServers, ServerSettings
+
+Inert = tuple[str, Literal["off", "untrusted", "failed"], str]
+
+
+def open_tool_servers(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "ToolServers":
+    """Make what keeps the tool servers of every folder; each starts when it is needed first."""
+    from bridle.mcp.servers import McpServers
+    from bridle.sessions.world import SystemClock
+
+    return McpServers(
+        Watched(environ, lambda here: folder_servers(here, environ)),
+        sandbox,
+        wait_s=float(settings.mcp.wait),
+        idle_s=float(settings.mcp.idle),
+        home=settings.home,
+        clock=SystemClock(),
+    )
+
+
+def folder_servers(settings: Settings, environ: Mapping[str, str]) -> "FolderServers":
+    """Return the servers of one folder; one that cannot be used is said to have failed, and why."""
+    from bridle.core.errors import ConfigError
+    from bridle.mcp.settings import FolderServers
+
+    servers: list[ServerSettings] = []
+    inert: list[Inert] = []
+    for found in settings.servers_found:
+        if not found.trusted:
+            if not any(other.name == found.name and other.trusted for other in settings.servers_found):
+                inert.append(_untrusted(found))
+        elif not found.settings.enabled:
+            inert.append((found.name, "off", f"switched off in {found.place}"))
+        else:
+            try:
+                servers.append(server_settings(found, settings, environ))
+            except ConfigError as error:
+                inert.append((found.name, "failed", str(error).removeprefix(f"server {found.name}: ")))
+    return FolderServers(tuple(servers), tuple(inert))
+
+
+def _untrusted(found: "FoundServer") -> Inert:
+    if not found.settings.enabled:
+        return found.name, "off", f"switched off in {found.place}"
+    why = "the project has changed since you trusted it" if found.has_lapsed else "the project is not trusted"
+    return found.name, "untrusted", f"{why} (hint: bridle trust)"
+
+
+def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[str, str]) -> "ServerSettings":
+    """Return how one server is reached, every variable put in; raises ConfigError."""
+    from bridle.config.mcp import resolve
+    from bridle.mcp.settings import OAuth, ServerSettings
+
+    said = resolve(found, environ, settings.user_folder)
+    is_program = found.transport == "stdio"
+    is_confined = said.sandbox and settings.sandbox.mode == "on"
+    oauth = said.oauth
+    return ServerSettings(
+        name=found.name,
+        transport=found.transport,
+        argv=(said.command, *said.args) if is_program else (),
+        env={**command_environment(settings, environ), **said.env} if is_program else {},
+        cwd=said.cwd if is_program else "",
+        url=said.url,
+        headers=said.headers,
+        tools=said.tools,
+        without_tools=said.without_tools,
+        reads=said.reads,
+        scope=said.scope,
+        start_timeout_s=float(said.start_timeout),
+        timeout_s=float(said.timeout),
+        sampling=said.sampling,
+        confined=is_confined,
+        denied=standing_denials(settings, anywhere=said.scope == "user") if is_confined else (),
+        oauth=OAuth(
+            client_id=oauth.client_id,
+            client_secret=environ.get(oauth.client_secret_env, "") if oauth.client_secret_env else "",
+            scopes=oauth.scopes,
+            callback_port=oauth.callback_port,
+        ),
+    )
+
+
+def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None":
+    """Return the tool of a server that has this name, to be judged and not to be run; starts no server.
+
+    Whether the server has such a tool is not known; None when no server here could lend one.
+    """
+    from bridle.core.ids import SessionId
+    from bridle.mcp.listing import OfferedTool
+    from bridle.mcp.names import full_name
+    from bridle.mcp.server import Server, Surroundings
+    from bridle.mcp.settings import ServerSettings
+    from bridle.mcp.tools import McpTool, wanted_tools
+    from bridle.sessions.world import SystemClock
+
+    for found in settings.servers_found:
+        own = name.removeprefix(full_name(found.name, ""))
+        if not (found.trusted and found.settings.enabled) or own in ("", name):
+            continue
+        said = found.settings
+        chosen = ServerSettings(
+            found.name, found.transport, tools=said.tools, without_tools=said.without_tools, reads=said.reads
+        )
+        world = Surroundings(sandbox, settings.home, SystemClock())
+        server = Server(chosen, str(settings.cwd), SessionId("mcp"), world)
+        server.listing = Listing((OfferedTool(own, "", {"type": "object"}),))
+        return next((McpTool(server, tool) for tool in wanted_tools(server)), None)
+    return None
+
+
+class Trial(Struct, frozen=True):
+    """How a server came out that was started to see whether it works."""
+
+    view: ServerView
+    offered: Listing
+    duration_ms: int
+    unused: tuple[str, ...] = ()
+    """Tools that the settings leave out."""
+
+
+async def try_server(chosen: "ServerSettings", settings: Settings, sandbox: "Sandbox") -> Trial:
+    """Start one server alone, see what it offers, and end it."""
+    from bridle.core.ids import SessionId
+    from bridle.mcp.server import Server, Surroundings, Timing
+    from bridle.mcp.tools import wanted_tools
+    from bridle.sessions.world import SystemClock
+
+    clock = SystemClock()
+    # The second attempt is for servers that only speak the older revisions.
+    world = Surroundings(sandbox, settings.home, clock, Timing(delays_s=(0.0,)))
+    room = SessionId("mcp")
+    server = Server(chosen, str(settings.cwd), room, world)
+    began_s = clock.monotonic_s()
+    try:
+        server.ask_for()
+        while server.state in ("starting", "waiting"):
+            await server.settled()
+            await asyncio.sleep(0)
+        duration_ms = round((clock.monotonic_s() - began_s) * 1000)
+        wanted = wanted_tools(server)
+        unused = tuple(tool.name for tool in server.listing.tools if tool not in wanted)
+        return Trial(server.view(), server.listing, duration_ms, unused)
+    finally:
+        await server.aclose()
+        await sandbox.end_session(room)

@@ -1,0 +1,132 @@
+"""Tool servers in the files of other programs: `.mcp.json`, and the same shape in `.bridle/mcp.json`.
+
+```json
+{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"TZ": "${TZ:-UTC}"}},
+                "issues": {"type": "http", "url": "https://example.com/mcp", "headers": {"X-Key": "${KEY}"}}}}
+```
+
+What Bridle does not know in them is passed over: they belong to others, too.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.config.document import KeyPath, key_text
+from bridle.config.json_document import json_lines, parse_json
+from bridle.config.layers import SERVERS, Layer, Source
+from bridle.config.places import MCP_FILE, PROJECT_FOLDER, SHARED_MCP_FILE
+from bridle.config.schema import Problem, one_line, problems
+from bridle.config.server_keys import McpServerSettings, ServerName
+from bridle.config.textfile import read_text
+from bridle.core.errors import ConfigError
+
+TABLE = "mcpServers"
+MAX_SERVERS = 1000
+MAX_NAME_CHARS = 48
+MAX_SHOWN_CHARS = 80
+
+SAME_KEYS = ("command", "args", "env", "cwd", "url", "headers")
+TRANSPORTS = {
+    **{name: name for name in ("stdio", "http", "sse")},
+    **dict.fromkeys(("streamable-http", "streamable_http", "streamableHttp"), "http"),
+}
+
+
+class McpFile(Struct, frozen=True):
+    """What one file says."""
+
+    layer: Layer
+    faults: dict[str, str] = {}
+    """What is wrong with single servers, by their names."""
+
+
+def mcp_file_paths(folder: Path, home: Path) -> tuple[Path, ...]:
+    """Return the files of a project that may name servers, the stronger one last."""
+    ours = folder / PROJECT_FOLDER / MCP_FILE
+    # In the user's own folder, .bridle is no project's.
+    return (folder / SHARED_MCP_FILE, *((ours,) if ours.parent != home else ()))
+
+
+def read_mcp_file(file: Path, within: Path) -> McpFile | None:
+    """Read the servers of a project's file, or return None when there is none.
+
+    Raises ConfigError with file, line and key; what is wrong with one server alone is in `faults`.
+    """
+    text = read_text(file, within=within)
+    if text is None:
+        return None
+    tree = parse_json(text, str(file))
+    lines = json_lines(text)
+    listed = tree.get(TABLE, {}) if isinstance(tree, dict) else None
+    if not isinstance(listed, dict):
+        raise ConfigError(
+            f"{file}:{lines.get((TABLE,), 1)}: {TABLE} must be a table of servers",
+            hint=f'write {{"{TABLE}": {{"name": {{"command": "…"}}}}}}',
+        )
+    if len(listed) > MAX_SERVERS:
+        raise ConfigError(f"{file}: has more than {MAX_SERVERS:,} servers")
+    names = _names(listed, file, lines)
+    entries: dict[str, dict[str, Any]] = {}
+    faults: dict[str, str] = {}
+    for written, entry in listed.items():
+        name, path = names[written], (TABLE, written)
+        known = _entry(entry)
+        problem = next(_problems(entry, known, path), None)
+        entries[name] = {} if problem else known
+        if problem:
+            faults[name] = f"{one_line(problem.message)}{f' ({problem.hint})' if problem.hint else ''}"
+    ours = {_path(path, names): line for path, line in lines.items() if path[:1] == (TABLE,)}
+    layer = Layer(Source("project", str(file)), {"mcp": {"servers": entries}}, text, ours)
+    return McpFile(layer, faults)
+
+
+def _names(listed: dict[str, Any], file: Path, lines: dict[KeyPath, int]) -> dict[str, str]:
+    """Return the name that each server has here; raises ConfigError."""
+    names: dict[str, str] = {}
+    for written in listed:
+        place = f"{file}:{lines.get((TABLE, written), 1)}: {key_text((TABLE, written[:MAX_SHOWN_CHARS]))}"
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", written).strip("_")
+        if "__" in written or next(problems({name: {}}, dict[ServerName, Any]), None):
+            raise ConfigError(
+                f"{place} cannot be the name of a server",
+                hint=f"letters, digits, - and single _ inside, at most {MAX_NAME_CHARS}",
+            )
+        if name in names.values():
+            raise ConfigError(f"{place} would be named {name}, as another one is", hint="rename one of them")
+        names[written] = name
+    return names
+
+
+def _entry(entry: Any) -> dict[str, Any]:
+    """Return what we know of an entry, in our words."""
+    if not isinstance(entry, dict):
+        return {}
+    ours = {key: entry[key] for key in SAME_KEYS if entry.get(key) is not None}
+    kind = entry.get("type")
+    if isinstance(kind, str) and kind in TRANSPORTS:
+        ours["transport"] = TRANSPORTS[kind]
+    if entry.get("disabled") is True:
+        ours["enabled"] = False
+    oauth = entry.get("oauth")
+    if isinstance(oauth, dict):
+        known = {"client_id": oauth.get("clientId"), "callback_port": oauth.get("callbackPort")}
+        ours["oauth"] = {key: value for key, value in known.items() if value is not None}
+    return ours
+
+
+def _problems(entry: Any, known: dict[str, Any], path: KeyPath) -> Iterator[Problem]:
+    if not isinstance(entry, dict):
+        yield Problem(path, f"{key_text(path)} must be a table")
+        return
+    yield from problems(known, McpServerSettings, path)
+    kind = entry.get("type")
+    if kind is not None and (not isinstance(kind, str) or kind not in TRANSPORTS):
+        yield Problem(path, f"{key_text((*path, 'type'))} must be one of stdio, http, sse")
+
+
+def _path(path: KeyPath, names: dict[str, str]) -> KeyPath:
+    return (*SERVERS, *(names[str(name)] for name in path[1:2]), *path[2:])

@@ -1,0 +1,322 @@
+"""JSON-RPC with a program over its pipes: questions with deadlines, and nothing that grows without end.
+
+```
+ask, tell ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pipe] ──▶ answers to us, its questions and news ──▶ Listener
+                                       fd 2 ──▶ [pipe] ──▶ its last words
+```
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from bridle.core.errors import ToolError
+from bridle.core.ports import Process
+from bridle.lsp.frames import Frames, Malformed, encode
+from bridle.lsp.texts import one_line
+from bridle.lsp.wire import Envelope
+from bridle.system.pipes import Pipes
+
+MAX_UNREAD_BYTES = 64 * 1024 * 1024
+MAX_WAITING = 1000
+LARGE_BYTES = 256 * 1024  # some milliseconds to decode; more is done beside the loop
+_READ_BYTES = 64 * 1024
+_MAX_WORDS_BYTES = 4 * 1024
+_MAX_SHOWN = 500
+_METHOD_NOT_FOUND = -32601
+_INVALID_PARAMS = -32602
+_ENVELOPE = msgspec.json.Decoder(Envelope)
+
+T = TypeVar("T")
+
+
+class Gone(ToolError):
+    """The server has ended, or does not keep to the protocol."""
+
+
+class Slow(ToolError):
+    """The server did not answer in time."""
+
+
+class Refused(ToolError):
+    """The server answered with an error."""
+
+    def __init__(self, message: str, code: int, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class Unknown(Exception):
+    """A server asked for something that we do not do."""
+
+
+class Listener(Protocol):
+    """Hears what a server says unasked."""
+
+    async def notified(self, method: str, params: Raw) -> None:
+        """Take a notification; raises msgspec.MsgspecError for one that makes no sense, which is ignored."""
+        ...
+
+    def asked(self, method: str, params: Raw) -> Any:
+        """Return the answer to a question; raises Unknown, msgspec.MsgspecError."""
+        ...
+
+    def hung_up(self) -> None:
+        """Take note that it has ended."""
+        ...
+
+
+async def decode(data: Raw | bytes, kind: type[T]) -> T:
+    """Decode JSON, beside the loop if it is long; raises msgspec.MsgspecError."""
+    if len(memoryview(data)) < LARGE_BYTES:
+        return _decode(data, kind)
+    return await asyncio.to_thread(_decode, data, kind)
+
+
+def _decode(data: Raw | bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data, type=kind, strict=False)
+    except (RecursionError, UnicodeDecodeError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+class _Words(asyncio.Protocol):
+    """Keeps the end of what a program prints as errors."""
+
+    def __init__(self) -> None:
+        self.tail = b""
+
+    def data_received(self, data: bytes) -> None:
+        self.tail = (self.tail + data)[-_MAX_WORDS_BYTES:]
+
+
+class Connection:
+    """One conversation with one process; opened by `open_connection`, ended by `close`."""
+
+    def __init__(self, name: str, process: Process, listener: Listener) -> None:
+        self.name = name
+        self.process = process
+        self.why_gone = ""
+        """Why nothing can be asked any more; empty as long as it can."""
+        self._listener = listener
+        self._waiting: dict[int, asyncio.Future[Envelope]] = {}
+        self._next_id = 1
+        self._words = _Words()
+        self._reader = asyncio.StreamReader(limit=_READ_BYTES)
+        self._transports: list[asyncio.BaseTransport] = []
+        self._to: asyncio.WriteTransport | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """It has been asked something and has not answered yet."""
+        return bool(self._waiting)
+
+    async def open(self, pipes: Pipes) -> None:
+        """Take over our ends of the pipes and begin to listen."""
+        loop = asyncio.get_running_loop()
+        to, heard, said = (
+            os.fdopen(descriptor, mode, 0)
+            for descriptor, mode in zip(pipes.ours, ("wb", "rb", "rb"), strict=True)
+        )
+        try:
+            self._to, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, to)
+            self._transports.append(self._to)
+            reader, _ = await loop.connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(self._reader), heard
+            )
+            self._transports.append(reader)
+            words, _ = await loop.connect_read_pipe(lambda: self._words, said)
+            self._transports.append(words)
+        except BaseException:
+            for file in (to, heard, said)[len(self._transports) :]:
+                file.close()
+            raise
+        self._reading = loop.create_task(self._read(), name=f"language server {self.name}")
+
+    async def ask(self, method: str, params: Any, kind: type[T], timeout_s: float) -> T | None:
+        """Ask and return the answer; raises Gone, Slow, Refused, or ToolError for one that makes no sense.
+
+        A server may always answer with nothing. A question that nobody waits for any more is cancelled.
+        """
+        if self.why_gone:
+            raise Gone(self.why_gone)
+        if len(self._waiting) >= MAX_WAITING:
+            raise ToolError(f"{self.name} has too many questions to answer: try again later")
+        number = self._next_id
+        self._next_id += 1
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+            async with asyncio.timeout(timeout_s):
+                got = await answer
+        except TimeoutError:
+            self._cancel(number)
+            raise Slow(f"{self.name} did not answer {method} within {timeout_s:.3g} s") from None
+        except asyncio.CancelledError:
+            self._cancel(number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+        if got.error is not None:
+            raise _refusal(self.name, method, got.error)
+        if bytes(memoryview(got.result)[:5]) == b"null":
+            return None
+        try:
+            return await decode(got.result, kind)
+        except msgspec.MsgspecError as error:
+            raise ToolError(f"{self.name} answered {method} with something that makes no sense") from error
+
+    def tell(self, method: str, params: Any) -> None:
+        """Send a notification; one that nobody is there to read any more is lost."""
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def last_words(self) -> str:
+        """Return the line of what it printed at last that tells most."""
+        lines = [line.strip() for line in self._words.tail.decode(errors="replace").splitlines()]
+        telling = [line for line in lines if "error" in line.lower()] or [line for line in lines if line]
+        return one_line(telling[-1], _MAX_SHOWN) if telling else ""
+
+    async def close(self) -> None:
+        """End the process, if it lives, and close the pipes; safe to call again."""
+        self.process.kill()
+        self._fail(f"{self.name} was ended")
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
+        for transport in self._transports:
+            _close(transport)
+        self._transports = []
+        await asyncio.sleep(0)  # the loop closes the pipes in its next round
+        await asyncio.sleep(0)
+
+    def _cancel(self, number: int) -> None:
+        if not self.why_gone:
+            self.tell("$/cancelRequest", {"id": number})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self.why_gone or self._to is None or self._to.is_closing():
+            return
+        try:
+            self._to.write(encode(message))
+        except UnicodeEncodeError as error:
+            raise ToolError(f"{self.name} takes only text that is valid Unicode") from error
+        if self._to.get_write_buffer_size() > MAX_UNREAD_BYTES:
+            self._give_up("it does not read what it is sent")
+
+    async def _read(self) -> None:
+        frames = Frames()
+        try:
+            while data := await self._reader.read(_READ_BYTES):
+                for body in frames.feed(data):
+                    await self._take(body)
+            await self._note_end()
+        except Malformed as error:
+            self._give_up(str(error))
+        except msgspec.MsgspecError:
+            self._give_up("it sends something that is no message")
+        finally:
+            self._give_up("it cannot be listened to any more")
+
+    async def _note_end(self) -> None:
+        """Find out how the process has ended; one that only closed its output is ended."""
+        self.process.kill()
+        status = await self.process.wait()
+        words = self.last_words()
+        self._fail(f"{self.name} has ended with status {status}" + (f": {words}" if words else ""))
+
+    async def _take(self, body: bytes) -> None:
+        if len(body) < LARGE_BYTES:
+            message = _open_envelope(body)
+        else:
+            message = await asyncio.to_thread(_open_envelope, body)
+        if message.method is None:
+            self._settle(message)
+        elif message.id is None:
+            with suppress(msgspec.MsgspecError):
+                await self._listener.notified(message.method, message.params)
+        else:
+            self._answer(message.id, message.method, message.params)
+
+    def _settle(self, message: Envelope) -> None:
+        waiting = self._waiting.get(message.id) if isinstance(message.id, int) else None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)
+
+    def _answer(self, number: int | str, method: str, params: Raw) -> None:
+        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": number}
+        try:
+            answer["result"] = self._listener.asked(method, params)
+        except Unknown:
+            answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "unknown method"}
+        except msgspec.MsgspecError as error:
+            answer["error"] = {"code": _INVALID_PARAMS, "message": str(error)}
+        self._send(answer)
+
+    def _give_up(self, why: str) -> None:
+        self.process.kill()
+        self._fail(f"{self.name} was ended: {why}")
+
+    def _fail(self, why: str) -> None:
+        if self.why_gone:
+            return
+        self.why_gone = why
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(Gone(why))
+                waiting.exception()  # looked at, or asyncio complains when nobody waits any more
+        self._listener.hung_up()
+
+
+def _open_envelope(body: bytes) -> Envelope:
+    try:
+        return _ENVELOPE.decode(body)
+    except (RecursionError, UnicodeDecodeError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+def _refusal(name: str, method: str, error: Any) -> Refused:
+    said = error if isinstance(error, dict) else {}
+    code = said.get("code")
+    message = one_line(str(said.get("message", "")), _MAX_SHOWN) or "no reason given"
+    return Refused(
+        f"{name} refused {method}: {message}", code if isinstance(code, int) else 0, said.get("data")
+    )
+
+
+def _close(transport: asyncio.BaseTransport) -> None:
+    if transport.is_closing():
+        return  # the other side was first
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.abort()
+    else:
+        transport.close()
+
+
+async def open_connection(
+    name: str, start: Callable[[Pipes], Awaitable[Process]], listener: Listener
+) -> Connection:
+    """Start a process with pipes of ours and listen to it; raises ToolError."""
+    try:
+        pipes = Pipes()
+    except OSError as error:
+        raise ToolError(f"no pipe can be opened: {os.strerror(error.errno or 0).lower()}") from error
+    try:
+        process = await start(pipes)
+    except BaseException:
+        pipes.close()
+        raise
+    pipes.close_theirs()
+    connection = Connection(name, process, listener)
+    try:
+        await connection.open(pipes)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection

@@ -1,0 +1,125 @@
+"""What an edit did to problems: which are new, where lines that only moved do not count as new."""
+
+import heapq
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from bridle.core.languages import Problem
+from bridle.lsp.places import Source
+
+_MOST_COMPARED = 2000  # lines; difflib takes their square
+_LINE_NUMBER = re.compile(r"\bline \d+")
+
+Problems = Mapping[str, Sequence[Problem]]
+
+
+class Difference(Struct, frozen=True):
+    """The new ones, and how many have gone or are still there."""
+
+    appeared: tuple[Problem, ...] = ()
+    gone: int = 0
+    remaining: int = 0
+
+
+class Moves:
+    """Where the lines of a text went in an edit."""
+
+    def __init__(self, before: str, after: str) -> None:
+        old, new = _lines(before), _lines(after)
+        head = 0
+        while head < min(len(old), len(new)) and old[head] == new[head]:
+            head += 1
+        tail = 0
+        while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+            tail += 1
+        middle = (old[head : len(old) - tail], new[head : len(new) - tail])
+        self._blocks = [(0, head, 0, head)]
+        if max(len(middle[0]), len(middle[1])) <= _MOST_COMPARED:
+            matcher = SequenceMatcher(None, *middle, autojunk=False)
+            codes = [tuple(place + head for place in code[1:]) for code in matcher.get_opcodes()]
+            self._blocks += [(one[0], one[1], one[2], one[3]) for one in codes]
+        else:
+            self._blocks.append((head, len(old) - tail, head, len(new) - tail))
+        self._blocks.append((len(old) - tail, len(old), len(new) - tail, len(new)))
+
+    def of(self, line: int) -> tuple[int, int]:
+        """Return the first and the last line, counted from 1, that a line may have become.
+
+        The last one is smaller than the first for a line that is gone.
+        """
+        for start, end, new_start, new_end in self._blocks:
+            if start < line <= end:
+                if end - start == new_end - new_start:
+                    return line - start + new_start, line - start + new_start
+                return new_start + 1, new_end
+        return line, line
+
+
+def compare(before: Problems, after: Problems, moves: Mapping[str, Moves]) -> Difference:
+    """Tell which problems are new: one is an old one if it says the same where its line went.
+
+    Hints do not count: they are how editors grey code out.
+    """
+    appeared: list[Problem] = []
+    gone = remaining = 0
+    for path in sorted({*before, *after}):
+        old, new = ([one for one in part.get(path, ()) if one.severity != "hint"] for part in (before, after))
+        unmatched = _match(old, new, moves.get(path))
+        appeared += unmatched
+        remaining += len(new) - len(unmatched)
+        gone += len(old) - (len(new) - len(unmatched))
+    return Difference(tuple(appeared), gone, remaining)
+
+
+def _match(old: Sequence[Problem], new: Sequence[Problem], moves: Moves | None) -> list[Problem]:
+    """Return the new problems that are none of the old ones, each of which stands for one at most."""
+    places: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for problem in old:
+        line = problem.span.line
+        place = (line, line) if moves is None or _is_of_file(problem) else moves.of(line)
+        places.setdefault(_key(problem), []).append(place)
+    found: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in new:
+        found.setdefault(_key(problem), []).append(problem)
+    unmatched = [
+        problem for key, problems in found.items() for problem in _leftover(places.get(key, []), problems)
+    ]
+    return sorted(unmatched, key=lambda problem: problem.span)
+
+
+def _leftover(places: Sequence[tuple[int, int]], problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems that find no place: each takes the open one that ends first."""
+    coming = sorted(places, reverse=True)
+    open_ends: list[int] = []
+    left: list[Problem] = []
+    for problem in sorted(problems, key=lambda one: one.span):
+        line = problem.span.line
+        while coming and coming[-1][0] <= line:
+            heapq.heappush(open_ends, coming.pop()[1])
+        while open_ends and open_ends[0] < line:
+            heapq.heappop(open_ends)
+        if open_ends:
+            heapq.heappop(open_ends)
+        else:
+            left.append(problem)
+    return left
+
+
+def _is_of_file(problem: Problem) -> bool:
+    """Tell whether a problem is one of the file as a whole: those stand at its very beginning."""
+    span = problem.span
+    return (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1)
+
+
+def _key(problem: Problem) -> tuple[str, ...]:
+    # Some messages name another line, which an edit moves as well.
+    message = _LINE_NUMBER.sub("line", problem.message)
+    return message, problem.code, problem.source, problem.severity
+
+
+def _lines(text: str) -> list[str]:
+    source = Source(text)
+    return [source.line(number) for number in range(len(source))]

@@ -1,0 +1,146 @@
+"""The files that a server has open: it is told each change of them, by versions, before it is asked."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.lsp import files
+from bridle.lsp.catalogue import language_id
+from bridle.lsp.connection import Connection
+from bridle.lsp.files import Content
+from bridle.lsp.places import Source, to_uri
+from bridle.lsp.problems import Board
+from bridle.lsp.settings import LanguageServer
+
+MAX_OPEN = 64
+
+ChangeKind = Literal["created", "changed", "deleted"]
+_CHANGES: Mapping[ChangeKind, int] = {"created": 1, "changed": 2, "deleted": 3}
+
+
+class Document(Struct, frozen=True):
+    """A file as a server was told of it."""
+
+    path: str
+    version: int
+    content: Content
+
+    @property
+    def uri(self) -> str:
+        """Its address."""
+        return to_uri(self.path)
+
+    @property
+    def source(self) -> Source:
+        """The text that positions are counted in."""
+        return Source(self.content.sent)
+
+
+class Documents:
+    """What one server has open, the longest unused first; at most `MAX_OPEN`."""
+
+    def __init__(self, server: LanguageServer, connection: Connection, board: Board, *, saves: bool) -> None:
+        self._server = server
+        self._connection = connection
+        self._board = board
+        self._saves = saves
+        self._open: dict[str, Document] = {}
+        self._version = 0
+        self._lock = asyncio.Lock()  # a version must be told before the next one is made
+
+    def get(self, path: str) -> Document | None:
+        """Return a file that is open."""
+        return self._open.get(path)
+
+    def recent(self, count: int) -> list[Document]:
+        """Return what was used last, the newest first."""
+        return list(reversed(self._open.values()))[:count]
+
+    async def sync(self, paths: Iterable[str]) -> dict[str, Document]:
+        """Tell the server what has changed of all that is open, and open these; returns them, if there.
+
+        Raises ToolError for one that cannot be read as text.
+        """
+        wanted = list(dict.fromkeys(paths))[:MAX_OPEN]
+        async with self._lock:
+            held = {path: document.content for path, document in self._open.items()}
+            contents, unreadable = await asyncio.to_thread(_read_changed, wanted, held)
+            for path, content in contents.items():
+                self._update(path, content)
+            if unreadable:
+                raise ToolError(unreadable)
+            for path in wanted:
+                if path in self._open:
+                    self._open[path] = self._open.pop(path)
+            self._shrink()
+            return {path: self._open[path] for path in wanted if path in self._open}
+
+    def tell_changes(self, changes: Mapping[str, ChangeKind]) -> None:
+        """Tell of files that are not open and have changed on the disk."""
+        found = [
+            {"uri": to_uri(path), "type": _CHANGES[kind]}
+            for path, kind in changes.items()
+            if path not in self._open
+        ]
+        if found:
+            self._connection.tell("workspace/didChangeWatchedFiles", {"changes": found})
+
+    def _update(self, path: str, content: Content | None) -> None:
+        old = self._open.get(path)
+        if content is None:
+            if old is not None:
+                self._close(path)
+            return
+        if old is not None and old.content.text == content.text:
+            self._open[path] = Document(path, old.version, content)
+            return
+        self._version += 1
+        self._board.expect(path, self._version, Source(content.sent))
+        new = Document(path, self._version, content)
+        identity = {"uri": new.uri, "version": new.version}
+        if old is None:
+            extension = "." + path.rpartition(".")[2]
+            opened = {**identity, "languageId": language_id(self._server, extension), "text": content.sent}
+            self._connection.tell("textDocument/didOpen", {"textDocument": opened})
+        else:
+            self._connection.tell(
+                "textDocument/didChange",
+                {"textDocument": identity, "contentChanges": [{"text": content.sent}]},
+            )
+            if self._saves:
+                self._tell("textDocument/didSave", path)
+        self._open[path] = new
+
+    def _close(self, path: str) -> None:
+        del self._open[path]
+        self._board.forget(path)
+        self._tell("textDocument/didClose", path)
+
+    def _shrink(self) -> None:
+        while len(self._open) > MAX_OPEN:
+            self._close(next(iter(self._open)))
+
+    def _tell(self, method: str, path: str) -> None:
+        params: dict[str, Any] = {"textDocument": {"uri": to_uri(path)}}
+        self._connection.tell(method, params)
+
+
+def _read_changed(wanted: list[str], held: Mapping[str, Content]) -> tuple[dict[str, Content | None], str]:
+    """Read what is wanted and what of the rest is not as it was; and why one of them cannot be.
+
+    What is wanted is read in any case: two edits within one tick of the clock leave the same stamp.
+    """
+    contents: dict[str, Content | None] = {}
+    unreadable = ""
+    for path in dict.fromkeys((*held, *wanted)):
+        if path not in wanted and held[path].stamp == files.look(path):
+            continue
+        try:
+            contents[path] = files.read(path)
+        except ToolError as error:
+            contents[path] = None
+            unreadable = error.message if path in wanted else unreadable
+    return contents, unreadable

@@ -1,0 +1,100 @@
+"""What we tell a server when we meet: who we are, where the code is, and what we understand."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from bridle.lsp.places import ENCODINGS, to_uri
+from bridle.lsp.settings import LanguageServer
+
+SYMBOL_KINDS: Sequence[str] = (
+    "symbol",
+    *"file module namespace package class method property field constructor enum interface".split(),
+    *"function variable constant string number boolean array object key null".split(),
+    *"enum_member struct event operator type_parameter".split(),
+)
+"""Names of kinds by their number."""
+
+_ALL_KINDS = {"valueSet": list(range(1, len(SYMBOL_KINDS)))}
+
+CAPABILITIES: dict[str, Any] = {
+    "general": {"positionEncodings": list(ENCODINGS)},
+    "window": {"workDoneProgress": True, "showMessage": {}, "showDocument": {"support": False}},
+    "workspace": {
+        "applyEdit": True,
+        "configuration": True,
+        "workspaceFolders": True,
+        "didChangeConfiguration": {"dynamicRegistration": False},
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
+        "diagnostics": {"refreshSupport": True},
+        "executeCommand": {},
+        "symbol": {"symbolKind": _ALL_KINDS},
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+            "failureHandling": "abort",
+        },
+    },
+    "textDocument": {
+        "synchronization": {"didSave": True},
+        "publishDiagnostics": {
+            "versionSupport": True,
+            "relatedInformation": True,
+            "tagSupport": {"valueSet": [1, 2]},
+            "codeDescriptionSupport": True,
+            "dataSupport": True,
+        },
+        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
+        "definition": {"linkSupport": True},
+        "references": {},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True, "symbolKind": _ALL_KINDS},
+        "callHierarchy": {},
+        "rename": {"prepareSupport": True, "prepareSupportDefaultBehavior": 1},
+        "codeAction": {
+            "codeActionLiteralSupport": {
+                "codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source", "source.fixAll"]}
+            },
+            "isPreferredSupport": True,
+            "disabledSupport": True,
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit", "command"]},
+        },
+    },
+}
+
+
+def greeting(server: LanguageServer, root: str) -> dict[str, Any]:
+    """Return the parameters of `initialize`.
+
+    They do not name our process: inside its walls a server would not find it, and end itself.
+    """
+    return {
+        "processId": None,
+        "clientInfo": {"name": "bridle"},
+        "locale": "en",
+        "rootPath": _plain(root),
+        "rootUri": to_uri(root),
+        "workspaceFolders": workspace_folders(root),
+        "initializationOptions": server.init_options or None,
+        "capabilities": CAPABILITIES,
+        "trace": "off",
+    }
+
+
+def workspace_folders(root: str) -> list[dict[str, str]]:
+    """Return the one folder that there is, as the protocol names it."""
+    return [{"uri": to_uri(root), "name": _plain(root).rpartition("/")[2] or "/"}]
+
+
+def _plain(path: str) -> str:
+    """Return a path as text: its bytes may be none."""
+    return os.fsencode(path).decode(errors="replace")
+
+
+def section_of(settings: dict[str, Any], section: str | None) -> Any:
+    """Return the part of the settings that a dotted name stands for; None where there is none."""
+    found: Any = settings
+    for part in (section or "").split("."):
+        if part:
+            found = found.get(part) if isinstance(found, dict) else None
+    return found

@@ -1,0 +1,372 @@
+"""One run of a language server: from the greeting to its end, with all that it says meanwhile."""
+
+import asyncio
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxKind
+from bridle.lsp.connection import Connection, Gone, Refused, Unknown, decode, open_connection
+from bridle.lsp.documents import Document, Documents
+from bridle.lsp.greeting import greeting, section_of, workspace_folders
+from bridle.lsp.places import ENCODINGS, Encoding, is_inside
+from bridle.lsp.problems import Bell, Board
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
+from bridle.lsp.texts import one_line
+from bridle.lsp.wire import (
+    ApplyAsked,
+    Capabilities,
+    ConfigurationAsked,
+    Initialized,
+    Progress,
+    Published,
+    Registrations,
+    Report,
+    Shown,
+    WorkspaceEdit,
+)
+from bridle.system.pipes import Pipes
+
+TOOL = "lsp"
+"""Rules that open domains to it have this name."""
+MAX_REGISTRATIONS = 1000
+MAX_TOKENS = 100
+MAX_CAPTURED = 100
+FORGOTTEN_S = 300.0
+"""Who has not spoken of some work for so long has forgotten to say that it is done."""
+_MOST_WORDS = 20
+_MAX_SHOWN = 300
+_CONTENT_MODIFIED = -32801
+_SERVER_CANCELLED = -32802
+_TRIES = 5
+
+_PROVIDERS = {
+    "textDocument/definition": "definition_provider",
+    "textDocument/references": "references_provider",
+    "textDocument/documentSymbol": "document_symbol_provider",
+    "workspace/symbol": "workspace_symbol_provider",
+    "textDocument/prepareCallHierarchy": "call_hierarchy_provider",
+    "textDocument/rename": "rename_provider",
+    "textDocument/codeAction": "code_action_provider",
+    "textDocument/diagnostic": "diagnostic_provider",
+}
+_REFRESHES = frozenset(
+    f"workspace/{part}/refresh"
+    for part in ("diagnostic", "semanticTokens", "inlayHint", "codeLens", "inlineValue", "foldingRange")
+)
+
+_CACHE = "/tmp/cache"  # bubblewrap gives each cell a /tmp of its own
+_VERSION = re.compile(r"\d+(\.\d+)+[\w.+-]*")
+
+T = TypeVar("T")
+
+
+class Launch(Struct, frozen=True):
+    """All that is needed to start a server."""
+
+    server: LanguageServer
+    folder: FolderLanguages
+    root: str
+    """Where its project begins: the folder's root, or below it."""
+    program: str
+    walls: SandboxKind
+    room: SessionId
+    """A session of the sandbox for it alone."""
+
+
+class _Work(Struct, frozen=True):
+    """Something that a server is busy with."""
+
+    title: str
+    percentage: int | None
+    at_s: float
+
+
+class Instance:
+    """A server that runs; made by `start_instance`, ended by `close`. It listens to its own connection."""
+
+    def __init__(self, launch: Launch, pace: Pace) -> None:
+        self.launch = launch
+        self.name = launch.server.name
+        self.capabilities = Capabilities()
+        self.version = ""
+        self.silences = 0
+        """How often in a row it has said nothing of an edit in time."""
+        self.words: deque[str] = deque(maxlen=_MOST_WORDS)
+        """What it wanted to show to the user."""
+        self.bell = Bell()
+        self._pace = pace
+        self._registered: dict[str, tuple[str, Any]] = {}
+        self._progress: dict[int | str, _Work] = {}
+        self._captured: list[WorkspaceEdit] | None = None
+        self._capturing = asyncio.Lock()  # or edits of two fixes would get mixed up
+        root = launch.folder.root
+        self.board = Board(self.name, lambda path: is_inside(path, root), self.bell)
+        self.connection: Connection
+        self.documents: Documents
+
+    @property
+    def encoding(self) -> Encoding:
+        """What it counts columns in."""
+        return self.board.encoding
+
+    @property
+    def is_alive(self) -> bool:
+        """It can be asked something."""
+        return not self.connection.why_gone
+
+    @property
+    def progress(self) -> str:
+        """What it is busy with before it knows the project; empty if it knows all of it."""
+        for work in self._progress.values():
+            is_forgotten = monotonic() - work.at_s > FORGOTTEN_S
+            if "check" not in work.title.lower() and not is_forgotten:  # which some do after each edit
+                return "indexing" if work.percentage is None else f"indexing {work.percentage} %"
+        return ""
+
+    @property
+    def pulls(self) -> bool:
+        """It wants to be asked for problems."""
+        return self.can("textDocument/diagnostic")
+
+    def can(self, method: str) -> bool:
+        """Tell whether it answers such a question."""
+        ability = getattr(self.capabilities, _PROVIDERS[method])
+        return (ability is not None and ability is not False) or any(
+            method == registered for registered, _ in self._registered.values()
+        )
+
+    def ability(self, method: str) -> dict[str, Any]:
+        """Return what it says of how it answers such a question."""
+        found = getattr(self.capabilities, _PROVIDERS[method])
+        more = [options for name, options in self._registered.values() if name == method]
+        return next((one for one in (found, *more) if isinstance(one, dict)), {})
+
+    @property
+    def watches(self) -> bool:
+        """It wants to hear of files that have changed on the disk."""
+        return any(method == "workspace/didChangeWatchedFiles" for method, _ in self._registered.values())
+
+    async def ask(self, method: str, params: Any, kind: type[T], timeout_s: float) -> T | None:
+        """Ask, again where the server says that the code has changed under its feet; raises ToolError."""
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        for tries in range(_TRIES):
+            left = deadline - asyncio.get_running_loop().time()
+            try:
+                return await self.connection.ask(method, params, kind, max(left, 0.001))
+            except Refused as error:
+                if error.code not in (_CONTENT_MODIFIED, _SERVER_CANCELLED) or tries == _TRIES - 1:
+                    raise
+                await self.bell.wait(min(0.1 * 2**tries, max(left, 0)))
+        raise AssertionError
+
+    async def pull(self, document: Document, timeout_s: float) -> None:
+        """Ask what is wrong with a file; raises ToolError."""
+        options = self.ability("textDocument/diagnostic")
+        params = {
+            "textDocument": {"uri": document.uri},
+            "identifier": options.get("identifier"),
+            "previousResultId": self.board.result_id(document.path),
+        }
+        given = {name: value for name, value in params.items() if value is not None}
+        raw = await self.ask("textDocument/diagnostic", given, Raw, timeout_s)
+        try:
+            report = await decode(raw or b"", Report)
+        except msgspec.MsgspecError as error:
+            raise ToolError(f"{self.name} answered with something that makes no sense") from error
+        if raw is not None and self.documents.get(document.path) == document:
+            self.silences = 0
+            await self.board.take_report(document.path, report, len(memoryview(raw)))
+
+    async def execute(self, command: str, arguments: Sequence[Raw], timeout_s: float) -> list[WorkspaceEdit]:
+        """Have a command carried out and return the edits it asks for; raises ToolError."""
+        async with self._capturing:
+            with self._capture() as captured:
+                params = {"command": command, "arguments": list(arguments)}
+                try:
+                    await self.ask("workspace/executeCommand", params, Raw, timeout_s)
+                except Refused:  # some want to go on in an editor, once the edit is made
+                    if not captured:
+                        raise
+            return captured
+
+    async def close(self) -> None:
+        """End it: politely, then not; takes a few of `ending_s` at most."""
+        with suppress(ToolError):
+            await self.connection.ask("shutdown", None, Raw, self._pace.ending_s)
+            self.connection.tell("exit", None)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pace.ending_s):
+                    await self.connection.process.wait()
+        await self.connection.close()
+
+    # ------------------------------------------------------------------ what it says unasked
+
+    async def notified(self, method: str, params: Raw) -> None:
+        """Take a notification."""
+        match method:
+            case "textDocument/publishDiagnostics":
+                said = await decode(params, Published)
+                self.silences = 0
+                await self.board.publish(said, len(memoryview(params)))
+            case "$/progress":
+                self._note_progress(await decode(params, Progress))
+            case "window/showMessage":
+                shown = await decode(params, Shown)
+                if shown.type <= 2:  # errors and warnings
+                    self.words.append(one_line(shown.message, _MAX_SHOWN))
+            case _:
+                pass
+
+    def asked(self, method: str, params: Raw) -> Any:
+        """Answer a question; raises Unknown."""
+        match method:
+            case "workspace/configuration":
+                asked = msgspec.json.decode(params, type=ConfigurationAsked)
+                return [section_of(self.launch.server.settings, one.section) for one in asked.items]
+            case "client/registerCapability" | "client/unregisterCapability":
+                self._register(msgspec.json.decode(params, type=Registrations))
+            case "workspace/workspaceFolders":
+                return workspace_folders(self.launch.root)
+            case "workspace/applyEdit":
+                return self._apply(params)
+            case "window/showDocument":
+                return {"success": False}
+            case "window/workDoneProgress/create" | "window/showMessageRequest":
+                pass
+            case _ if method in _REFRESHES:
+                self.bell.ring()
+            case _:
+                raise Unknown
+        return None
+
+    def hung_up(self) -> None:
+        """Wake whoever waits for a word of it."""
+        self.bell.ring()
+
+    def _register(self, said: Registrations) -> None:
+        for one in said.registrations:
+            if len(self._registered) < MAX_REGISTRATIONS:
+                self._registered[one.id] = (one.method, one.register_options)
+        for one in said.unregisterations:
+            self._registered.pop(one.id, None)
+        self.bell.ring()
+
+    def _apply(self, params: Raw) -> dict[str, Any]:
+        asked = msgspec.json.decode(params, type=ApplyAsked)
+        if self._captured is None or len(self._captured) >= MAX_CAPTURED:
+            return {"applied": False, "failureReason": "nobody asked for it"}
+        self._captured.append(asked.edit)
+        return {"applied": True}
+
+    @contextmanager
+    def _capture(self) -> Iterator[list[WorkspaceEdit]]:
+        self._captured = []
+        try:
+            yield self._captured
+        finally:
+            self._captured = None
+
+    def _note_progress(self, said: Progress) -> None:
+        value = said.value if isinstance(said.value, dict) else {}
+        percentage = value.get("percentage")
+        percentage = percentage if isinstance(percentage, int) and 0 <= percentage <= 100 else None
+        match value.get("kind"):
+            case "begin" if len(self._progress) < MAX_TOKENS:
+                title = f"{value.get('title')} {said.token}"[:200]
+                self._progress[said.token] = _Work(title, percentage, monotonic())
+            case "report" if said.token in self._progress:
+                known = self._progress[said.token]
+                newest = known.percentage if percentage is None else percentage
+                self._progress[said.token] = _Work(known.title, newest, monotonic())
+            case "end":
+                self._progress.pop(said.token, None)
+            case _:
+                pass
+        self.bell.ring()
+
+
+async def start_instance(launch: Launch, sandbox: Sandbox, pace: Pace) -> Instance:
+    """Start a server and greet it; raises ToolError."""
+    instance = Instance(launch, pace)
+    server = launch.server
+    instance.connection = await open_connection(
+        server.name, lambda pipes: _start(launch, sandbox, pipes), instance
+    )
+    try:
+        await _greet(instance, server)
+    except BaseException:
+        await instance.connection.close()
+        raise
+    return instance
+
+
+async def _greet(instance: Instance, server: LanguageServer) -> None:
+    connection = instance.connection
+    hello = greeting(server, instance.launch.root)
+    try:
+        answer = await connection.ask("initialize", hello, Initialized, server.start_timeout_s)
+    except Refused as error:
+        raise Gone(error.message) from error
+    if answer is None:
+        raise Gone(f"{server.name} answered the greeting with nothing")
+    instance.capabilities = answer.capabilities
+    agreed = answer.capabilities.position_encoding or "utf-16"
+    if agreed not in ENCODINGS:
+        raise Gone(f"{server.name} counts positions in an encoding that was not offered: {agreed[:20]!a}")
+    instance.board.encoding = next(one for one in ENCODINGS if one == agreed)
+    if answer.server_info is not None:
+        said = answer.server_info.version or ""
+        found = _VERSION.search(said)
+        instance.version = one_line(found[0] if found else said, 40)
+    sync = answer.capabilities.text_document_sync
+    saves = not isinstance(sync, int | None) and sync.save not in (None, False)
+    instance.documents = Documents(server, connection, instance.board, saves=saves)
+    connection.tell("initialized", {})
+    connection.tell("workspace/didChangeConfiguration", {"settings": server.settings})
+
+
+async def _start(launch: Launch, sandbox: Sandbox, pipes: Pipes) -> Process:
+    folder, server = launch.folder, launch.server
+    own = [os.path.join(launch.root, name) for name in server.writes]
+    writable = [path for path in own if await asyncio.to_thread(_is_true_folder, path)]
+    return await sandbox.start(
+        ProcessSpec(
+            argv=(launch.program, *server.command[1:]),
+            cwd=folder.root,
+            env=_environment(launch),
+            input=pipes.input,
+            output=pipes.output,
+            errors=pipes.errors,
+            writable=(*writable, *folder.writable),
+            rules=folder.denied,
+            tool=TOOL,
+            confined=launch.walls != "none",
+            shows_program=True,
+        ),
+        launch.room,
+    )
+
+
+def _is_true_folder(path: str) -> bool:
+    """Tell whether a folder is there, and no link leads to it: the project may have made it lead anywhere."""
+    return os.path.isdir(path) and os.path.realpath(path) == path
+
+
+def _environment(launch: Launch) -> dict[str, str]:
+    """Return what a server sees of the environment, with a folder for caches that it can write to."""
+    env = {**launch.folder.environ, **launch.server.env}
+    usual = os.path.join(env.get("HOME", "/"), ".cache")
+    is_writable = any(is_inside(usual, folder) for folder in launch.folder.writable)
+    if launch.walls == "bubblewrap" and not is_writable:
+        env.setdefault("XDG_CACHE_HOME", _CACHE)
+    return env

@@ -1,0 +1,221 @@
+"""What a server holds against files: what it published, what it was asked for, and of which version."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bridle.core.languages import Problem, Severity
+from bridle.lsp.connection import LARGE_BYTES
+from bridle.lsp.places import Encoding, Source, blind_span, to_path
+from bridle.lsp.texts import one_line, some_lines
+from bridle.lsp.wire import Diagnostic, Published, Report
+
+MAX_PROBLEMS = 10_000
+MAX_FILES = 2000
+MAX_BYTES = 64 * 1024 * 1024
+_MAX_MESSAGE = 2000
+_MAX_SOURCE = 100
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")
+_TAGS = {1: "unnecessary", 2: "deprecated"}
+_DIAGNOSTIC = msgspec.json.Decoder(Diagnostic, strict=False)
+
+
+_Problems = tuple[tuple[Problem, ...], tuple[Raw, ...]]
+
+
+class Bell:
+    """Wakes whoever waits for something to happen."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def ring(self) -> None:
+        """Wake all who wait now."""
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def wait(self, timeout_s: float) -> bool:
+        """Wait for the next ring; False if there was none in time."""
+        event = self._event
+        try:
+            async with asyncio.timeout(max(timeout_s, 0)):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+class Listing(Struct, frozen=True):
+    """All that was said of one file at one time."""
+
+    problems: tuple[Problem, ...]
+    raws: tuple[Raw, ...]
+    """The same as the server wrote it: it wants it back when it is asked for fixes."""
+    version: int | None = None
+    serial: int = 0
+    size_bytes: int = 0
+    result_id: str | None = None
+
+
+class _Expected(Struct, frozen=True):
+    """The version of a file that the server was told."""
+
+    version: int
+    serial: int
+    source: Source
+    at_s: float
+
+
+class Board:
+    """The problems of all files, from one server."""
+
+    def __init__(self, name: str, accepts: Callable[[str], bool], bell: Bell) -> None:
+        """Take whose problems these are, which paths are of interest, and what rings at each of its words."""
+        self.encoding: Encoding = "utf-16"
+        self._name = name
+        self._accepts = accepts
+        self._pushed: dict[str, Listing] = {}
+        self._pulled: dict[str, Listing] = {}
+        self._expected: dict[str, _Expected] = {}
+        self._bytes = 0
+        self._serial = 0
+        self._bell = bell
+        self.last_s = 0.0
+        """When a file was changed, or something was said, the last time."""
+        self.delay_s = 0.0
+        """How long the server took the last time from a change of a file to its first word on it."""
+
+    def expect(self, path: str, version: int, source: Source) -> None:
+        """Note that the server is about to hear of a new version of a file."""
+        self.last_s = monotonic()
+        self._expected[path] = _Expected(version, self._serial, source, self.last_s)
+
+    def forget(self, path: str) -> None:
+        """Note that a file is open no more."""
+        self._expected.pop(path, None)
+        self._drop(self._pulled, path)
+
+    async def publish(self, said: Published, size_bytes: int) -> None:
+        """Take what a server says unasked; what is for another version than the newest does not count."""
+        path = to_path(said.uri)
+        if path is None or not self._accepts(path):
+            return
+        self.last_s = monotonic()
+        self._serial += 1
+        serial = self._serial
+        expected = self._expected.get(path)
+        if expected is not None and not self.has_spoken(path):
+            self.delay_s = self.last_s - expected.at_s
+        problems, raws = await self._read(path, said.diagnostics, size_bytes)
+        expected = self._expected.get(path)
+        if said.version is None or expected is None or said.version == expected.version:
+            listing = Listing(problems, raws, said.version, serial, size_bytes)
+            self._keep(self._pushed, path, listing)
+            self._bell.ring()
+
+    async def take_report(self, path: str, report: Report, size_bytes: int) -> None:
+        """Take an answer to the question what is wrong with a file."""
+        await self._take_one(path, report, size_bytes)
+        for uri, other in list((report.related_documents or {}).items())[:MAX_FILES]:
+            found = to_path(uri)
+            if found is not None and self._accepts(found):
+                await self._take_one(found, other, 0)
+        self._bell.ring()
+
+    def result_id(self, path: str) -> str | None:
+        """Return what names the last answer for a file."""
+        listing = self._pulled.get(path)
+        return listing.result_id if listing else None
+
+    def has_spoken(self, path: str) -> bool:
+        """Tell whether something was published about the newest version of a file."""
+        listing, expected = self._pushed.get(path), self._expected.get(path)
+        if listing is None or expected is None:
+            return listing is not None
+        if listing.version is not None:
+            return listing.version == expected.version
+        return listing.serial > expected.serial
+
+    def may_stay_silent(self, path: str) -> bool:
+        """Tell whether no word may mean that a file is as right as before: some servers then say nothing."""
+        listing = self._pushed.get(path)
+        return listing is not None and listing.version is None and not listing.problems
+
+    def has_versions(self, path: str) -> bool:
+        """Tell whether what was published about a file names its version."""
+        listing = self._pushed.get(path)
+        return listing is not None and listing.version is not None
+
+    def of(self, path: str) -> tuple[Problem, ...]:
+        """Return what is known of a file, in its order."""
+        listings = [one for one in (self._pushed.get(path), self._pulled.get(path)) if one]
+        if len(listings) == 1:
+            return listings[0].problems
+        return tuple(sorted({one for listing in listings for one in listing.problems}, key=_order))
+
+    def raws(self, path: str) -> list[tuple[Problem, Raw]]:
+        """Return what is known of a file, with what the server wrote."""
+        listings = [one for one in (self._pushed.get(path), self._pulled.get(path)) if one]
+        return [pair for one in listings for pair in zip(one.problems, one.raws, strict=True)]
+
+    def all(self) -> dict[str, tuple[Problem, ...]]:
+        """Return all that is known, by path."""
+        return {path: self.of(path) for path in {**self._pushed, **self._pulled}}
+
+    async def _take_one(self, path: str, report: Report, size_bytes: int) -> None:
+        if report.kind != "unchanged":
+            problems, raws = await self._read(path, report.items, size_bytes)
+            listing = Listing(problems, raws, size_bytes=size_bytes, result_id=report.result_id)
+            self._keep(self._pulled, path, listing)
+
+    async def _read(self, path: str, items: Sequence[Raw], size_bytes: int) -> _Problems:
+        """Read what a server wrote, beside the loop if it is long."""
+        if size_bytes < LARGE_BYTES:
+            return self._convert(path, items)
+        return await asyncio.to_thread(self._convert, path, items)
+
+    def _convert(self, path: str, items: Sequence[Raw]) -> _Problems:
+        expected = self._expected.get(path)
+        found: list[tuple[Problem, Raw]] = []
+        for raw in items[:MAX_PROBLEMS]:
+            try:
+                said = _DIAGNOSTIC.decode(raw)
+            except (msgspec.MsgspecError, RecursionError):
+                continue
+            found.append((self._problem(path, said, expected.source if expected else None), raw.copy()))
+        found.sort(key=lambda pair: _order(pair[0]))
+        return tuple(problem for problem, _ in found), tuple(raw for _, raw in found)
+
+    def _problem(self, path: str, said: Diagnostic, source: Source | None) -> Problem:
+        span = source.span(path, said.range, self.encoding) if source else blind_span(path, said.range)
+        severity = said.severity if said.severity in (1, 2, 3, 4) else 1
+        code = said.code.get("value", "") if isinstance(said.code, dict) else said.code
+        message = said.message.get("value", "") if isinstance(said.message, dict) else said.message
+        tags = [_TAGS[tag] for tag in (said.tags or [])[:10] if tag in _TAGS]
+        return Problem(
+            span,
+            _SEVERITIES[severity - 1],
+            some_lines(str(message), _MAX_MESSAGE),
+            one_line(said.source or self._name, _MAX_SOURCE),
+            "" if code is None else one_line(str(code), _MAX_SOURCE),
+            tuple(tags),
+        )
+
+    def _keep(self, listings: dict[str, Listing], path: str, listing: Listing) -> None:
+        self._drop(listings, path)
+        listings[path] = listing
+        self._bytes += listing.size_bytes
+        while len(listings) > MAX_FILES or (self._bytes > MAX_BYTES and len(listings) > 1):
+            self._drop(listings, next(iter(listings)))
+
+    def _drop(self, listings: dict[str, Listing], path: str) -> None:
+        if (old := listings.pop(path, None)) is not None:
+            self._bytes -= old.size_bytes
+
+
+def _order(problem: Problem) -> tuple[Any, ...]:
+    return problem.span, _SEVERITIES.index(problem.severity), problem.message, problem.source, problem.code

@@ -1,0 +1,299 @@
+"""The questions about code: where something is defined and used, who calls it, what renaming it changes."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Raw
+
+from bridle.core.errors import ToolError
+from bridle.core.languages import FileEdit, Found, LookKind, Problem, Spot, SymbolInfo
+from bridle.lsp import files
+from bridle.lsp.connection import Slow
+from bridle.lsp.documents import MAX_OPEN
+from bridle.lsp.edits import Draft
+from bridle.lsp.hearing import hear, until_indexed
+from bridle.lsp.instance import Instance
+from bridle.lsp.places import is_inside, to_path
+from bridle.lsp.project import Project
+from bridle.lsp.settings import Pace
+from bridle.lsp.spots import Aim, Seeker
+from bridle.lsp.symbols import MAX_RESULTS, Pointer, ask_places, base_name, founds, split_name
+from bridle.lsp.texts import one_line
+from bridle.lsp.wire import CallItem, IncomingCall, OutgoingCall, WorkspaceEdit
+from bridle.lsp.words import find_word
+
+T = TypeVar("T")
+
+_METHODS: dict[LookKind, str] = {
+    "definition": "textDocument/definition",
+    "references": "textDocument/references",
+    "incoming_calls": "textDocument/prepareCallHierarchy",
+    "outgoing_calls": "textDocument/prepareCallHierarchy",
+}
+_WORDS: dict[str, str] = {
+    "textDocument/definition": "find definitions",
+    "textDocument/references": "find references",
+    "textDocument/prepareCallHierarchy": "say who calls what",
+    "textDocument/rename": "rename",
+}
+_MAX_ITEMS = 20
+_MOST_AGAIN = 4
+_MOST_SHOWN = MAX_OPEN - 8  # some room is left for what is edited
+_MAX_NAME = 200
+
+
+class Questions:
+    """Asks the servers of one project; all of it raises ToolError."""
+
+    def __init__(self, project: Project, pace: Pace) -> None:
+        self._project = project
+        self._pace = pace
+        self._seeker = Seeker(project, pace)
+
+    async def look(self, kind: LookKind, spot: Spot) -> tuple[Found, ...]:
+        """Find where something is defined, used, or who calls it and what it calls."""
+        await self._project.notice_changes()
+        aim = await self._seeker.aim(spot)
+        instance = _able(aim.instances, _METHODS[kind])
+        match kind:
+            case "definition":
+                return await self._places(instance, aim, _METHODS[kind], {})
+            case "references":
+                await self._wait_for_index(instance, self._pace.reading_s)
+                named = await self._show_uses(instance, spot)
+                more = {"context": {"includeDeclaration": True}}
+                return await self._settled(
+                    lambda: self._places(instance, aim, _METHODS[kind], more),
+                    lambda found: {one.span.path for one in found},
+                    named,
+                )
+            case "incoming_calls" | "outgoing_calls":
+                await self._wait_for_index(instance, self._pace.working_s)
+                await self._show_uses(instance, spot)
+                return await self._calls(instance, aim, kind)
+
+    async def symbols(self, path: str) -> tuple[SymbolInfo, ...]:
+        """Return what a file defines."""
+        return (await self._seeker.outline(path))[:MAX_RESULTS]
+
+    async def find(self, query: str) -> tuple[SymbolInfo, ...]:
+        """Return symbols of the whole project whose names fit, those that fit best first."""
+        await self._project.notice_changes()
+        instances = await self._project.use_everything()
+        found: dict[SymbolInfo, None] = {}
+        for instance in instances:
+            found.update(dict.fromkeys(await self._seeker.search(instance, query)))
+        if not found:
+            _check_index(instances)
+        wanted = query.lower()
+
+        def rank(symbol: SymbolInfo) -> tuple[bool, bool, str, Any]:
+            name = base_name(symbol.name).lower()
+            return name != wanted, not name.startswith(wanted), name, symbol.name_span
+
+        return tuple(sorted(found, key=rank)[:MAX_RESULTS])
+
+    async def problems(self, path: str) -> tuple[Problem, ...]:
+        """Return what is wrong with a file, or all that is known of a folder."""
+        await self._project.notice_changes()
+        if await asyncio.to_thread(os.path.isdir, path):
+            return self._known_below(path)
+        instances = await self._project.use(path)
+        deadline = asyncio.get_running_loop().time() + self._pace.reading_s
+        heard = await asyncio.gather(*(self._hear(one, path, deadline) for one in instances))
+        found = _merge([one.board.of(path) for one, spoke in zip(instances, heard, strict=True) if spoke])
+        late = [one for one, spoke in zip(instances, heard, strict=True) if not spoke]
+        if late and not found:
+            _check_index(late)
+            names = " and ".join(one.name for one in late)
+            raise ToolError(f"{names} said nothing about {path} within {self._pace.reading_s:.3g} s")
+        return found
+
+    def _known_below(self, folder: str) -> tuple[Problem, ...]:
+        boards = [one.board.all() for one in self._project.running()]
+        return _merge([found for board in boards for path, found in board.items() if is_inside(path, folder)])
+
+    async def rename(self, spot: Spot, new_name: str) -> tuple[FileEdit, ...]:
+        """Work out what renaming a symbol changes."""
+        if not new_name.strip() or len(new_name) > _MAX_NAME or not new_name.isprintable():
+            raise ToolError(f"{new_name[:80]!a} cannot be a name")
+        await self._project.notice_changes()
+        aim = await self._seeker.aim(spot)
+        instance = _able(aim.instances, "textDocument/rename")
+        await self._wait_for_index(instance, self._pace.working_s)
+        named = await self._show_uses(instance, spot)
+        params = await self.at(instance, aim)
+        if instance.ability("textDocument/rename").get("prepareProvider"):
+            may = await instance.ask("textDocument/prepareRename", params, Any, self._pace.working_s)
+            if may is None:
+                raise ToolError(f"{spot.symbol!a} at {aim.path}:{aim.line} cannot be renamed")
+
+        async def ask() -> tuple[FileEdit, ...]:
+            wanted = {**params, "newName": new_name}
+            edit = await instance.ask("textDocument/rename", wanted, WorkspaceEdit, self._pace.working_s)
+            return await draft(instance, [edit] if edit is not None else [])
+
+        changed = await self._settled(ask, lambda edits: {edit.path for edit in edits}, named)
+        if not changed:
+            raise ToolError(f"{instance.name} changes nothing to rename {spot.symbol!a} to {new_name!a}")
+        return changed
+
+    async def _show_uses(self, instance: Instance, spot: Spot) -> frozenset[str]:
+        """Open the files in which a name stands, and return their paths.
+
+        One that has just started may not know them yet, and would leave them out.
+        """
+        folder, word = self._project.folder, split_name(spot.symbol)[-1]
+        endings = set(instance.launch.server.extensions)
+        try:
+            hits = await find_word(word, folder.root, endings, folder.environ.get("PATH", ""))
+            shown = await instance.documents.sync(list(dict.fromkeys(path for path, _ in hits))[:_MOST_SHOWN])
+        except ToolError:  # then it knows what it knows
+            return frozenset()
+        return frozenset(shown)
+
+    async def _settled(
+        self, ask: Callable[[], Awaitable[T]], paths: Callable[[T], set[str]], named: frozenset[str]
+    ) -> T:
+        """Return an answer; one that leaves out files in which the name stands is asked for again.
+
+        Some servers answer before they know how their files hang together.
+        """
+        answer = await ask()
+        for _ in range(_MOST_AGAIN):
+            if named <= paths(answer):
+                break
+            await asyncio.sleep(self._pace.again_s)
+            before, answer = paths(answer), await ask()
+            if paths(answer) == before:
+                break
+        return answer
+
+    async def at(self, instance: Instance, aim: Aim) -> dict[str, Any]:
+        """Return a place as a server wants it, after it was shown the file."""
+        document = await self._seeker.open(instance, aim.path)
+        position = document.source.position(aim.line, aim.column, instance.encoding)
+        return {"textDocument": {"uri": document.uri}, "position": position}
+
+    async def _places(
+        self, instance: Instance, aim: Aim, method: str, more: dict[str, Any]
+    ) -> tuple[Found, ...]:
+        params = {**await self.at(instance, aim), **more}
+        try:
+            found = await ask_places(instance, method, params, self._pace.reading_s)
+        except Slow:
+            _check_index([instance])
+            raise
+        if not found:
+            _check_index([instance])
+        return await founds(instance, found)
+
+    async def _calls(self, instance: Instance, aim: Aim, kind: LookKind) -> tuple[Found, ...]:
+        items = await self._functions(instance, aim)
+        if not items and instance.can("textDocument/definition"):  # the place may be an import, or a call
+            defined = await self._places(instance, aim, "textDocument/definition", {})
+            spans = [one.span for one in defined if is_inside(one.span.path, self._project.root)]
+            for span in spans[:1]:
+                there = Aim(span.path, span.line, span.column, aim.instances)
+                items = await self._functions(instance, there)
+        if not items:
+            _check_index([instance])
+            raise ToolError(f"{instance.name} knows no function at {aim.path}:{aim.line}")
+        found: list[Pointer] = []
+        for item in items[:_MAX_ITEMS]:
+            if kind == "incoming_calls":
+                found += await self._incoming(instance, item)
+            else:
+                found += await self._outgoing(instance, item)
+        return await founds(instance, found)
+
+    async def _functions(self, instance: Instance, aim: Aim) -> list[Raw]:
+        params = await self.at(instance, aim)
+        found = await instance.ask(
+            "textDocument/prepareCallHierarchy", params, list[Raw], self._pace.working_s
+        )
+        return found or []
+
+    async def _incoming(self, instance: Instance, item: Raw) -> list[Pointer]:
+        calls = await instance.ask(
+            "callHierarchy/incomingCalls", {"item": item}, list[IncomingCall], self._pace.working_s
+        )
+        return [
+            Pointer(one.from_.uri, place, one_line(one.from_.name, _MAX_NAME))
+            for one in (calls or [])[:MAX_RESULTS]
+            for place in one.from_ranges[:MAX_RESULTS] or [one.from_.selection_range]
+        ]
+
+    async def _outgoing(self, instance: Instance, item: Raw) -> list[Pointer]:
+        calls = await instance.ask(
+            "callHierarchy/outgoingCalls", {"item": item}, list[OutgoingCall], self._pace.working_s
+        )
+        called: list[CallItem] = [one.to for one in (calls or [])[:MAX_RESULTS]]
+        return [Pointer(one.uri, one.selection_range, one_line(one.name, _MAX_NAME)) for one in called]
+
+    async def _hear(self, instance: Instance, path: str, deadline: float) -> bool:
+        document = await self._seeker.open(instance, path)
+        return await hear(instance, [document], deadline, self._pace)
+
+    async def _wait_for_index(self, instance: Instance, timeout_s: float) -> None:
+        """Wait until a server knows the whole project: half of the uses are worse than none."""
+        if not await until_indexed(instance, asyncio.get_running_loop().time() + timeout_s):
+            _check_index([instance])
+
+
+async def draft(instance: Instance, edits: Sequence[WorkspaceEdit]) -> tuple[FileEdit, ...]:
+    """Return what edits of a server make of files; raises ToolError for one that leaves the project."""
+    root = instance.launch.folder.root
+
+    def locate(uri: str) -> str:
+        path = to_path(uri)
+        if path is None:
+            raise ToolError(f"{instance.name} wants to change {uri[:200]!a}, which is no file here")
+        real = os.path.realpath(path)
+        if not is_inside(real, root) or real == root:
+            raise ToolError(f"{instance.name} wants to change {path}, which is outside of {root}")
+        return real
+
+    def read(path: str) -> str | None:
+        if (document := instance.documents.get(path)) is not None:
+            return document.content.text
+        content = files.read(path)
+        return content.text if content is not None else None
+
+    def version(path: str) -> int | None:
+        document = instance.documents.get(path)
+        return document.version if document is not None else None
+
+    def work() -> tuple[FileEdit, ...]:
+        made = Draft(read, locate, version, instance.encoding)
+        for edit in edits:
+            made.take(edit)
+        return made.result()
+
+    return await asyncio.to_thread(work)
+
+
+def _able(instances: Sequence[Instance], method: str) -> Instance:
+    for instance in instances:
+        if instance.can(method):
+            return instance
+    raise ToolError(f"{' and '.join(one.name for one in instances)} cannot {_WORDS[method]}")
+
+
+def _check_index(instances: Sequence[Instance]) -> None:
+    """Raise ToolError for one that does not know the project yet: its silence means nothing."""
+    for instance in instances:
+        if progress := instance.progress:
+            raise ToolError(f"{instance.name} is still {_with_brackets(progress)}: ask again later")
+
+
+def _with_brackets(progress: str) -> str:
+    word, _, percentage = progress.partition(" ")
+    return f"{word} ({percentage})" if percentage else word
+
+
+def _merge(parts: Sequence[Sequence[Problem]]) -> tuple[Problem, ...]:
+    found = dict.fromkeys(problem for part in parts for problem in part)
+    return tuple(sorted(found, key=lambda problem: problem.span))

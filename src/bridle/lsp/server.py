@@ -1,0 +1,183 @@
+"""One language server of a project: started when it is needed, again after a crash, ended when idle."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Sandbox
+from bridle.core.servers import ServerState
+from bridle.lsp.instance import Instance, Launch, start_instance
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
+
+MAX_CRASHES = 5
+STEADY_S = 60.0
+"""Who has run this long does not crash in a row."""
+FAILED_S = 600.0
+"""After this time one that has failed is tried once more: its user may have mended it."""
+_MAX_BACKOFF_S = 60.0
+_rooms = itertools.count(1)
+
+
+class Server:
+    """Keeps one instance; `use` starts it, `close` ends it."""
+
+    def __init__(
+        self,
+        server: LanguageServer,
+        folder: FolderLanguages,
+        root: str,
+        *,
+        program: str,
+        sandbox: Sandbox,
+        pace: Pace,
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+    ) -> None:
+        """Take what starts a task that lives longer than the question that needs it."""
+        self.server = server
+        self.folder = folder
+        self.root = root
+        self.program = program
+        self._sandbox = sandbox
+        self._pace = pace
+        self._spawn = spawn
+        self._instance: Instance | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._why = ""
+        """Why it could not be started, or has ended."""
+        self._crashes = 0
+        self._began_s = 0.0
+        self._not_before_s = 0.0
+        self._idle: asyncio.TimerHandle | None = None
+        self._is_closed = False
+
+    @property
+    def instance(self) -> Instance | None:
+        """Return the instance if it runs and is greeted."""
+        return self._instance if self._instance is not None and self._instance.is_alive else None
+
+    def state(self) -> tuple[ServerState, str]:
+        """Say how it is, and why or since when."""
+        if (instance := self.instance) is not None:
+            detail = instance.progress or instance.version or self.program
+            return "ready", f"{detail}; it says: {instance.words[-1]}" if instance.words else detail
+        if self._starting is not None:
+            return "starting", self.program
+        if self._instance is not None:
+            return "waiting", self._instance.connection.why_gone
+        if self._crashes >= MAX_CRASHES:
+            return "failed", self._why
+        return ("waiting", self._why) if self._crashes else ("idle", self.program)
+
+    async def use(self) -> Instance:
+        """Return the instance that runs, starting it if there is none; raises ToolError.
+
+        It goes on to start when the caller does not wait any longer.
+        """
+        if (instance := self.instance) is not None:
+            self._touch()
+            return instance
+        if self._is_closed:
+            raise ToolError(f"{self.server.name} was ended")
+        if self._starting is None:
+            self._check_backoff()
+            self._starting = self._spawn(self._start())
+        await asyncio.wait([self._starting])
+        if (instance := self.instance) is None:
+            raise ToolError(self._why or f"{self.server.name} was ended")
+        return instance
+
+    async def close(self) -> None:
+        """End it; safe to call again."""
+        self._is_closed = True
+        await self._end()
+
+    def _check_backoff(self) -> None:
+        self._note_crash()
+        left = self._not_before_s - asyncio.get_running_loop().time()
+        if left > 0 and self._crashes >= MAX_CRASHES:
+            raise ToolError(
+                f"{self._why}; it failed {self._crashes} times in a row and is left alone for now"
+            )
+        if left > 0:
+            raise ToolError(f"{self._why}; it is started again in {left:.1f} s at the earliest")
+
+    def _note_crash(self) -> None:
+        """Take leave of an instance that has ended by itself."""
+        if self._instance is None:
+            return
+        instance, self._instance = self._instance, None
+        self._spawn(self._bury(instance))
+        now = asyncio.get_running_loop().time()
+        if now - self._began_s > STEADY_S:
+            self._crashes = 0
+        self._fail(instance.connection.why_gone)
+
+    def _fail(self, why: str) -> None:
+        self._why = why
+        self._crashes += 1
+        pause = min(self._pace.backoff_s * 2 ** (self._crashes - 2), _MAX_BACKOFF_S)
+        if self._crashes == 1:
+            pause = 0.0
+        elif self._crashes >= MAX_CRASHES:
+            pause = FAILED_S
+        self._not_before_s = asyncio.get_running_loop().time() + pause
+
+    async def _start(self) -> None:
+        room = SessionId(f"lsp-{next(_rooms)}")
+        status = await asyncio.to_thread(lambda: self._sandbox.status)
+        launch = Launch(
+            self.server,
+            self.folder,
+            self.root,
+            self.program,
+            walls=status.kind if self.folder.confined else "none",
+            room=room,
+        )
+        try:
+            self._instance = await start_instance(launch, self._sandbox, self._pace)
+            self._began_s = asyncio.get_running_loop().time()
+            self._touch()
+        except ToolError as error:
+            self._fail(error.message)
+            await self._sandbox.end_session(room)
+        except asyncio.CancelledError:
+            await self._sandbox.end_session(room)
+            raise
+        finally:
+            self._starting = None
+
+    def _touch(self) -> None:
+        """Note that it is used."""
+        if self._idle is not None:
+            self._idle.cancel()
+        loop = asyncio.get_running_loop()
+        self._idle = loop.call_later(self.folder.idle_s, self._rest)
+
+    def _rest(self) -> None:
+        """End it, unless it is still thinking about something."""
+        if (instance := self.instance) is not None and instance.connection.is_busy:
+            self._touch()
+        else:
+            self._spawn(self._end())
+
+    async def _end(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            self._crashes = 0
+            await self._bury(instance)
+
+    async def _bury(self, instance: Instance) -> None:
+        try:
+            await instance.close()
+        finally:
+            with suppress(ToolError):
+                await self._sandbox.end_session(instance.launch.room)

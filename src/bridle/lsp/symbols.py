@@ -1,0 +1,196 @@
+"""Places and symbols of servers in our terms, with the line of code that stands there."""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.languages import Found, Span, SymbolInfo
+from bridle.lsp import files
+from bridle.lsp.connection import decode
+from bridle.lsp.greeting import SYMBOL_KINDS
+from bridle.lsp.instance import Instance
+from bridle.lsp.places import Encoding, Source, blind_span, is_inside, to_path
+from bridle.lsp.texts import one_line
+from bridle.lsp.wire import Place, Position, Range, Symbol
+from bridle.lsp.words import word_pattern
+
+MAX_RESULTS = 1000
+MAX_SYMBOLS = 5000
+_MAX_READ = 200
+_MAX_LINE = 500
+_MAX_NAME = 200
+_PARTS = re.compile(r"::|[.#]")
+
+
+class Pointer(Struct, frozen=True):
+    """A place as a server names it."""
+
+    uri: str
+    range: Range
+    symbol: str = ""
+
+
+def pointers(places: Iterable[Place]) -> list[Pointer]:
+    """Return places of either shape; what is neither is left out."""
+    found = [
+        (one.target_uri or one.uri, one.target_selection_range if one.target_uri else one.range)
+        for one in places
+    ]
+    return [Pointer(uri, place) for uri, place in found if place is not None]
+
+
+async def ask_places(
+    instance: Instance, method: str, params: dict[str, Any], timeout_s: float
+) -> list[Pointer]:
+    """Ask a question whose answer is one place, or several; raises ToolError."""
+    raw = await instance.ask(method, params, Raw, timeout_s)
+    if raw is None:
+        return []
+    try:
+        if bytes(memoryview(raw)[:1]) == b"[":
+            return pointers(await decode(raw, list[Place]))
+        return pointers([await decode(raw, Place)])
+    except msgspec.MsgspecError as error:
+        raise ToolError(f"{instance.name} answered with something that makes no sense") from error
+
+
+async def founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
+    """Return places in our terms, in order; at most `MAX_RESULTS`.
+
+    Only what lies in the project is read: a server may name any file, also one that it cannot read itself.
+    """
+    return await asyncio.to_thread(_founds, instance, found[: 4 * MAX_RESULTS])
+
+
+def _founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
+    shelf = Shelf(instance)
+    results: dict[Found, None] = {}
+    for pointer in found:
+        path = shelf.locate(pointer.uri)
+        if path is None:
+            continue
+        source = shelf.read(path)
+        if source is None:
+            results[Found(blind_span(path, pointer.range), symbol=pointer.symbol)] = None
+            continue
+        span = source.span(path, pointer.range, instance.encoding)
+        results[Found(span, source.line(span.line - 1).strip()[:_MAX_LINE], pointer.symbol)] = None
+    return tuple(sorted(results, key=lambda one: (one.span, one.symbol))[:MAX_RESULTS])
+
+
+class Shelf:
+    """Reads files of the project for one answer, each once; blocking."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._root = instance.launch.folder.root
+        self._paths: dict[str, str | None] = {}
+        self._sources: dict[str, Source | None] = {}
+
+    def locate(self, uri: str) -> str | None:
+        """Return the path of an address, free of links; None if it has none."""
+        if uri not in self._paths:
+            path = to_path(uri)
+            self._paths[uri] = os.path.realpath(path) if path is not None else None
+        return self._paths[uri]
+
+    def read(self, path: str) -> Source | None:
+        """Return the text of a file that the server knows; None for one outside, or too many of them."""
+        if path not in self._sources:
+            self._sources[path] = self._open(path) if len(self._sources) < _MAX_READ else None
+        return self._sources[path]
+
+    def _open(self, path: str) -> Source | None:
+        if not is_inside(path, self._root):
+            return None
+        if (document := self._instance.documents.get(path)) is not None:
+            return document.source
+        try:
+            content = files.read(path)
+        except ToolError:
+            return None
+        return Source(content.sent) if content is not None else None
+
+
+def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Encoding) -> list[SymbolInfo]:
+    """Return what a file defines, flattened and in order; at most `MAX_SYMBOLS`."""
+    found: list[SymbolInfo] = []
+    waiting = [(one, "", 0) for one in reversed(symbols[:MAX_SYMBOLS])]
+    while waiting and len(found) < MAX_SYMBOLS:
+        symbol, container, depth = waiting.pop()
+        place = symbol.range or (symbol.location.range if symbol.location else None)
+        if place is None:
+            continue
+        span = source.span(path, place, encoding)
+        name = one_line(symbol.name, _MAX_NAME)
+        named = symbol.selection_range
+        name_span = source.span(path, named, encoding) if named else _name_span(name, span, source)
+        inside = container or one_line(symbol.container_name or "", _MAX_NAME)
+        found.append(SymbolInfo(name, kind_name(symbol.kind), span, name_span, inside, depth))
+        within = f"{container}.{name}" if container else name
+        children = (symbol.children or [])[:MAX_SYMBOLS]
+        waiting += [(one, within[-_MAX_NAME:], depth + 1) for one in reversed(children)]
+    return found
+
+
+def _name_span(name: str, span: Span, source: Source) -> Span:
+    """Return where the name of a symbol stands, for servers that only say where all of it is."""
+    start = span.column - 1
+    found = word_pattern(base_name(name)).search(source.line(span.line - 1), start)
+    if found is None:
+        return Span(span.path, span.line, span.column, span.line, span.column)
+    return Span(span.path, span.line, found.start() + 1, span.line, found.end() + 1)
+
+
+async def project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
+    """Return symbols from all over the project, without those outside of it."""
+    return await asyncio.to_thread(_project_symbols, instance, symbols[:MAX_SYMBOLS])
+
+
+def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
+    shelf = Shelf(instance)
+    found: list[SymbolInfo] = []
+    for symbol in symbols:
+        path = shelf.locate(symbol.location.uri) if symbol.location else None
+        source = shelf.read(path) if path is not None else None
+        if path is None or source is None or symbol.location is None:
+            continue
+        place = symbol.location.range or Range(Position(0, 0), Position(0, 0))
+        span = source.span(path, place, instance.encoding)
+        name, container = one_line(symbol.name, _MAX_NAME), one_line(symbol.container_name or "", _MAX_NAME)
+        name_span = _name_span(name, span, source)
+        found.append(SymbolInfo(name, kind_name(symbol.kind), span, name_span, container))
+    return found
+
+
+def kind_name(number: int) -> str:
+    """Return what a kind of symbol is called."""
+    return SYMBOL_KINDS[number] if 0 <= number < len(SYMBOL_KINDS) else SYMBOL_KINDS[0]
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a dotted name, as in `Class.method`."""
+    return [part for part in _PARTS.split(name.strip()) if part]
+
+
+def base_name(name: str) -> str:
+    """Return the name alone: some servers write `(*Type).Method` or `method(int)`."""
+    if name.startswith("("):
+        name = name.rpartition(")")[2]
+    parts = split_name(name.partition("(")[0])
+    return parts[-1].strip() if parts else name
+
+
+def fits(symbol: SymbolInfo, parts: Sequence[str]) -> bool:
+    """Tell whether a symbol is what a dotted name means."""
+    if base_name(symbol.name) != parts[-1]:
+        return False
+    around = [*split_name(symbol.container), *split_name(symbol.name)[:-1]]
+    around = [part.strip("(*&) ") for part in around]
+    return all(part in around for part in parts[:-1])

@@ -1,0 +1,234 @@
+"""What servers say, as far as we listen: the parts of their messages that we use.
+
+Where the protocol allows several shapes, one struct takes the fields of all of them.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+Number = Annotated[int, Meta(ge=0)]
+NOTHING = Raw(b"null")
+
+
+class Shape(Struct, frozen=True, rename="camel"):
+    """Reads names as the protocol writes them."""
+
+
+class Envelope(Shape, frozen=True):
+    """Any message: a request has a method and an id, a notification no id, an answer no method."""
+
+    id: int | str | None = None
+    method: str | None = None
+    params: Raw = NOTHING
+    result: Raw = NOTHING
+    error: Any = None
+
+
+class Position(Shape, frozen=True, order=True):
+    """A line from 0, and how many units of the agreed encoding into it."""
+
+    line: Number
+    character: Number
+
+
+class Range(Shape, frozen=True, order=True):
+    start: Position
+    end: Position
+
+
+class Place(Shape, frozen=True):
+    """A Location or a LocationLink."""
+
+    uri: str = ""
+    range: Range | None = None
+    target_uri: str = ""
+    target_selection_range: Range | None = None
+
+
+class Diagnostic(Shape, frozen=True):
+    range: Range
+    message: Any = ""
+    severity: int | None = None
+    code: Any = None
+    source: str | None = None
+    tags: list[int] | None = None
+
+
+class Published(Shape, frozen=True):
+    """The parameters of `textDocument/publishDiagnostics`."""
+
+    uri: str
+    diagnostics: list[Raw]
+    version: int | None = None
+
+
+class Report(Shape, frozen=True):
+    """An answer to `textDocument/diagnostic`."""
+
+    kind: str = "full"
+    items: list[Raw] = []
+    result_id: str | None = None
+    related_documents: dict[str, "Report"] | None = None
+
+
+class Symbol(Shape, frozen=True):
+    """A DocumentSymbol, a SymbolInformation or a WorkspaceSymbol."""
+
+    name: str
+    kind: int = 0
+    range: Range | None = None
+    selection_range: Range | None = None
+    children: list["Symbol"] | None = None
+    location: Place | None = None
+    container_name: str | None = None
+
+
+class CallItem(Shape, frozen=True):
+    """A CallHierarchyItem."""
+
+    name: str
+    uri: str
+    selection_range: Range
+
+
+class IncomingCall(Shape, frozen=True, rename="camel"):
+    from_: CallItem = msgspec.field(name="from")
+    from_ranges: list[Range] = []
+
+
+class OutgoingCall(Shape, frozen=True):
+    to: CallItem
+
+
+class Edit(Shape, frozen=True):
+    """A TextEdit."""
+
+    range: Range
+    new_text: str
+
+
+class VersionedDocument(Shape, frozen=True):
+    uri: str
+    version: int | None = None
+
+
+class ChangeOptions(Shape, frozen=True):
+    overwrite: bool = False
+    ignore_if_exists: bool = False
+    ignore_if_not_exists: bool = False
+
+
+class Change(Shape, frozen=True):
+    """A TextDocumentEdit, or a CreateFile, RenameFile or DeleteFile, which have a kind."""
+
+    kind: str = ""
+    text_document: VersionedDocument | None = None
+    edits: list[Edit] = []
+    uri: str = ""
+    old_uri: str = ""
+    new_uri: str = ""
+    options: ChangeOptions | None = None
+
+
+class WorkspaceEdit(Shape, frozen=True):
+    changes: dict[str, list[Edit]] | None = None
+    document_changes: list[Change] | None = None
+
+
+class Disabled(Shape, frozen=True):
+    reason: str = ""
+
+
+class Command(Shape, frozen=True):
+    command: str
+    arguments: list[Raw] | None = None
+
+
+class Action(Shape, frozen=True):
+    """A CodeAction, or a bare Command, whose `command` is its name."""
+
+    title: str
+    kind: str | None = None
+    is_preferred: bool | None = None
+    disabled: Disabled | None = None
+    edit: WorkspaceEdit | None = None
+    command: Command | str | None = None
+    arguments: list[Raw] | None = None
+
+
+class SyncOptions(Shape, frozen=True):
+    save: bool | dict[str, Any] | None = None
+
+
+Ability = bool | dict[str, Any] | None
+
+
+class Capabilities(Shape, frozen=True):
+    """What a server can do."""
+
+    position_encoding: str | None = None
+    text_document_sync: SyncOptions | int | None = None
+    definition_provider: Ability = None
+    references_provider: Ability = None
+    document_symbol_provider: Ability = None
+    workspace_symbol_provider: Ability = None
+    call_hierarchy_provider: Ability = None
+    rename_provider: Ability = None
+    code_action_provider: Ability = None
+    diagnostic_provider: Ability = None
+    execute_command_provider: dict[str, Any] | None = None
+
+
+class Program(Shape, frozen=True):
+    """What a server says of itself."""
+
+    name: str = ""
+    version: str | None = None
+
+
+class Initialized(Shape, frozen=True):
+    """The answer to `initialize`."""
+
+    capabilities: Capabilities = Capabilities()
+    server_info: Program | None = None
+
+
+class Registration(Shape, frozen=True):
+    id: str
+    method: str
+    register_options: Any = None
+
+
+class Registrations(Shape, frozen=True):
+    """The parameters of `client/registerCapability` and, misspelt in the protocol, of its opposite."""
+
+    registrations: list[Registration] = []
+    unregisterations: list[Registration] = []
+
+
+class ConfigurationItem(Shape, frozen=True):
+    section: str | None = None
+
+
+class ConfigurationAsked(Shape, frozen=True):
+    items: list[ConfigurationItem] = []
+
+
+class Progress(Shape, frozen=True):
+    """The parameters of `$/progress`."""
+
+    token: int | str
+    value: Any = None
+
+
+class Shown(Shape, frozen=True):
+    """The parameters of `window/showMessage`."""
+
+    message: str = ""
+    type: int = 4
+
+
+class ApplyAsked(Shape, frozen=True):
+    edit: WorkspaceEdit

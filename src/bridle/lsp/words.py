@@ -1,0 +1,103 @@
+"""Where a word stands in the files of a project: found with ripgrep, or by reading them."""
+
+import asyncio
+import os
+import re
+import shutil
+from collections.abc import Collection
+from contextlib import suppress
+from threading import Event
+from time import monotonic
+
+from bridle.core.errors import ToolError
+from bridle.lsp import files
+from bridle.lsp.folder import IGNORED, MAX_WATCH_DEPTH, MAX_WATCHED, walk
+from bridle.lsp.places import Source, is_inside
+
+MAX_HITS = 100
+SEARCH_S = 3.0
+_MOST_IN_FILE = 20
+
+Hit = tuple[str, int]
+"""A path and a line, counted from 1."""
+
+
+def word_pattern(word: str) -> re.Pattern[str]:
+    """Return what matches a word that stands alone."""
+    return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
+
+
+async def find_word(word: str, root: str, extensions: Collection[str], search_path: str) -> list[Hit]:
+    """Return where a word stands in files with these endings; at most `MAX_HITS`, in `SEARCH_S`."""
+    search = await asyncio.to_thread(_find_search, search_path, root)
+    if search:
+        return await _search(search, word, root, extensions)
+    stop = Event()
+    try:
+        return await asyncio.to_thread(_read_all, word, root, extensions, stop)
+    finally:
+        stop.set()
+
+
+def _find_search(search_path: str, root: str) -> str:
+    """Return the path of ripgrep, but not of one that lies in the project."""
+    found = shutil.which("rg", path=search_path)
+    return found if found and os.path.isabs(found) and not is_inside(os.path.realpath(found), root) else ""
+
+
+async def _search(search: str, word: str, root: str, extensions: Collection[str]) -> list[Hit]:
+    command = [search, "--no-config", "-nH0Fw", "--no-heading", "--color=never", "-m", str(_MOST_IN_FILE)]
+    command += ["--max-columns=1", "--max-filesize", str(files.MAX_FILE_BYTES)]
+    command += [part for ending in sorted(extensions) for part in ("-g", f"*{_literal(ending)}")]
+    command += [part for name in sorted(IGNORED) for part in ("-g", f"!{name}/")]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        *("-e", word, "--", root),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={"PATH": os.defpath},
+    )
+    assert process.stdout is not None
+    hits: list[Hit] = []
+    try:
+        with suppress(TimeoutError, ValueError):  # ValueError: a line without end
+            async with asyncio.timeout(SEARCH_S):
+                while len(hits) < MAX_HITS and (line := await process.stdout.readline()):
+                    path, _, rest = line.partition(b"\0")
+                    number = rest.partition(b":")[0]
+                    if number.isdigit():
+                        hits.append((os.fsdecode(path), int(number)))
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return sorted(hits)
+
+
+def _literal(ending: str) -> str:
+    return re.sub(r"([*?\[\]{}!\\])", r"\\\1", ending)
+
+
+def _read_all(word: str, root: str, extensions: Collection[str], stop: Event) -> list[Hit]:
+    pattern = word_pattern(word)
+    until = monotonic() + SEARCH_S
+    hits: list[Hit] = []
+    for entry in walk(root, most=MAX_WATCHED, depth=MAX_WATCH_DEPTH):
+        if os.path.splitext(entry.name)[1] in extensions:
+            hits += _read_hits(entry.path, pattern)
+        if len(hits) >= MAX_HITS or monotonic() > until or stop.is_set():
+            break
+    return sorted(hits[:MAX_HITS])
+
+
+def _read_hits(path: str, pattern: re.Pattern[str]) -> list[Hit]:
+    try:
+        content = files.read(path)
+    except ToolError:
+        return []
+    if content is None or not pattern.search(content.text):
+        return []
+    source = Source(content.text)
+    found = [number + 1 for number in range(len(source)) if pattern.search(source.line(number))]
+    return [(path, number) for number in found[:_MOST_IN_FILE]]

@@ -1,0 +1,1 @@
+"""Servers that lend tools by the Model Context Protocol: started, kept, asked and ended."""

@@ -1,0 +1,41 @@
+"""A door before the sandbox: a program is started only while the settings of its folder still want it.
+
+A server that falls is started again. By then its program may be another one, for it can lie in a project
+that was trusted as it was.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxStatus
+
+
+class Gate:
+    """The `Sandbox` of one server."""
+
+    def __init__(self, sandbox: Sandbox, is_wanted: Callable[[], Awaitable[bool]]) -> None:
+        self._sandbox = sandbox
+        self._is_wanted = is_wanted
+
+    @property
+    def status(self) -> SandboxStatus:
+        """What is active."""
+        return self._sandbox.status
+
+    async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
+        """Start a program; raises ToolError, also when nobody wants it any more."""
+        if not await self._is_wanted():
+            raise ToolError(
+                "it is not started again, as its settings or its project have changed",
+                hint="the next prompt tells more",
+            )
+        return await self._sandbox.start(spec, session)
+
+    async def holds(self, session: SessionId) -> bool:
+        """Tell whether what is to be hidden is hidden; raises ToolError."""
+        return await self._sandbox.holds(session)
+
+    async def end_session(self, session: SessionId) -> None:
+        """End everything that was started for a session."""
+        await self._sandbox.end_session(session)

@@ -1,0 +1,270 @@
+"""Logging in to servers elsewhere by OAuth 2.1, with a browser, and being logged in without one.
+
+```
+login    401 ─▶ discovery ─▶ registration ─▶ browser ─▶ 127.0.0.1/callback ─▶ tokens ─▶ logins.json
+a run    token ─▶ (expired or 401: refreshed) ─▶ (still 401: LoginNeeded)
+```
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, ValidationError
+
+from bridle.core.errors import ToolError
+from bridle.mcp.callback import PATH, Callback
+from bridle.mcp.http import explain, http_client, shown_url
+from bridle.mcp.logins import Login, Logins
+from bridle.mcp.settings import ServerSettings
+from bridle.mcp.words import clean_line
+
+LOGIN_TIMEOUT_S = 300.0
+EARLY_S = 30.0  # a token that ends within that is refreshed before it is used
+MAX_WHY_CHARS = 300
+_BUSY = frozenset({408, 429, 500, 502, 503, 504})
+
+
+async def login(
+    settings: ServerSettings,
+    home: Path,
+    open_browser: Callable[[str], bool],
+    tell: Callable[[str], None],
+    *,
+    timeout_s: float = LOGIN_TIMEOUT_S,
+) -> None:
+    """Let the user log in with a browser and keep what comes of it; raises ToolError.
+
+    `open_browser` blocks and says whether it could (called in a thread), `tell` shows a line to the user.
+    """
+    _refuse_needless(settings)
+    memory = _Memory(settings)
+    try:
+        async with asyncio.timeout(timeout_s), Callback(settings.oauth.callback_port) as callback:
+
+            async def send_user(url: str) -> None:
+                callback.expect(url)
+                tell(f"log in to {settings.name} with your browser: {url}")
+                if not await asyncio.to_thread(open_browser, url):
+                    tell("no browser could be opened here: copy the address into one on this machine")
+
+            provider = OAuthClientProvider(
+                server_url=settings.url,
+                client_metadata=_metadata(settings, callback.port),
+                storage=memory,
+                redirect_handler=send_user,
+                callback_handler=callback.answer,
+            )
+            status = await _knock(settings, provider)
+    except TimeoutError:
+        raise ToolError(f"nobody logged in to {settings.name} within {timeout_s:g} s") from None
+    except (OAuthFlowError, ValidationError) as error:
+        why = clean_line(str(error), MAX_WHY_CHARS)
+        raise ToolError(
+            f"the login to {settings.name} failed: {why}",
+            hint="a server without OAuth wants a header instead, such as Authorization",
+        ) from error
+    except httpx2.HTTPError as error:
+        raise ToolError(f"{settings.name}: {explain(error, settings.url)}") from error
+    if memory.tokens is None:
+        raise ToolError(f"{settings.name} at {shown_url(settings.url)} asks for no login (status {status})")
+    if status in (401, 403):
+        raise ToolError(f"{settings.name} refuses the token that it gave (status {status})")
+    made = _made(memory, provider)
+    await asyncio.to_thread(Logins(home).put, settings, made)
+
+
+def logout(settings: ServerSettings, home: Path) -> bool:
+    """Forget a login; False if there was none. Blocking; raises ToolError."""
+    return Logins(home).remove(settings)
+
+
+def has_own_authorization(settings: ServerSettings) -> bool:
+    """Tell whether the user gave a header of their own: it wins over every login."""
+    return any(name.lower() == "authorization" for name in settings.headers)
+
+
+def _refuse_needless(settings: ServerSettings) -> None:
+    if settings.transport == "stdio":
+        raise ToolError(f"{settings.name} is a program here: there is nothing to log in to")
+    if has_own_authorization(settings):
+        raise ToolError(
+            f"{settings.name} has an Authorization header of its own, which wins over a login",
+            hint="remove the header first",
+        )
+
+
+async def _knock(settings: ServerSettings, provider: OAuthClientProvider) -> int:
+    """Send what wants a login; the provider does the rest. Returns the status of the last answer."""
+    client = await asyncio.to_thread(http_client, settings, provider)
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"accept": "application/json, text/event-stream"}
+    async with client:
+        if settings.transport == "sse":
+            request = client.build_request("GET", settings.url, headers={"accept": "text/event-stream"})
+        else:
+            request = client.build_request("POST", settings.url, json=ping, headers=accept)
+        response = await client.send(request, stream=True, follow_redirects=False)
+        await response.aclose()
+        return response.status_code
+
+
+def _metadata(settings: ServerSettings, port: int) -> OAuthClientMetadata:
+    kind = _FixedScope if settings.oauth.scopes else OAuthClientMetadata
+    return kind(
+        client_name="Bridle",
+        redirect_uris=[AnyUrl(f"http://127.0.0.1:{port}{PATH}")],
+        scope=" ".join(settings.oauth.scopes) or None,
+    )
+
+
+class _FixedScope(OAuthClientMetadata):
+    """Keeps the scopes that the user has set: the SDK puts those that the server names in their place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "scope":
+            super().__setattr__(name, value)
+
+
+class _Memory:
+    """The SDK's storage during a login: it begins empty, and only a whole login is kept."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.tokens: OAuthToken | None = None
+        self.client = _configured(settings)
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+def _configured(settings: ServerSettings) -> OAuthClientInformationFull | None:
+    """Return the registration that the user made by hand."""
+    if not settings.oauth.client_id:
+        return None
+    return OAuthClientInformationFull(
+        client_id=settings.oauth.client_id,
+        client_secret=settings.oauth.client_secret or None,
+        token_endpoint_auth_method="client_secret_post" if settings.oauth.client_secret else "none",
+    )
+
+
+def _made(memory: _Memory, provider: OAuthClientProvider) -> Login:
+    assert memory.tokens is not None
+    context = provider.context
+    return Login(
+        tokens=_dump(memory.tokens),
+        expires_at=context.token_expiry_time,
+        client=_dump(memory.client),
+        endpoints=_dump(context.oauth_metadata),
+        resource=_dump(context.protected_resource_metadata),
+    )
+
+
+def _dump(model: Any) -> dict[str, Any]:
+    return {} if model is None else dict(model.model_dump(mode="json", exclude_none=True))
+
+
+class LoggedIn(OAuthClientProvider):
+    """Lends each request the token of a login, and refreshes it; never asks anybody.
+
+    The SDK's own flow holds a lock until each answer begins, so that a slow call would keep others waiting.
+    """
+
+    def __init__(self, settings: ServerSettings, home: Path) -> None:
+        super().__init__(settings.url, _metadata(settings, 0), _Memory(settings))
+        self._settings = settings
+        self._logins = Logins(home)
+        self._known: Login | None = None
+        self._has_looked = False
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        async with self.context.lock:
+            if not self._has_looked:
+                self._has_looked = True
+                await self._load()
+            if self.context.current_tokens is not None and not self._is_fresh() and not await self._load():
+                refreshing = await self._refreshing()
+                if refreshing is not None:
+                    await self._refreshed((yield refreshing))
+        used = self._lend(request)
+        response = yield request
+        if response.status_code != 401:
+            return
+        async with self.context.lock:
+            is_other = self._lend(request) != used or await self._load()
+            refreshing = None if is_other else await self._refreshing()
+            if refreshing is not None:
+                await self._refreshed((yield refreshing))
+        if is_other or refreshing is not None:  # in any case: the last answer is the one that counts
+            self._lend(request)
+            yield request
+
+    def _is_fresh(self) -> bool:
+        expiry = self.context.token_expiry_time
+        return expiry is None or time.time() + EARLY_S < expiry
+
+    def _lend(self, request: httpx2.Request) -> str:
+        """Give a request the token; returns it, empty for none."""
+        tokens = self.context.current_tokens
+        if tokens is None:
+            return ""
+        request.headers["Authorization"] = f"Bearer {tokens.access_token}"
+        return tokens.access_token
+
+    async def _load(self) -> bool:
+        """Take what is kept now; tells whether another process has put a fresh token there."""
+        found = await asyncio.to_thread(self._logins.get, self._settings)
+        if found is None or found == self._known:
+            return False
+        context = self.context
+        try:
+            tokens = OAuthToken.model_validate(found.tokens)
+            client = OAuthClientInformationFull.model_validate(found.client)
+            context.oauth_metadata = (
+                OAuthMetadata.model_validate(found.endpoints) if found.endpoints else None
+            )
+            context.protected_resource_metadata = (
+                ProtectedResourceMetadata.model_validate(found.resource) if found.resource else None
+            )
+        except ValidationError:
+            return False
+        self._known = found
+        context.current_tokens, context.client_info = tokens, client
+        context.token_expiry_time = found.expires_at
+        return self._is_fresh()
+
+    async def _refreshing(self) -> httpx2.Request | None:
+        return await self._refresh_token() if self.context.can_refresh_token() else None
+
+    async def _refreshed(self, response: httpx2.Response) -> bool:
+        """Take a new token and keep it; tells whether there is one, if need be another process's."""
+        if response.status_code in _BUSY:  # the login itself may well be good
+            return False
+        if not await self._handle_refresh_response(response):
+            return await self._load()
+        context = self.context
+        memory = _Memory(self._settings)
+        memory.tokens, memory.client = context.current_tokens, context.client_info
+        self._known = _made(memory, self)
+        await asyncio.to_thread(self._logins.put, self._settings, self._known)
+        return True

@@ -1,0 +1,94 @@
+"""What is kept of logins: one file that only its owner can read, shared by all processes of a home.
+
+```
+<home>/mcp/logins.json    {"logins": {"<address> <client id>": {tokens, expiry, registration, endpoints}}}
+```
+
+Nothing of it is ever logged or shown. Every method blocks; raises ToolError.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.mcp.settings import ServerSettings
+from bridle.system.files import PRIVATE_FOLDER, locked, write_whole
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
+_HINT = "log in again with bridle mcp login"
+
+
+class Login(Struct, frozen=True, omit_defaults=True):
+    """What a server and its authorization server gave, each as they wrote it."""
+
+    tokens: dict[str, Any]
+    expires_at: float | None = None
+    """Seconds since 1970."""
+    client: dict[str, Any] = {}
+    """How we are registered."""
+    endpoints: dict[str, Any] = {}
+    """What the authorization server says of itself: where a token is refreshed."""
+    resource: dict[str, Any] = {}
+    """What the server says of itself."""
+
+
+class _File(Struct, frozen=True):
+    logins: dict[str, Login] = {}
+
+
+class Logins:
+    """The logins of a home; those of one server are found by its address and client id."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "mcp" / "logins.json"
+
+    def get(self, settings: ServerSettings) -> Login | None:
+        """Return the login to a server, if there is one."""
+        return self._read().get(_key(settings))
+
+    def put(self, settings: ServerSettings, login: Login) -> None:
+        """Keep a login in the place of an earlier one."""
+        with self._changing() as logins:
+            logins[_key(settings)] = login
+
+    def remove(self, settings: ServerSettings) -> bool:
+        """Forget a login; False if there is none."""
+        if self.get(settings) is None:
+            return False
+        with self._changing() as logins:
+            return logins.pop(_key(settings), None) is not None
+
+    def _read(self) -> dict[str, Login]:
+        try:
+            with open(self._path, "rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+            return dict(msgspec.json.decode(data, type=_File).logins)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise ToolError(f"cannot read {self._path}: {error.strerror}") from error
+        except msgspec.DecodeError:  # its text would show what is in there
+            raise ToolError(f"{self._path} is damaged", hint=f"remove it and {_HINT}") from None
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Login]]:
+        """Give the logins to change them; no other process changes them meanwhile."""
+        try:
+            with locked(self._path):
+                os.chmod(self._path.parent, PRIVATE_FOLDER)
+                logins = self._read()
+                yield logins
+                write_whole(self._path, msgspec.json.format(msgspec.json.encode(_File(logins))) + b"\n")
+        except OSError as error:
+            raise ToolError(f"cannot keep the login in {self._path}: {error.strerror}") from error
+
+
+def _key(settings: ServerSettings) -> str:
+    return f"{urldefrag(settings.url).url} {settings.oauth.client_id}".rstrip()

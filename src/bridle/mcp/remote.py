@@ -1,0 +1,286 @@
+"""Servers elsewhere: how a connection by HTTP is opened, watched and explained.
+
+```
+mcp.Client ── streams ── SDK (streamable HTTP) or events.py (SSE) ── _Line ── the server
+```
+
+`_Line` is the HTTP client of both. Where a request of the protocol fails on the way, it answers in the
+server's place with an error in plain words: so one failed request is one failed call, not a lost connection.
+"""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+import msgspec
+from mcp import MCPError
+from mcp.client.streamable_http import streamable_http_client
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.mcp.events import open_events
+from bridle.mcp.http import (
+    CONNECT_S,
+    MAX_BODY_BYTES,
+    READ_S,
+    client_arguments,
+    explain,
+    is_events,
+    shown_url,
+    status_words,
+)
+from bridle.mcp.login import LoggedIn, has_own_authorization
+from bridle.mcp.settings import ServerSettings
+from bridle.mcp.words import Words, clean_line
+
+NOTIFY_S = 10.0
+MAX_ANSWER_S = 3600.0
+LEAVE_S = 2.0
+MAX_WHY_CHARS = 200
+_SESSION = "mcp-session-id"
+_FORGOTTEN = "it has forgotten the session, and is connected anew; make the call again"
+
+_E = TypeVar("_E", bound=BaseException)
+
+
+class LoginNeeded(ToolError):
+    """The server wants to know who the user is; `url` is its address."""
+
+    def __init__(self, name: str, url: str) -> None:
+        super().__init__(f"MCP server {name} at {url} wants a login", hint=f"bridle mcp login {name}")
+        self.url = url
+
+
+class Remote(AbstractAsyncContextManager[Any]):
+    """A transport for `mcp.Client`; entering it gives the SDK's pair of streams.
+
+    Leaving it with an error raises LoginNeeded or a ToolError in its place where the connection knows better
+    what is wrong.
+    """
+
+    def __init__(self, settings: ServerSettings, home: Path) -> None:
+        self._settings = settings
+        self._home = home
+        self._stack = AsyncExitStack()
+        self._problem: ToolError | None = None
+
+    async def __aenter__(self) -> Any:
+        self._lost: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
+        settings = self._settings
+        auth = None if has_own_authorization(settings) else LoggedIn(settings, self._home)
+        try:
+            httpx2.URL(settings.url)  # says now what is wrong with it
+            line = await asyncio.to_thread(_Line, settings, auth, self)
+            await self._stack.enter_async_context(line)
+            if settings.transport == "sse":
+                return await self._stack.enter_async_context(open_events(line, settings.url, self.fail))
+            streams = streamable_http_client(
+                settings.url, http_client=line, max_sse_event_size=MAX_BODY_BYTES
+            )
+            return await self._stack.enter_async_context(streams)
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise self._failed("its address or a header of its settings is not valid") from error
+        except BaseException:
+            await self._stack.aclose()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        try:
+            if isinstance(error, Exception):  # the SDK would only wrap it into a group
+                await self._stack.aclose()
+            elif await self._stack.__aexit__(kind, error, trace):
+                return True
+        except BaseExceptionGroup as group:
+            if group.split(asyncio.CancelledError)[0] is not None:
+                raise
+            raise self._problem or self._failed(explain(group, self._settings.url)) from group
+        if isinstance(error, Exception) and _find(error, ToolError) is None:
+            said = _find(error, MCPError)
+            if self._problem is not None or said is not None:
+                raise self._problem or self._failed(clean_line(str(said))) from error
+        return None
+
+    async def lost(self) -> ToolError:
+        """Wait until the connection is of no use any more (LoginNeeded among others), and say why."""
+        return await asyncio.shield(self._lost)
+
+    # ------------------------------------------------------------------ for those who carry messages
+
+    def note(self, words: str) -> None:
+        """Remember why the last request failed; empty words say that it did not."""
+        if not self._lost.done():
+            self._problem = self._failed(words) if words else None
+
+    def fail(self, words: str) -> ToolError:
+        """Say that the connection is of no use any more."""
+        return self._give_up(self._failed(words))
+
+    def want_login(self) -> None:
+        """Say that the server does not talk to whom it does not know."""
+        self._give_up(LoginNeeded(self._settings.name, shown_url(self._settings.url)))
+
+    def _give_up(self, problem: ToolError) -> ToolError:
+        """Keep the first reason: what follows comes of it."""
+        if not self._lost.done():
+            self._lost.set_result(problem)
+        self._problem = self._lost.result()
+        return self._problem
+
+    def _failed(self, words: str) -> ToolError:
+        return ToolError(f"MCP server {self._settings.name}: {words}")
+
+
+def _find(error: BaseException, kind: type[_E]) -> _E | None:
+    """Return the first error of a kind, also out of a group."""
+    if isinstance(error, kind):
+        return error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return next(filter(None, (_find(one, kind) for one in inner)), None)
+
+
+def open_transport(settings: ServerSettings, home: Path) -> Remote:
+    """Return the transport of a server with transport `http` or `sse`; `home` is where logins are kept."""
+    return Remote(settings, home)
+
+
+class _Sent(Struct):
+    """What there is to know of a message: one with both is a request, which waits for an answer."""
+
+    id: int | str | None = None
+    method: str = ""
+
+    @property
+    def is_request(self) -> bool:
+        return self.id is not None and bool(self.method)
+
+
+class _Line(httpx2.AsyncClient):
+    """Carries the messages of one connection."""
+
+    def __init__(self, settings: ServerSettings, auth: httpx2.Auth | None, remote: Remote) -> None:
+        super().__init__(**client_arguments(settings, auth))
+        self._settings = settings
+        self._remote = remote
+        self._logs_in = auth is not None
+        self._words = Words(settings)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; one that carries a message gets an answer of ours where it fails."""
+        sent = _read(request)
+        request.extensions["timeout"] = self._timeouts(request, sent).as_dict()
+        if sent is None:
+            response = await super().send(request, **options)
+            if response.status_code == 401:
+                await response.aclose()
+                self._refuse()
+            return response
+        try:
+            response = await super().send(request, **options)
+            return await self._judge(sent, response)
+        except (httpx2.HTTPError, httpx2.StreamError, ToolError) as error:
+            words = str(error) if isinstance(error, ToolError) else explain(error, self._settings.url)
+            self._remote.note(words)
+            return _answer(503, request, sent, types.INTERNAL_ERROR, words)
+
+    def _timeouts(self, request: httpx2.Request, sent: _Sent | None) -> httpx2.Timeout:
+        """Say how long to wait between bytes; whoever made a call has a limit of its own for it."""
+        if request.method == "GET":  # a stream on which there may be nothing to say for hours
+            return httpx2.Timeout(CONNECT_S, write=READ_S, read=None)
+        if sent is None:
+            return httpx2.Timeout(LEAVE_S)
+        answers_later = self._settings.transport == "sse" or not sent.is_request
+        read = NOTIFY_S if answers_later else max(MAX_ANSWER_S, 10 * self._settings.timeout_s)
+        return httpx2.Timeout(CONNECT_S, write=READ_S, read=read)
+
+    async def _judge(self, sent: _Sent, response: httpx2.Response) -> httpx2.Response:
+        if response.status_code >= 400:
+            return await self._judge_failure(sent, response)
+        self._remote.note("")
+        if response.is_redirect or is_events(response) or not sent.is_request:
+            return response
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        return response
+
+    async def _judge_failure(self, sent: _Sent, response: httpx2.Response) -> httpx2.Response:
+        request, status = response.request, response.status_code
+        try:
+            body = await response.aread()
+        finally:
+            await response.aclose()
+        said = _error(body)
+        if status == 401:
+            return _answer(401, request, sent, types.INTERNAL_ERROR, self._refuse())
+        speaks_of_session = status == 400 and b"session" in body[:4096].lower()  # many say it so
+        if _SESSION in request.headers and (status == 404 or speaks_of_session):
+            self._remote.fail(_FORGOTTEN)
+            return _answer(404, request, sent, types.INVALID_REQUEST, _FORGOTTEN)
+        if said is not None:
+            self._remote.note(clean_line(said.message, MAX_WHY_CHARS))
+            return _answer(status, request, sent, said.code, said.message, said.data)
+        words = self._status_words(response, body)
+        self._remote.note(words)
+        code = types.METHOD_NOT_FOUND if status == 404 else types.INTERNAL_ERROR
+        return _answer(status, request, sent, code, words)
+
+    def _refuse(self) -> str:
+        """Take it that the server does not know us; returns that in words."""
+        if self._logs_in:
+            self._remote.want_login()
+            return f"it wants a login (hint: bridle mcp login {self._settings.name})"
+        words = f"{shown_url(self._settings.url)} does not accept the Authorization header of its settings"
+        self._remote.fail(words)
+        return words
+
+    def _status_words(self, response: httpx2.Response, body: bytes) -> str:
+        words = f"{shown_url(self._settings.url)} answered {status_words(response.status_code)}"
+        if str(response.headers.get("content-type", "")).startswith(("text/plain", "application/json")):
+            said = clean_line(self._words.mask(body[:4096].decode("utf-8", "replace")), MAX_WHY_CHARS)
+            words += f": {said}" if said else ""
+        if response.status_code == 403 and self._logs_in:
+            words += f" (hint: bridle mcp login {self._settings.name})"
+        return words
+
+
+class _Error(Struct):
+    code: int
+    message: str
+    data: Any = None
+
+
+class _Answer(Struct):
+    error: _Error
+
+
+def _error(body: bytes) -> _Error | None:
+    """Read an error of the protocol."""
+    try:
+        return msgspec.json.decode(body, type=_Answer).error
+    except msgspec.DecodeError:
+        return None
+
+
+def _read(request: httpx2.Request) -> _Sent | None:
+    """Return what a request carries; None if it is no message."""
+    if request.method != "POST":
+        return None
+    try:
+        return msgspec.json.decode(request.content, type=_Sent)
+    except msgspec.DecodeError:
+        return None
+
+
+def _answer(
+    status: int, request: httpx2.Request, sent: _Sent, code: int, words: str, data: Any = None
+) -> httpx2.Response:
+    error = {"code": code, "message": words} | ({} if data is None else {"data": data})
+    message = {"jsonrpc": "2.0", "id": sent.id, "error": error}
+    return httpx2.Response(status, json=message, request=request)

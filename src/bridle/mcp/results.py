@@ -1,0 +1,173 @@
+"""From what a server gives back to what the model and the user see; nothing of it is lost on the way."""
+
+import json
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from jsonschema_rs import RegexOptions, Validator, validator_for
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    GetPromptResult,
+    ImageContent,
+    ReadResourceResult,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from bridle.core.messages import Media, Text
+from bridle.core.ports import ToolOutput
+from bridle.core.schema import is_costly
+from bridle.mcp.words import clean_line
+
+MAX_MEDIA_BYTES = 20 * 1024 * 1024
+MAX_PROBLEM_CHARS = 300
+LARGE_CHARS = 256 * 1024
+MANY_PARTS = 200
+
+_MIME = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}")
+_ANY = "application/octet-stream"
+_Contents = TextResourceContents | BlobResourceContents
+
+
+def is_large(result: CallToolResult) -> bool:
+    """Tell whether to look through a result takes so long that it should be done beside the event loop."""
+    sizes = (len(getattr(one, "text", None) or getattr(one, "data", None) or "") for one in result.content)
+    return len(result.content) > MANY_PARTS or sum(sizes) > LARGE_CHARS
+
+
+def output_of(result: CallToolResult, schema: dict[str, Any] | None = None) -> ToolOutput:
+    """Return what a call gave back; a result that does not fit the tool's own schema is a failed one."""
+    parts = [_part(one) for one in result.content]
+    lines = [one for one in parts if isinstance(one, str)]
+    structured = result.structured_content
+    if structured is not None and not is_said(structured, lines):
+        lines.append(_json(structured))
+    problem = _problem(structured, schema) if schema is not None and not result.is_error else ""
+    if problem:
+        lines.append(f"[the server broke its own word: {problem}]")
+    media = tuple(one for one in parts if isinstance(one, Media))
+    return ToolOutput("\n".join(lines), is_error=result.is_error or bool(problem), media=media)
+
+
+def reading_of(result: ReadResourceResult) -> ToolOutput:
+    """Return what a resource holds."""
+    parts = [_contents(one, with_head=len(result.contents) > 1) for one in result.contents]
+    media = tuple(one for one in parts if isinstance(one, Media))
+    return ToolOutput("\n".join(one for one in parts if isinstance(one, str)), media=media)
+
+
+def prompt_parts(result: GetPromptResult) -> tuple[Text | Media, ...]:
+    """Return the messages of a prompt in order; what is not said by the user is marked."""
+    parts: list[Text | Media] = []
+    for message in result.messages:
+        part = _part(message.content)
+        mark = "" if message.role == "user" else f"[{message.role}]\n"
+        if isinstance(part, Media):
+            parts += [Text(mark)] if mark else []
+            parts.append(part)
+        elif part:
+            parts.append(Text(mark + part))
+    return tuple(parts)
+
+
+def is_said(structured: Any, lines: Sequence[str]) -> bool:
+    """Tell whether the lines already say what the structured content does.
+
+    Many servers wrap what is no object as `{"result": …}`, and give a list as one text for each item.
+    """
+    wanted = [structured]
+    if isinstance(structured, dict) and len(structured) == 1:
+        wanted.extend(structured.values())
+    said = [_value(line) for line in lines]
+    candidates: list[Any] = [*said, said, *lines, *([_value("\n".join(lines))] if len(lines) > 1 else [])]
+    return any(_is_same(one, other) for one in wanted for other in candidates)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Compare as JSON does: True is not 1."""
+    return one == other and _json(one, is_sorted=True) == _json(other, is_sorted=True)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _part(part: ContentBlock) -> str | Media:
+    match part:
+        case TextContent():
+            return part.text
+        case ImageContent() | AudioContent():
+            return _media(part.data, part.mime_type, part.type)
+        case EmbeddedResource():
+            return _contents(part.resource, with_head=True)
+        case ResourceLink():
+            about = " ".join(filter(None, (part.title or part.name, part.description)))
+            kind = f" ({clean_line(part.mime_type, 100)})" if part.mime_type else ""
+            return f"[resource {clean_line(part.uri, 2000)}{kind}: {clean_line(about)}]"
+
+
+def _contents(contents: _Contents, *, with_head: bool) -> str | Media:
+    uri = clean_line(contents.uri, 2000)
+    if isinstance(contents, TextResourceContents):
+        return f"[resource {uri}]\n{contents.text}" if with_head and uri else contents.text
+    return _media(contents.blob, contents.mime_type or _ANY, uri or "resource", name=uri.rpartition("/")[2])
+
+
+def _media(data: str, mime: str, what: str, *, name: str = "") -> str | Media:
+    """Return what is no text, or say why it cannot be had."""
+    if len(data) > MAX_MEDIA_BYTES * 4 // 3 + 4:
+        return f"[{what} left out: it is larger than {MAX_MEDIA_BYTES // 2**20} MiB]"
+    try:
+        b64decode(data, validate=True)
+    except (NotBase64, ValueError):
+        return f"[{what} left out: it is not base64]"
+    mime = mime.lower().partition(";")[0].strip()
+    return Media(mime if _MIME.fullmatch(mime) else _ANY, data, name)
+
+
+def _problem(structured: Any, schema: dict[str, Any]) -> str:
+    """Say how structured content differs from what was announced; empty if it fits."""
+    if structured is None:
+        return "it announced structured content and sent none"
+    if is_costly(schema, structured):
+        return ""
+    try:
+        validator = _validator(_json(schema))
+        error = next(iter(validator.iter_errors(structured)), None) if validator is not None else None
+    except ValueError as broken:
+        return f"the schema of its results is broken: {clean_line(str(broken), MAX_PROBLEM_CHARS)}"
+    if error is None:
+        return ""
+    where = "/".join(map(str, error.instance_path))
+    place = f" at {clean_line(where, 100)}" if where else ""
+    message = clean_line(error.message, MAX_PROBLEM_CHARS)
+    return f"its result does not fit the schema it announced{place}: {message}"
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Validator | None:
+    """Compile a schema; `offline`, because a stranger could name any address in it.
+
+    None for one with patterns that could take forever. Raises ValueError when it is broken.
+    """
+    try:
+        return validator_for(schema, offline=True, pattern_options=RegexOptions())
+    except ValueError:
+        validator_for(schema, offline=True)
+        return None
+
+
+def _json(value: Any, *, is_sorted: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=is_sorted)

@@ -1,0 +1,380 @@
+"""A server that is a program of ours: started through the sandbox, spoken to by its input and output.
+
+```
+SDK ──▶ Writes ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pipe] ──▶ Reads ──▶ SDK
+                                            fd 2 ──▶ [pipe] ──▶ Words
+```
+
+Nothing here waits for a server that does not read: what it is to get is kept, up to a limit. It is read no
+faster than the SDK takes it. Whatever it prints that is no message is kept among its words.
+"""
+
+import asyncio
+import json
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Process, ProcessSpec, Sandbox
+from bridle.mcp.lines import Lines
+from bridle.mcp.settings import ServerSettings
+from bridle.mcp.sieve import Unreadable
+from bridle.mcp.words import MAX_LINES, Words
+from bridle.system.pipes import Pipes
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+MAX_UNREAD_BYTES = 64 * 1024 * 1024
+MAX_PRINTED_BYTES = 64 * 1024
+
+_READ_BYTES = 64 * 1024
+_MANY_LINES = 256  # the SDK is behind: read on when it has caught up
+_MANY_BYTES = 1024 * 1024
+_LINES_AT_ONCE = 16  # before others have their turn
+_GRACE_S = 0.5
+_TERM_S = 1.0
+_KILL_S = 3.0
+_STATUS_S = 1.0
+_EXIT_SIGNAL = 128
+
+
+class Stdio(AbstractAsyncContextManager[Any]):
+    """A transport for `mcp.Client`; the program lives as long as it is entered."""
+
+    def __init__(
+        self, settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: Words
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._sandbox = sandbox
+        self._room = room
+        self._words = words
+        self._process: Process | None = None
+        self._talk: _Talk | None = None
+
+    @property
+    def pid(self) -> int:
+        """The program's process; 0 when there is none."""
+        return self._process.pid if self._process is not None else 0
+
+    async def __aenter__(self) -> tuple["Reads", "Writes"]:
+        """Start the program; raises ToolError when it cannot be."""
+        try:
+            pipes = Pipes()
+        except OSError as error:
+            raise ToolError(f"it cannot be started: {os.strerror(error.errno or 0).lower()}") from error
+        settings = self._settings
+        cwd = os.path.join(self._folder, settings.cwd)
+        spec = ProcessSpec(
+            argv=settings.argv,
+            cwd=cwd,
+            env=settings.env,
+            output=pipes.output,
+            errors=pipes.errors,
+            input=pipes.input,
+            # One for all folders works in the user's home, which it must not have all to itself.
+            writable=(cwd,) if settings.scope != "user" or settings.cwd else (),
+            rules=settings.denied,
+            tool="mcp",
+            confined=settings.confined,
+            shows_program=True,
+        )
+        try:
+            self._process = await self._sandbox.start(spec, self._room)
+        except BaseException:
+            pipes.close()
+            raise
+        pipes.close_theirs()
+        self._talk = _Talk(pipes, self._words)
+        return self._talk.reads, self._talk.writes
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the program with all that it has started, also when we are cancelled meanwhile."""
+        ending = asyncio.create_task(self._end())
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            if self._process is not None:
+                self._process.kill()
+            await asyncio.wait([ending], timeout=_KILL_S)
+            raise
+
+    async def lost(self) -> ToolError:
+        """Wait until the program has ended or says nothing any more, and tell how it came."""
+        assert self._process is not None
+        assert self._talk is not None
+        await self._talk.reads.ended.wait()
+        if self._talk.why_ended:
+            return ToolError(self._talk.why_ended)
+        try:
+            async with asyncio.timeout(_STATUS_S):
+                status = await self._process.wait()
+        except TimeoutError:
+            return ToolError("it has closed its output")
+        self._talk.read_printed()
+        return ToolError(_ending(status))
+
+    async def _end(self) -> None:
+        """Close its input, then ask it to end, then end it; each waits only for a while."""
+        process, talk = self._process, self._talk
+        if process is None or talk is None:
+            return
+        try:
+            talk.close_input()
+            for wait_s, press in ((_GRACE_S, process.interrupt), (_TERM_S, process.kill), (_KILL_S, None)):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait_s):
+                        await process.wait()
+                    return
+                if press is not None:
+                    press()
+        finally:
+            talk.close()
+
+
+class Reads:
+    """The messages of a server, for the SDK."""
+
+    def __init__(self, words: Words, resume: Callable[[], None]) -> None:
+        self._words = words
+        self._resume = resume
+        self._lines: deque[bytes | None] = deque()
+        self._size = 0
+        self._in_a_row = 0
+        self._more = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.is_open = True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits that nothing more should be read."""
+        return len(self._lines) >= _MANY_LINES or self._size >= _MANY_BYTES
+
+    def put(self, lines: list[bytes | None]) -> None:
+        """Take lines of output; nobody listens any more once we are closed."""
+        if self.is_open:
+            self._lines.extend(lines)
+            self._size += sum(len(line or b"") for line in lines)
+            self._more.set()
+
+    def end(self) -> None:
+        """Say that nothing more comes."""
+        self.ended.set()
+        self._more.set()
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message; raises EndOfStream."""
+        while True:
+            while self._lines:
+                self._in_a_row += 1
+                if self._in_a_row > _LINES_AT_ONCE:  # a server may print faster than we read
+                    self._in_a_row = 0
+                    await asyncio.sleep(0)
+                    continue
+                line = self._lines.popleft()
+                self._size -= len(line or b"")
+                if not self._lines:
+                    self._resume()
+                if (message := self._read(line)) is not None:
+                    return message
+            if self.ended.is_set() or not self.is_open:
+                raise anyio.EndOfStream
+            self._more.clear()
+            await self._more.wait()
+
+    def _read(self, line: bytes | None) -> SessionMessage | Exception | None:
+        """Return the message in a line; what is none is kept as something that was printed."""
+        if line is None:
+            self._words.say(f"(a line longer than {MAX_MESSAGE_BYTES // 2**20} MiB)")
+            return Unreadable(f"it sent a message longer than {MAX_MESSAGE_BYTES // 2**20} MiB")
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            self._words.say(line[:MAX_PRINTED_BYTES].decode(errors="replace"))
+        return _broken_answer(line)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        """Listen no more; what still comes is read and dropped, so that the server can end."""
+        self.is_open = False
+        self._lines.clear()
+        self._size = 0
+        self._more.set()
+        self._resume()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Writes:
+    """Takes the messages of the SDK."""
+
+    def __init__(self, write: Callable[[bytes], bool]) -> None:
+        self._write = write
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message without waiting for the server to read it; raises BrokenResourceError."""
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        if not self._write(text.encode(errors="replace") + b"\n"):
+            raise anyio.BrokenResourceError
+
+    async def aclose(self) -> None:
+        """Do nothing: who ends the server closes its input."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Talk:
+    """Our ends, on the event loop."""
+
+    def __init__(self, pipes: Pipes, words: Words) -> None:
+        self._to_server, self._from_server, self._printed = pipes.ours
+        self._words = words
+        self._lines = Lines(MAX_MESSAGE_BYTES)
+        self._error_lines = Lines(MAX_PRINTED_BYTES)
+        self._unsent = bytearray()
+        self._has_input = True
+        self._is_open = True
+        self._listens = True
+        self.why_ended = ""
+        """Why we gave up on it, if it was us."""
+        self.reads = Reads(words, self._listen)
+        self.writes = Writes(self._write)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._from_server, self._read_messages)
+        self._loop.add_reader(self._printed, self.read_printed)
+
+    def close_input(self) -> None:
+        """Tell the server that nothing more comes."""
+        if self._has_input:
+            self._has_input = False
+            self._loop.remove_writer(self._to_server)
+            os.close(self._to_server)
+
+    def close(self) -> None:
+        """Close all of it; what lies in the pipes is read before."""
+        if not self._is_open:
+            return
+        self.close_input()
+        self.read_printed()
+        if rest := self._error_lines.rest():
+            self._words.say(rest.decode(errors="replace"))
+        self._is_open = False
+        for descriptor in (self._from_server, self._printed):
+            self._loop.remove_reader(descriptor)
+            os.close(descriptor)
+        self.reads.end()
+
+    def _read_messages(self) -> None:
+        try:
+            data = os.read(self._from_server, _READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            self._loop.remove_reader(self._from_server)
+            if rest := self._lines.rest():
+                self._words.say(rest[:MAX_PRINTED_BYTES].decode(errors="replace"))
+            self.read_printed()
+            self.reads.end()
+            return
+        if lines := self._lines.feed(data):
+            self.reads.put(lines)
+            if self.reads.is_behind:
+                self._loop.remove_reader(self._from_server)
+                self._listens = False
+
+    def _listen(self) -> None:
+        """Read on: the SDK has caught up."""
+        if self._is_open and not self._listens:
+            self._listens = True
+            self._loop.add_reader(self._from_server, self._read_messages)
+
+    def read_printed(self) -> None:
+        """Keep what it has printed on its error stream."""
+        if not self._is_open:
+            return
+        try:
+            data = os.read(self._printed, _READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            self._loop.remove_reader(self._printed)
+            return
+        for line in self._error_lines.feed(data)[-MAX_LINES:]:  # more are not kept
+            self._words.say("(a very long line)" if line is None else line.decode(errors="replace"))
+
+    def _write(self, data: bytes) -> bool:
+        """Write what there is room for and keep the rest; False when nobody is there to read it."""
+        if not self._has_input:
+            return False
+        if not self._unsent:
+            try:
+                data = data[os.write(self._to_server, data) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return False
+            if not data:
+                return True
+            self._loop.add_writer(self._to_server, self._write_more)
+        self._unsent += data
+        if len(self._unsent) > MAX_UNREAD_BYTES:
+            self.why_ended = f"it left more than {MAX_UNREAD_BYTES // 2**20} MiB unread"
+            self.close_input()
+            self.reads.end()
+            return False
+        return True
+
+    def _write_more(self) -> None:
+        try:
+            del self._unsent[: os.write(self._to_server, memoryview(self._unsent)[:_READ_BYTES])]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._unsent.clear()  # the end of its output tells everyone
+        if not self._unsent:
+            self._loop.remove_writer(self._to_server)
+
+
+def _broken_answer(line: bytes) -> Unreadable | None:
+    """Return what a line stands for that should have been an answer; None if it is none."""
+    why = "its answer is no valid message"
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return Unreadable(why) if b'"jsonrpc"' in line and b'"method"' not in line else None
+    if not isinstance(value, dict) or "jsonrpc" not in value or "method" in value:
+        return None
+    found = value.get("id")
+    return Unreadable(why, found) if isinstance(found, int | str) else None
+
+
+def _ending(status: int) -> str:
+    if status > _EXIT_SIGNAL:
+        return f"it was ended by signal {status - _EXIT_SIGNAL}"
+    return f"it ended with exit status {status}"

@@ -1,0 +1,70 @@
+"""What the server of a tool asks of the model: within the run's limits, judged by its hooks, recorded."""
+
+from typing import Any
+
+from bridle.core.context import answer_reserve, estimate_message, estimate_tokens
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.hook import ModelReplySeen, ModelRequestSeen
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Usage
+from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.protocol import ModelSampled
+from bridle.core.sampling import Sample, Sampled
+from bridle.core.surrogates import mended
+from bridle.sessions.bill import Bill
+from bridle.sessions.kit import RunKit, refusal
+from bridle.sessions.screening import patched, screened_message
+
+
+async def sample(kit: RunKit, call_id: CallId, order: Sample) -> Sampled:
+    """Ask the run's model for a server; raises ToolError when it cannot be or may not be."""
+    request = await _let_out(kit, _request(kit, order))
+    backend, bill = kit.backend, Bill(kit.budget)
+    try:
+        reply = await bill.ask(backend.provider, backend.model, request)
+    except BridleError as error:
+        raise ToolError(f"{order.by} could not ask the model: {error}") from error
+    finally:
+        if bill.usage != Usage():
+            event = ModelSampled(kit.run.run_id, kit.run.turn, call_id, order.by, bill.usage, bill.cost)
+            await kit.journal.record_whole(event)
+    message = await _let_in(kit, reply)
+    return Sampled(mended(message).text, backend.model.name, reply.stop_reason)
+
+
+def _request(kit: RunKit, order: Sample) -> ModelRequest:
+    model = kit.backend.model
+    sent = estimate_tokens(order.system) + sum(map(estimate_message, order.messages))
+    reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
+    if sent + reserve > model.window_tokens:
+        raise ToolError(f"{order.by} could not ask the model: its question does not fit into the window")
+    params: dict[str, Any] = {**kit.setup.params}
+    if order.temperature is not None:
+        params["temperature"] = order.temperature
+    most = max(1, min(order.max_tokens, model.max_output_tokens))
+    return ModelRequest(model.name, order.system, order.messages, max_output_tokens=most, params=params)
+
+
+async def _let_out(kit: RunKit, request: ModelRequest) -> ModelRequest:
+    if not kit.hooks.listen_at("pre_llm_request"):
+        return request
+    params = request.params
+    seen = ModelRequestSeen(
+        request.max_output_tokens, len(request.messages), params.get("temperature"), params
+    )
+    asked = await kit.hooks.ask("pre_llm_request", llm_request=seen)
+    await kit.journal.record_whole(*asked.events)
+    if asked.outcome.deny is not None:
+        raise ToolError(refusal(asked.outcome.deny))
+    return patched(request, asked.outcome.patches)
+
+
+async def _let_in(kit: RunKit, reply: ModelReply) -> Message:
+    if not kit.hooks.listen_at("post_llm_response"):
+        return reply.message
+    seen = ModelReplySeen(reply.message.text, (), reply.stop_reason, reply.usage)
+    asked = await kit.hooks.ask("post_llm_response", llm_response=seen)
+    await kit.journal.record_whole(*asked.events)
+    if asked.outcome.deny is not None:
+        raise ToolError(refusal(asked.outcome.deny))
+    return screened_message(reply.message, asked.outcome)

@@ -1,0 +1,60 @@
+"""`bridle lsp list`: which language servers the files here have, and how to get those that are missing."""
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import json
+
+from bridle.app import open_sandbox
+from bridle.app.lsp import language_faults, open_languages
+from bridle.config.settings import Settings, load_settings
+from bridle.core.servers import ServerState, ServerView
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.terminal import Console
+
+HEADINGS = ("SERVER", "STATE", "DETAIL")
+STATES: dict[ServerState, str] = {"idle": "found", "off": "missing"}
+"""What it is called here, where none is running."""
+
+
+def list_servers(args: argparse.Namespace, console: Console) -> int:
+    """List the language servers for the files here; starts none."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    views = look_at_languages(settings, console.environ)
+    faults = language_faults(settings)
+    if args.json:
+        console.out.json(json.format(json.encode(views), indent=2))
+        return 0
+    if views:
+        write_table(console.out, HEADINGS, [_row(view) for view in views])
+    elif not settings.lsp.enabled:
+        console.err.line("language servers are switched off")
+        console.hint("bridle config set lsp.enabled true")
+    else:
+        console.err.line("no file here is one that a language server is known for")
+        console.hint("docs/language-servers.md shows how to add one")
+    for name, why in faults.items():
+        console.warn(f"{name}: {why}")
+    return 0
+
+
+def _row(view: ServerView) -> tuple[str, str, str]:
+    return view.name, STATES.get(view.state, view.state), view.detail
+
+
+def look_at_languages(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
+    """Say which language servers the files of a folder would have, without starting one."""
+
+    async def look() -> Sequence[ServerView]:
+        languages = open_languages(settings, environ, open_sandbox(settings))
+        if languages is None:
+            return ()
+        try:
+            return await languages.views(str(settings.cwd))
+        finally:
+            await languages.aclose()
+
+    return asyncio.run(look())

@@ -1,0 +1,224 @@
+"""`bridle mcp list`, `get` and `test`: which tool servers there are, how each is reached, if it works."""
+
+import argparse
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct, json
+
+from bridle.app import open_sandbox
+from bridle.app.mcp import Trial, server_settings, try_server
+from bridle.app.tools import command_environment
+from bridle.config.document import literal
+from bridle.config.mcp import FoundServer, shown_server, shown_url
+from bridle.config.schema import nearest
+from bridle.config.settings import Settings, load_settings
+from bridle.core.errors import ConfigError
+from bridle.mcp.settings import ServerSettings
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.table import short_path, write_table
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, cut, one_line, visible
+
+HEADINGS = ("SERVER", "STATE", "TRANSPORT", "WHERE", "COMMAND OR ADDRESS")
+MAX_SHOWN = 20
+MAX_LINE_CHARS = 100
+PATIENCE_S = 3.0
+
+State = Literal["on", "off", "untrusted", "failed", "missing"]
+
+
+class Listed(Struct, frozen=True):
+    """One server of `mcp list --json`."""
+
+    name: str
+    state: State
+    transport: str
+    target: str
+    """The command or the address, without what may be a secret."""
+    where: str
+    layer: str
+    problem: str = ""
+    hint: str = ""
+
+
+def list_servers(args: argparse.Namespace, console: Console) -> int:
+    """List the tool servers of this directory; starts none."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    listed = list_found(settings, console.environ)
+    if args.json:
+        console.out.json(json.format(json.encode(listed), indent=2))
+        return 0
+    if not listed:
+        console.err.line("no tool servers yet")
+        console.hint("bridle mcp add --help")
+        return 0
+    rows = [
+        (one.name, one.state, one.transport, _short_place(one.where, settings), one.target) for one in listed
+    ]
+    write_table(console.out, HEADINGS, rows)
+    for one in listed:
+        if one.problem and one.state != "untrusted":
+            console.warn(one.problem + (f" (hint: {one.hint})" if one.hint else ""))
+    if any(one.state == "untrusted" for one in listed):
+        console.hint("bridle trust lets those of the project take effect")
+    return 0
+
+
+def get(args: argparse.Namespace, console: Console) -> int:
+    """Show what is said about a server; what may be a secret is hidden."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    found = find_server(args.name, settings)
+    listed = _listed(found, settings, console.environ)
+    said = shown_server(found.settings)
+    if args.json:
+        told = {"name": found.name, "state": listed.state, "where": found.place, **said}
+        console.out.json(json.format(json.encode(told), indent=2))
+        return 0
+    out = console.out
+    out.line(f"{out.paint('name', found.name)}  {listed.state}  {out.paint('detail', found.place)}")
+    for key, value in said.items():
+        out.line(f"  {key} = {literal(value)}")
+    if listed.problem:
+        console.warn(listed.problem)
+    if listed.hint:
+        console.hint(listed.hint)
+    return 0
+
+
+def test(args: argparse.Namespace, console: Console) -> int:
+    """Start one server alone and show what it offers."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    found = find_server(args.name, settings)
+    require_trust(found)
+    chosen = server_settings(found, settings, console.environ)
+    trial = asyncio.run(_try(chosen, settings, console))
+    is_ready = trial.view.state == "ready"
+    if args.json:
+        console.out.json(json.format(json.encode(trial), indent=2))
+        return 0 if is_ready else 1
+    if is_ready:
+        _show(console, found.name, trial)
+        return 0
+    first, _, words = trial.view.detail.partition("\n")
+    console.fail(f"{found.name}: {one_line(first)}")
+    for line in words.splitlines():
+        console.err.line(f"  {visible(line)}")
+    console.hint(_advice(found, trial))
+    return 1
+
+
+# ---------------------------------------------------------------------------- shared with the other commands
+
+
+def list_found(settings: Settings, environ: Mapping[str, str]) -> list[Listed]:
+    """Say how each server of a folder would come out if it were started now, as far as can be seen."""
+    return [_listed(found, settings, environ) for found in settings.servers_found]
+
+
+def find_server(name: str, settings: Settings) -> FoundServer:
+    """Return a server by name, one that takes effect first; raises ConfigError."""
+    known = {found.name: found for found in reversed(settings.servers_found)}
+    if name in known:
+        return known[name]
+    near = nearest(name, known)
+    raise ConfigError(
+        f"no tool server is named {name}", hint=f"did you mean {near}?" if near else "bridle mcp list"
+    )
+
+
+def require_trust(found: FoundServer) -> None:
+    """Raise ConfigError for a server of a project that is not trusted."""
+    if not found.trusted:
+        raise ConfigError(
+            f"{found.name} is a server of a project that is not trusted", hint="bridle trust shows it"
+        )
+
+
+def target(found: FoundServer) -> str:
+    """Return the command or address of a server, as it is written."""
+    said = found.settings
+    return shown_url(said.url) if said.url else " ".join((said.command, *said.args))
+
+
+def _listed(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -> Listed:
+    state, problem, hint = _state(found, settings, environ)
+    return Listed(found.name, state, found.transport, target(found), found.place, found.layer, problem, hint)
+
+
+def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -> tuple[State, str, str]:
+    if not found.settings.enabled:
+        return "off", "", ""
+    if not found.trusted:
+        why = "the project has changed since you trusted it" if found.has_lapsed else "it is of a project"
+        return "untrusted", why, "bridle trust shows it"
+    try:
+        chosen = server_settings(found, settings, environ)
+    except ConfigError as error:
+        return "failed", error.message, error.hint
+    if chosen.argv and not program(chosen.argv[0], settings, environ):
+        why = f"server {found.name}: there is no program {chosen.argv[0]}"
+        return "missing", why, "install it, or change the command"
+    return "on", "", ""
+
+
+def program(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
+    """Return where a program lies that a server names; empty if nowhere."""
+    path = command_environment(settings, environ).get("PATH", os.defpath)
+    folders = os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
+    return shutil.which(name, path=folders) or ""
+
+
+def _short_place(place: str, settings: Settings) -> str:
+    file, _, line = place.rpartition(":")
+    return f"{short_path(file, settings)}:{line}" if file else place
+
+
+# ---------------------------------------------------------------------------- what a trial shows
+
+
+async def _try(chosen: ServerSettings, settings: Settings, console: Console) -> Trial:
+    """Start a server, and tell who sits there why nothing happens."""
+    text = f"waiting for {chosen.name} to answer, for {chosen.start_timeout_s:g} s and once more"
+    wait = asyncio.get_running_loop().call_later(PATIENCE_S, console.err.line, text)
+    if not console.err.is_terminal:
+        wait.cancel()
+    try:
+        return await try_server(chosen, settings, open_sandbox(settings))
+    finally:
+        wait.cancel()
+
+
+def _show(console: Console, name: str, trial: Trial) -> None:
+    out, offered = console.out, trial.offered
+    about = one_line(offered.about)
+    out.line(f"{out.paint('done', 'ok')}  {out.paint('name', name)}  {about}  {trial.duration_ms} ms")
+    for what, items in (
+        ("tool", [(item.name, item.description) for item in offered.tools]),
+        ("prompt", [(item.name, item.description) for item in offered.prompts]),
+        ("resource", [(item.uri, item.description or item.name) for item in offered.resources]),
+    ):
+        if not items:
+            continue
+        out.line(out.paint("detail", count(len(items), what)))
+        for shown, text in items[:MAX_SHOWN]:
+            first = cut(one_line(text.strip().partition("\n")[0]), MAX_LINE_CHARS)
+            left_out = "  (left out by the settings)" if what == "tool" and shown in trial.unused else ""
+            out.line(f"  {out.paint('name', one_line(shown))}{left_out}  {first}".rstrip())
+        if len(items) > MAX_SHOWN:
+            out.line(f"  and {len(items) - MAX_SHOWN} more")
+    for note in offered.notes:
+        console.warn(one_line(note))
+
+
+def _advice(found: FoundServer, trial: Trial) -> str:
+    if trial.view.state == "login":
+        return f"bridle mcp login {found.name}"
+    if found.transport == "stdio":
+        return "run its command by itself to see more; bridle mcp get shows it"
+    old = "" if found.transport == "sse" else ", or -t sse as old ones do"
+    return f"is the address right, and does it want a login or a header{old}? bridle mcp get shows it"

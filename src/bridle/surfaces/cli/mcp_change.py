@@ -1,0 +1,187 @@
+"""`bridle mcp add`, `remove`, `enable` and `disable`: what the settings say about tool servers."""
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from bridle.config.document import key_text
+from bridle.config.edit import set_in_file
+from bridle.config.edit_tables import add_table, remove_table
+from bridle.config.keys import ConfigFile
+from bridle.config.layers import SERVERS, read_layer
+from bridle.config.mcp import FoundServer, entry_fault, shown_server, url_problem
+from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.schema import build, problems
+from bridle.config.server_keys import McpServerSettings, McpSettings
+from bridle.config.settings import Settings, load_settings
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.mcp import find_server, list_found
+from bridle.surfaces.terminal import Console
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_BARE_ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+)?(?:/\S*)?")
+
+
+def add(args: argparse.Namespace, console: Console) -> int:
+    """Add a server to the settings of the user, or of the project."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    name, *rest = args.words or [""]
+    entry = _entry(args, rest)
+    _judge(name, entry)
+    if not args.project:
+        _make_absolute(entry)
+    file = _file(settings, is_project=args.project)
+    if name in _written(file):
+        raise ConfigError(f"{file}: has a server {name} already", hint=f"bridle mcp remove {name}")
+    add_table(file, (*SERVERS, name), entry)
+    console.done(f"added {name} to {file}")
+    if _has_open_secret(entry):
+        console.warn(f"{file} now holds what may be a secret as plain text")
+        console.hint("write '${NAME}' for a variable of your environment instead")
+    if not args.project:
+        _warn_about(name, console)
+    console.hint("bridle trust lets it take effect" if args.project else f"bridle mcp test {name}")
+    return 0
+
+
+def remove(args: argparse.Namespace, console: Console) -> int:
+    """Take a server out of the settings of the user, or of the project."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    file = _file(settings, is_project=args.project)
+    if not remove_table(file, (*SERVERS, args.name)):
+        found = find_server(args.name, settings)
+        is_ours = (
+            found.layer == "project"
+            and not args.project
+            and found.place.startswith(f"{_file(settings, is_project=True)}:")
+        )
+        raise ConfigError(
+            f"{args.name} is not in {file}, but in {found.place}",
+            hint=f"bridle mcp remove {args.name} --project" if is_ours else "edit that file, or disable it",
+        )
+    console.done(f"removed {args.name} from {file}")
+    return 0
+
+
+def enable(args: argparse.Namespace, console: Console) -> int:
+    """Use a server again."""
+    return _switch(args, console, is_on=True)
+
+
+def disable(args: argparse.Namespace, console: Console) -> int:
+    """Do not use a server any more."""
+    return _switch(args, console, is_on=False)
+
+
+def _switch(args: argparse.Namespace, console: Console, *, is_on: bool) -> int:
+    settings = load_settings(console.environ, Path(working_directory()))
+    found = find_server(args.name, settings)
+    is_project = args.project or found.layer == "project"
+    file = _file(settings, is_project=is_project)
+    set_in_file(file, key_text((*SERVERS, args.name, "enabled")), "true" if is_on else "false")
+    console.done(f"{args.name} is {'on' if is_on else 'off'} in {file}")
+    if is_project and (is_on or _takes_trust(found)):
+        console.hint("the project has changed: bridle trust lets its servers take effect")
+    return 0
+
+
+def _takes_trust(found: FoundServer) -> bool:
+    return found.layer == "project" and found.trusted
+
+
+def _entry(args: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """Return the new entry in the order people would write it; raises UsageError."""
+    if args.url and rest:
+        raise UsageError("an address and a command are one too many", hint="bridle mcp add --help")
+    is_address = bool(args.url) or (len(rest) == 1 and bool(_ADDRESS.match(rest[0])))
+    entry: dict[str, Any] = {}
+    if is_address:
+        entry["url"] = args.url or rest[0]
+        entry["headers"] = dict(_pair(text, ":", "-H", "'NAME: VALUE'") for text in args.header)
+        programs = (("-e", args.env), ("--cwd", args.cwd), ("--sandbox", args.sandbox))
+        needless = [flag for flag, given in programs if given]
+    else:
+        command, *arguments = rest or [""]
+        _refuse_bare_address(command, arguments)
+        entry |= {"command": command, "args": arguments}
+        entry["env"] = dict(_pair(text, "=", "-e", "NAME=VALUE") for text in args.env)
+        entry["cwd"] = args.cwd
+        needless = ["-H"] if args.header else []
+    if needless:
+        kind = "a program" if is_address else "an address"
+        raise UsageError(f"{needless[0]} means something for {kind} only", hint="bridle mcp add --help")
+    usual = "http" if is_address else "stdio"
+    entry["transport"] = None if args.transport == usual else args.transport
+    entry["scope"] = args.scope
+    entry["sandbox"] = args.sandbox
+    return {key: value for key, value in entry.items() if value}
+
+
+def _refuse_bare_address(command: str, arguments: list[str]) -> None:
+    """Raise UsageError for what can only be an address without its beginning."""
+    is_meant = not arguments and ("/" in command or ":" in command) and _BARE_ADDRESS.fullmatch(command)
+    if is_meant and not os.path.lexists(command):
+        raise UsageError(
+            f"there is no program {command}, and an address begins with https:// or http://",
+            hint="bridle mcp add --help",
+        )
+
+
+def _pair(text: str, mark: str, flag: str, shape: str) -> tuple[str, str]:
+    name, found, value = text.partition(mark)
+    if not found or not name.strip():
+        raise UsageError(f"{flag} needs {shape}", hint="bridle mcp add --help")
+    return name.strip(), value.strip() if mark == ":" else value
+
+
+def _judge(name: str, entry: dict[str, Any]) -> None:
+    """Raise UsageError for what could not be used."""
+    if not name or not (entry.get("command") or entry.get("url")):
+        raise UsageError(
+            "a server needs a name and a command or an address",
+            hint="bridle mcp add NAME -- COMMAND [ARG ...], or bridle mcp add NAME URL",
+        )
+    if problem := next(problems({"servers": {name: entry}}, McpSettings), None):
+        raise UsageError(problem.message, hint=problem.hint)
+    said = build(entry, McpServerSettings)
+    if fault := entry_fault(said):
+        raise UsageError(fault, hint="bridle mcp add --help")
+    if said.url and "${" not in said.url:
+        wrong = url_problem(said.url, is_secret=bool(said.headers))
+        if wrong:
+            raise UsageError(f"the address {wrong[0]}", hint=wrong[1])
+
+
+def _make_absolute(entry: dict[str, Any]) -> None:
+    """Let paths mean what they mean here, as your settings hold everywhere."""
+    if "/" in (command := entry.get("command", "")) and os.path.exists(command):
+        entry["command"] = os.path.abspath(command)
+    if (cwd := entry.get("cwd", "")) and not cwd.startswith(("~/", "${")):
+        entry["cwd"] = os.path.abspath(cwd)
+
+
+def _warn_about(name: str, console: Console) -> None:
+    """Say what is in the way of a new server."""
+    settings = load_settings(console.environ, Path(working_directory()))
+    for one in list_found(settings, console.environ):
+        if one.name == name and one.layer != "project" and one.problem:
+            console.warn(one.problem + (f" (hint: {one.hint})" if one.hint else ""))
+
+
+def _has_open_secret(entry: dict[str, Any]) -> bool:
+    """Tell whether a value stands in an entry itself that listings would hide."""
+    shown = shown_server(entry, for_trust=True)
+    return any(shown.get(key) != entry.get(key) for key in ("env", "headers"))
+
+
+def _file(settings: Settings, *, is_project: bool) -> Path:
+    return settings.folder / PROJECT_FOLDER / CONFIG_FILE if is_project else settings.user_file
+
+
+def _written(file: Path) -> dict[str, Any]:
+    layer = read_layer("user", file, ConfigFile)
+    servers: dict[str, Any] = layer.tree.get("mcp", {}).get("servers", {}) if layer else {}
+    return servers

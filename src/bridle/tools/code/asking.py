@@ -1,0 +1,205 @@
+"""Tools that answer questions about code: what is wrong with it, what it defines, who uses what."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.errors import ToolError
+from bridle.core.languages import Found, Languages, LookKind, Spot
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.code.plans import absolute
+from bridle.tools.code.showing import (
+    Sight,
+    clean_refusal,
+    show_outline,
+    show_places,
+    show_problems,
+    show_symbols,
+)
+from bridle.tools.code.useful import Usefulness
+from bridle.tools.common import description, integer_arg, locate, parameters, path_access, text_arg
+from bridle.tools.paths import printable
+
+MAX_NAME_CHARS = 500
+READ_S = 5.0  # for lines of code, without which places are still of use
+
+
+class Asked(Struct, frozen=True):
+    """A question, as a call puts it."""
+
+    tool: str
+    args: dict[str, Any]
+    context: ToolContext
+    languages: Languages
+
+    async def path(self) -> str:
+        """Return where the argument `path` leads, free of links; empty when it is not given."""
+        return await in_thread(lambda _: named_path(self.tool, self.args, self.context))
+
+    async def spot(self) -> Spot:
+        """Return what the call asks about; raises ToolError."""
+        path, line = await self.path(), integer_arg(self.args, "line") or 0
+        if line and not path:
+            raise ToolError("line needs a path")
+        if line < 0:
+            raise ToolError("lines count from 1")
+        return Spot(name_arg(self.args, "symbol"), path, line)
+
+    def sight(self, path: str) -> Sight:
+        """Return what may be shown; the file that the call names was judged with it."""
+        return Sight(self.tool, self.context, (path,) if path else ())
+
+    async def check_refusal(self, error: ToolError, spot: Spot) -> None:
+        """Raise why a spot leads nowhere, unless that would tell of files that may not be read."""
+        refusal = await in_thread(lambda _: clean_refusal(error, spot, self.sight(spot.path)))
+        if refusal is not None:
+            raise refusal from error
+
+
+class CodeQuestion:
+    """A tool that reads code."""
+
+    parallel = True
+
+    def __init__(
+        self,
+        spec: ToolSpec,
+        answer: Callable[[Asked], Awaitable[str]],
+        languages: Languages,
+        is_useful: Usefulness,
+    ) -> None:
+        """Take what finds the answer; raises ToolError."""
+        self.spec = spec
+        self._answer = answer
+        self._languages = languages
+        self._is_useful = is_useful
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether a folder has files that a language server is there for."""
+        return self._is_useful(cwd)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name the file, and what it leads to if it is a link; what is found elsewhere is judged then."""
+        return read_access(self.spec.name, args, context)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the answer."""
+        return ToolOutput(await self._answer(Asked(self.spec.name, args, context, self._languages)))
+
+
+def question_tools(languages: Languages, is_useful: Usefulness) -> tuple[CodeQuestion, ...]:
+    """Make the tools that only read."""
+    answers = {
+        "diagnostics": diagnostics,
+        "references": references,
+        "definition": definition,
+        "symbols": symbols,
+        "call_hierarchy": call_hierarchy,
+    }
+    return tuple(
+        CodeQuestion(
+            ToolSpec(name, description(f"code/{name}"), _PARAMETERS[name]), answer, languages, is_useful
+        )
+        for name, answer in answers.items()
+    )
+
+
+def read_access(tool: str, args: dict[str, Any], context: ToolContext) -> Access:
+    """Name what a question is about."""
+    return path_access(tool, "read", args, context) if args.get("path") else Access(tool, "read")
+
+
+def named_path(tool: str, args: dict[str, Any], context: ToolContext) -> str:
+    """Return where the argument `path` leads, free of links; empty when it is not given; blocking."""
+    return absolute(locate(tool, "read", text_arg(args, "path"), context)) if args.get("path") else ""
+
+
+def name_arg(args: dict[str, Any], key: str) -> str:
+    """Return a name on one line; raises ToolError."""
+    name = text_arg(args, key).strip()
+    if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
+        raise ToolError(f"{key} must be a name of 1 to {MAX_NAME_CHARS} characters on one line")
+    return name
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+async def diagnostics(asked: Asked) -> str:
+    """Return what is wrong with a file, or with all that servers know of."""
+    path = await asked.path()
+    found = await asked.languages.problems(path or asked.context.cwd, asked.context.cwd)
+    where = f"in {printable(asked.args['path'])}" if path else "in the files that were looked at"
+    nothing = f"no problems {where}"
+    return await in_thread(lambda _: show_problems(found, asked.sight(path), nothing))
+
+
+async def references(asked: Asked) -> str:
+    """Return where something is used."""
+    return await _places(asked, "references")
+
+
+async def definition(asked: Asked) -> str:
+    """Return where something is defined."""
+    return await _places(asked, "definition")
+
+
+async def call_hierarchy(asked: Asked) -> str:
+    """Return what calls something, or what it calls."""
+    match text_arg(asked.args, "direction"):
+        case "incoming":
+            return await _places(asked, "incoming_calls")
+        case "outgoing":
+            return await _places(asked, "outgoing_calls")
+        case _:
+            raise ToolError("direction is incoming or outgoing")
+
+
+async def symbols(asked: Asked) -> str:
+    """Return what a file defines, or the symbols of the project whose names fit."""
+    path, cwd = await asked.path(), asked.context.cwd
+    query = name_arg(asked.args, "query") if asked.args.get("query") else ""
+    if not path:
+        if not query:
+            raise ToolError("give a path for the outline of a file, or a query to search the project")
+        found = await asked.languages.find(query, cwd)
+        return await in_thread(lambda _: show_symbols(found, asked.sight("")))
+    outline = await asked.languages.symbols(path, cwd)
+    wanted = [symbol for symbol in outline if query.casefold() in symbol.name.casefold()]
+    return await in_thread(lambda _: show_outline(wanted, asked.sight(path)))
+
+
+async def _places(asked: Asked, kind: LookKind) -> str:
+    spot = await asked.spot()
+    found: tuple[Found, ...] = ()
+    try:
+        found = await asked.languages.look(kind, spot, asked.context.cwd)
+    except ToolError as error:
+        await asked.check_refusal(error, spot)
+    return await in_thread(lambda stop: show_places(found, asked.sight(spot.path), stop), deadline_s=READ_S)
+
+
+_SPOT = {"symbol": ("string", ""), "path": ("string", ""), "line": ("integer", "")}
+_PARAMETERS = {
+    "diagnostics": parameters(0, path=("string", "")),
+    "references": parameters(1, **_SPOT),
+    "definition": parameters(1, **_SPOT),
+    "symbols": parameters(0, path=("string", ""), query=("string", "")),
+    "call_hierarchy": {
+        "type": "object",
+        "properties": {
+            "symbol": {"type": "string"},
+            "direction": {"type": "string", "enum": ["incoming", "outgoing"]},
+            "path": {"type": "string"},
+            "line": {"type": "integer"},
+        },
+        "required": ["symbol", "direction"],
+    },
+}

@@ -1,0 +1,236 @@
+"""Tools that change code where only a language server knows all the places: rename, replace, fix.
+
+A call is foreseen: the edits are worked out first, so that every file can be judged and shown; then they
+are made, if every file still is what they were made for.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.languages import FileEdit, Fix, Languages
+from bridle.core.permission import judge
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.changes import MAX_PREVIEW_BYTES, load_file
+from bridle.tools.code.asking import Asked, CodeQuestion, name_arg, read_access
+from bridle.tools.code.news import tell_news
+from bridle.tools.code.pieces import PieceAction, edit_symbol, find_symbol
+from bridle.tools.code.plans import Plans, Wanted, carry_out, plan_edits
+from bridle.tools.code.useful import Usefulness
+from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, locate, parameters, text_arg
+from bridle.tools.disk import check_unprotected
+from bridle.tools.edits import parse_document
+from bridle.tools.paths import printable
+from bridle.tools.toolbox import cap_output
+
+MAX_FIXES = 50
+
+
+class CodeEdit:
+    """A tool that changes code."""
+
+    parallel = False
+
+    def __init__(
+        self,
+        spec: ToolSpec,
+        work_out: Callable[[Asked], Awaitable[Wanted]],
+        languages: Languages,
+        is_useful: Usefulness,
+        question: CodeQuestion | None = None,
+    ) -> None:
+        """Take what works the edits out, and what answers calls that do not say which edit they want."""
+        self.spec = spec
+        self._work_out = work_out
+        self._languages = languages
+        self._is_useful = is_useful
+        self._question = question
+        self._plans = Plans()
+
+    def is_useful(self, cwd: str) -> bool:
+        """Tell whether a folder has files that a language server is there for."""
+        return self._is_useful(cwd)
+
+    async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
+        """Work out what a call would change, once; raises ToolError if it would fail.
+
+        What is denied already for the file that it names is not looked into.
+        """
+        if self._is_question(args) or self._plans.get(context, args) is not None:
+            return
+        if judge(self.access(args, context), context.rules, context.mode).action == "deny":
+            return
+        tool = self.spec.name
+        wanted = await self._work_out(Asked(tool, args, context, self._languages))
+        self._plans.put(context, await in_thread(lambda stop: plan_edits(tool, args, wanted, context, stop)))
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name every file that is to be changed, as far as it was foreseen."""
+        if self._is_question(args):
+            return read_access(self.spec.name, args, context)
+        paths: dict[str, None] = {}
+        if args.get("path"):
+            place = locate(self.spec.name, "write", text_arg(args, "path"), context)
+            check_unprotected(place.real)
+            paths |= dict.fromkeys((place.name, place.subject))
+        if plan := self._plans.get(context, args):
+            paths |= {planned.place.subject: None for planned in plan.files}
+        return Access(self.spec.name, "write", tuple(Subject("path", printable(path)) for path in paths))
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show what changes in all files."""
+        plan = self._plans.get(context, args)
+        return "" if plan is None else cap_output(plan.diff, MAX_PREVIEW_BYTES, rest="too long for a preview")
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Make what was foreseen, in all files or in none, and tell which problems are new."""
+        if self._question is not None and self._is_question(args):
+            return await self._question.run(args, context)
+        plan = self._plans.take(context, args)
+
+        def edit() -> Awaitable[ToolOutput]:
+            return in_thread(lambda stop: carry_out(plan, context, stop))
+
+        return await tell_news(self._languages, self.spec.name, plan.paths, context, edit)
+
+    def is_busy(self, session: SessionId) -> bool:
+        """Tell that nothing goes on after a call."""
+        return False
+
+    async def end_session(self, session: SessionId) -> None:
+        """Forget what was foreseen and never done."""
+        self._plans.drop(session)
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+    def _is_question(self, args: dict[str, Any]) -> bool:
+        return self._question is not None and not args.get("action")
+
+
+def edit_tools(languages: Languages, is_useful: Usefulness) -> tuple[CodeEdit, ...]:
+    """Make the tools that change code."""
+    rename, replace, act = (
+        ToolSpec(name, description(f"code/{name}"), schema) for name, schema in _PARAMETERS.items()
+    )
+    offer = CodeQuestion(act, offer_fixes, languages, is_useful)
+    return (
+        CodeEdit(rename, rename_symbol, languages, is_useful),
+        CodeEdit(replace, replace_symbol, languages, is_useful),
+        CodeEdit(act, apply_fix, languages, is_useful, offer),
+    )
+
+
+# ---------------------------------------------------------------------------- what is wanted
+
+
+async def rename_symbol(asked: Asked) -> Wanted:
+    """Give a symbol another name wherever it is used."""
+    new_name = name_arg(asked.args, "new_name")
+    if len(new_name.split()) > 1:
+        raise ToolError("new_name cannot hold spaces")
+    spot = await asked.spot()
+    edits: tuple[FileEdit, ...] = ()
+    try:
+        edits = await asked.languages.rename(spot, new_name, asked.context.cwd)
+    except ToolError as error:
+        await asked.check_refusal(error, spot)
+    return Wanted(f"Renamed {spot.symbol} to {new_name} in {_files(edits)}", edits)
+
+
+async def replace_symbol(asked: Asked) -> Wanted:
+    """Put new code in the place of a symbol, or beside it."""
+    args, context = asked.args, asked.context
+    name, action = name_arg(args, "symbol"), _action(args)
+    new = "" if action == "delete" else text_arg(args, "text")
+    path = await asked.path()
+    before = await in_thread(lambda _: _text(asked))
+    shown = printable(text_arg(args, "path"))
+    symbol = find_symbol(await asked.languages.symbols(path, context.cwd), name, shown)
+    after = edit_symbol(before, symbol, action, new)
+    return Wanted(f"{_VERBS[action]} {symbol.kind} {name} in {shown}", (FileEdit(path, before, after),))
+
+
+def _action(args: dict[str, Any]) -> PieceAction:
+    for action in _VERBS:
+        if action == args.get("action"):
+            return action
+    raise ToolError(f"action is one of {', '.join(_VERBS)}")
+
+
+def _text(asked: Asked) -> str:
+    place = locate(asked.tool, "write", text_arg(asked.args, "path"), asked.context)
+    found = load_file(place, asked.context, MAX_FILE_BYTES, reading=True)
+    if found is None:
+        raise ToolError(f"file does not exist: {printable(place.name)}")
+    try:
+        return parse_document(found.data).text
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{printable(place.name)} is not text and cannot be edited") from error
+
+
+async def offer_fixes(asked: Asked) -> str:
+    """Return what could be done about some lines, with the ids to ask for it."""
+    path, line, end_line = await _lines(asked)
+    fixes = await asked.languages.fixes(path, line, end_line, asked.context.cwd)
+    rows = [f"{printable(fix.id)}: {_fix_title(fix)}" for fix in fixes[:MAX_FIXES]]
+    if len(fixes) > MAX_FIXES:
+        rows.append(f"[and {len(fixes) - MAX_FIXES} more]")
+    return "\n".join(rows) or "nothing is offered for these lines"
+
+
+def _fix_title(fix: Fix) -> str:
+    title = printable(" ".join(fix.title[:800].split()))[:200]
+    kind = f" [{printable(fix.kind[:80])}]" if fix.kind else ""
+    return f"{title}{kind}{' (preferred)' * fix.is_preferred}"
+
+
+async def apply_fix(asked: Asked) -> Wanted:
+    """Do what a server offers."""
+    path, line, end_line = await _lines(asked)
+    action = name_arg(asked.args, "action")
+    edits = await asked.languages.fix(path, line, end_line, action, asked.context.cwd)
+    return Wanted(f"Did {action} in {_files(edits)}", edits)
+
+
+async def _lines(asked: Asked) -> tuple[str, int, int]:
+    line = integer_arg(asked.args, "line") or 0
+    end_line = integer_arg(asked.args, "end_line") or line
+    if not 0 < line <= end_line:
+        raise ToolError("line counts from 1, and end_line is not before it")
+    text_arg(asked.args, "path")
+    return await asked.path(), line, end_line
+
+
+def _files(edits: Sequence[FileEdit]) -> str:
+    return f"{len(edits)} file{'s' * (len(edits) != 1)}"
+
+
+_VERBS: dict[PieceAction, str] = {
+    "replace": "Replaced",
+    "insert_before": "Inserted code before",
+    "insert_after": "Inserted code after",
+    "delete": "Deleted",
+}
+_STRING = {"type": "string"}
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "rename_symbol": parameters(
+        2, symbol=("string", ""), new_name=("string", ""), path=("string", ""), line=("integer", "")
+    ),
+    "replace_symbol": {
+        "type": "object",
+        "properties": {
+            "symbol": _STRING,
+            "path": _STRING,
+            "action": {"type": "string", "enum": list(_VERBS)},
+            "text": _STRING,
+        },
+        "required": ["symbol", "path", "action"],
+    },
+    "code_action": parameters(
+        2, path=("string", ""), line=("integer", ""), end_line=("integer", ""), action=("string", "")
+    ),
+}

@@ -1,0 +1,128 @@
+"""What an edit did to the code: new problems, as language servers see them, after the tool's own result.
+
+Rules, previews and hooks are those of the tool itself. Whatever becomes of the servers, the edit counts.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from bridle.core.errors import ToolError
+from bridle.core.languages import Languages, News, Watching
+from bridle.core.permission import EDITING_TOOLS, READING_TOOL
+from bridle.core.ports import Tool, ToolContext, ToolOutput
+from bridle.core.tool import Access, AccessClass, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.code.plans import absolute
+from bridle.tools.code.showing import Sight, problem_rows
+from bridle.tools.common import locate, text_arg
+from bridle.tools.paths import printable
+
+T = TypeVar("T")
+
+MAX_NEWS = 10
+WAIT_S = 60.0  # servers keep a much shorter time of their own
+
+
+def with_news(tool: Tool, languages: Languages) -> Tool:
+    """Return an editing tool that also tells the news, or a reading one that warms servers up.
+
+    Any other tool is returned as it is.
+    """
+    return CodeAware(tool, languages) if tool.spec.name in (READING_TOOL, *EDITING_TOOLS) else tool
+
+
+class CodeAware:
+    """Does what another tool does to a file, and lets language servers know."""
+
+    def __init__(self, tool: Tool, languages: Languages) -> None:
+        """Take the tool that does it."""
+        self._tool = tool
+        self._languages = languages
+        self.parallel = tool.parallel
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return self._tool.spec
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Name what the tool itself names."""
+        return self._tool.access(args, context)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show what the tool itself shows."""
+        return await self._tool.preview(args, context)
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Do it; after an edit add what is new, after a look let a server start in the background."""
+        name = self.spec.name
+        path = await in_thread(lambda _: _real_path(name, args, context))
+        if name != READING_TOOL:
+            edit = partial(self._tool.run, args, context)
+            return await tell_news(self._languages, name, (path,), context, edit)
+        output = await self._tool.run(args, context)
+        with suppress(Exception):  # what was read has been read
+            if path and self._languages.serves(path, context.cwd):
+                self._languages.touch(path, context.cwd)
+        return output
+
+
+def _real_path(tool: str, args: dict[str, Any], context: ToolContext) -> str:
+    """Return where the argument `path` leads, free of links; empty if it may not be used; blocking."""
+    access: AccessClass = "read" if tool == READING_TOOL else "write"
+    try:
+        return absolute(locate(tool, access, text_arg(args, "path"), context))
+    except ToolError:
+        return ""  # the tool itself says why
+
+
+async def tell_news(
+    languages: Languages,
+    tool: str,
+    paths: tuple[str, ...],
+    context: ToolContext,
+    edit: Callable[[], Awaitable[ToolOutput]],
+) -> ToolOutput:
+    """Edit files, and add to the result what is new for servers; there are no news of a failed edit."""
+    watching = await _in_time(lambda: _watch(languages, paths, context.cwd))
+    output = await edit()
+    if watching is None or output.is_error:
+        return output
+    if text := await _in_time(lambda: _news(watching, tool, paths, context)):
+        return replace(output, text=f"{output.text}\n\n{text}")
+    return output
+
+
+async def _in_time(ask: Callable[[], Awaitable[T]]) -> T | None:
+    try:
+        async with asyncio.timeout(WAIT_S):
+            return await ask()
+    except Exception:  # noqa: BLE001  nothing that servers do may make an edit fail
+        return None
+
+
+async def _watch(languages: Languages, paths: tuple[str, ...], cwd: str) -> Watching | None:
+    served = tuple(path for path in paths if path and languages.serves(path, cwd))
+    return await languages.before_edit(served, cwd) if served else None
+
+
+async def _news(watching: Watching, tool: str, paths: tuple[str, ...], context: ToolContext) -> str:
+    news = await watching.news()
+    return await in_thread(lambda _: show_news(news, Sight(tool, context, paths)))
+
+
+def show_news(news: News, sight: Sight) -> str:
+    """Return what is new in a few lines, errors first; empty when there is nothing to say."""
+    rows = problem_rows((problem for problem in news.appeared if problem.severity != "hint"), sight)
+    lines = [f"New problems ({len(rows)}):", *rows[:MAX_NEWS]] if rows else []
+    if len(rows) > MAX_NEWS:
+        lines.append(f"[and {len(rows) - MAX_NEWS} more]")
+    if news.late:
+        names = ", ".join(printable(name) for name in news.late)
+        lines.append(f"[not checked in time by {names}; diagnostics tells more]")
+    return "\n".join(lines)

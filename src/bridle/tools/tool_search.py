@@ -1,0 +1,164 @@
+"""Tools that find tools: the schemas of many servers would fill the window, so few are shown at a time."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+from msgspec.json import encode
+
+from bridle.core.deferred import CALL, SEARCH
+from bridle.core.errors import ToolError
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+from bridle.tools.blocking import in_thread
+from bridle.tools.common import description, integer_arg, parameters, text_arg
+
+DEFAULT_FOUND = 5
+MAX_FOUND = 20
+MAX_SHOWN_BYTES = 24_000
+MAX_SERVERS = 20
+MAX_QUERY_WORDS = 64
+NAME_WEIGHT = 4
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # the usual constants of BM25
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
+_ENDINGS = ("ing", "es", "ed", "s")
+
+
+class _Index(Struct, frozen=True):
+    places: dict[str, list[tuple[int, float]]]
+    """For each word the tools that have it, and how much it says of them."""
+    count: int
+
+
+class ToolSearch:
+    """Shows the tools that fit best, with all that is needed to call them."""
+
+    parallel = True
+
+    def __init__(self, specs: Sequence[ToolSpec]) -> None:
+        """Take the tools that are not shown otherwise."""
+        self._specs = sorted(specs, key=lambda spec: spec.name)
+
+    @cached_property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        servers = Counter(spec.name.split("__")[1] for spec in self._specs)
+        named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
+        more = ", …" if len(servers) > len(named) else ""
+        text = f"{description(SEARCH)} There are {', '.join(named)}{more}." if named else description(SEARCH)
+        return ToolSpec(SEARCH, text, _SEARCH_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Say that nothing is touched."""
+        return Access(SEARCH, "read")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing changes."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return the tools that fit, the best first."""
+        query = text_arg(args, "query")
+        limit = min(MAX_FOUND, max(1, integer_arg(args, "limit") or DEFAULT_FOUND))
+        found = await in_thread(lambda _: self.find(query, limit))
+        if not found:
+            raise ToolError(f"no tool fits {query[:80]!r}", hint="try other words for what it should do")
+        return ToolOutput("\n\n".join(_shown(found)))
+
+    def find(self, query: str, limit: int) -> list[ToolSpec]:
+        """Return the tools that fit best; one whose name is asked for comes first."""
+        wanted = set(re.split(r"[\s,]+", query.strip()))
+        named = [spec for spec in self._specs if spec.name in wanted]
+        scores: dict[int, float] = defaultdict(float)
+        for word in dict.fromkeys(list(_words(query))[:MAX_QUERY_WORDS]):
+            places = self._index.places.get(word, ())
+            rarity = math.log(1 + (self._index.count - len(places) + 0.5) / (len(places) + 0.5))
+            for place, weight in places:
+                scores[place] += rarity * weight
+        best = sorted(scores, key=lambda place: (-scores[place], place))
+        others = [self._specs[place] for place in best if self._specs[place] not in named[:limit]]
+        return [*named, *others][:limit]
+
+    @cached_property
+    def _index(self) -> _Index:
+        counts = [_count(spec) for spec in self._specs]
+        lengths = [sum(count.values()) for count in counts]
+        usual = sum(lengths) / len(lengths) if lengths else 1.0
+        places: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for place, count in enumerate(counts):
+            room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[place] / usual)
+            for word, times in count.items():
+                places[word].append((place, times * (SATURATION + 1) / (times + room)))
+        return _Index(places, len(counts))
+
+
+class ToolCaller:
+    """Stands for the tools that are found by search: what it is called with becomes a call of one of them.
+
+    A call comes here only when it names none.
+    """
+
+    parallel = True
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return ToolSpec(CALL, description(CALL), _CALL_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Refuse: there is nothing to call."""
+        name = str(args.get("name", ""))[:80]
+        raise ToolError(f"no tool is named {name!r}", hint=f"{SEARCH} finds those that there are")
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Show nothing: nothing would change."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Refuse, too."""
+        self.access(args, context)
+        raise AssertionError("access has refused it")
+
+
+def _count(spec: ToolSpec) -> Counter[str]:
+    """Count the words of a tool; those of its name say most."""
+    counted = Counter(_words(spec.description))
+    properties = spec.parameters.get("properties")
+    if isinstance(properties, dict):
+        counted.update(word for name in properties for word in _words(str(name)))
+    for word in _words(spec.name.removeprefix("mcp__")):
+        counted[word] += NAME_WEIGHT
+    return counted
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of a text or a name without their endings."""
+    for word in _WORD.findall(text):
+        word = word.lower()
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) > len(ending) + 2:
+                word = word.removesuffix(ending)
+                break
+        yield word.removesuffix("e") if len(word) > 3 else word
+
+
+def _shown(specs: Sequence[ToolSpec]) -> Iterator[str]:
+    left = MAX_SHOWN_BYTES
+    for place, spec in enumerate(specs):
+        text = f"{spec.name}: {spec.description}\nparameters: {encode(spec.parameters).decode()}"
+        left -= len(text.encode())
+        if left < 0 and place:
+            yield f"Also: {', '.join(spec.name for spec in specs[place:])}"
+            return
+        yield text
+
+
+_SEARCH_PARAMETERS = parameters(
+    1, query=("string", "What it should do, or its name"), limit=("integer", "How many, 5 if not said")
+)
+_CALL_PARAMETERS = parameters(1, name=("string", ""), arguments=("object", ""))

@@ -1,0 +1,54 @@
+"""What a cell shows of a program that lies where it has an empty folder."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bridle.sandbox.bubblewrap import mounts, program_places
+from bridle.sandbox.shield import Shield
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir="/tmp") as found:
+        yield Path(found)
+
+
+def file(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return str(path)
+
+
+def test_an_installation_is_shown_as_a_whole(place: Path):
+    program = file(place / "venv" / "bin" / "server")
+    script = file(place / "node" / "node_modules" / "a" / "lib" / "cli.js")
+    alone = file(place / "tools" / "server.py")
+
+    assert program_places((program, script, "--stdio", alone, str(place), "/usr/bin/env", "/tmp/none")) == (
+        str(place / "venv"),
+        str(place / "node" / "node_modules"),
+        str(place / "tools"),
+    )
+
+
+def test_of_a_file_in_the_folder_itself_nothing_else_is_shown():
+    with tempfile.NamedTemporaryFile(dir="/tmp") as lone:
+        assert program_places((lone.name,)) == (lone.name,)
+
+
+def test_it_is_there_but_cannot_be_changed_and_what_is_hidden_stays_hidden(place: Path):
+    secret = place / "venv" / "secret"
+    shield = Shield(hidden_files=(str(secret),))
+
+    found = mounts(shield, (), "/usr", shown=(str(place / "venv"),))
+
+    assert found[str(place / "venv")] == "fixed"
+    assert found[str(secret)] == "hidden file"
+    assert list(found).index("/tmp") < list(found).index(str(place / "venv")) < list(found).index(str(secret))
+
+
+def test_what_lies_elsewhere_needs_no_showing():
+    assert "/opt/venv" not in mounts(Shield(), (), "/usr", shown=("/opt/venv",))
