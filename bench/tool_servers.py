@@ -1,6 +1,6 @@
 """What tool servers cost beside the bare SDK: a call, the start of a session with ten, and `--help` with ten.
 
-The bare SDK is imported, connects and lists the tools of the same ten servers; what a session needs beyond
+The bare SDK is imported, connects and lists what the same ten servers offer; what a session needs beyond
 that is our own.
 """
 
@@ -88,7 +88,13 @@ async def start_bare() -> None:
         for _ in range(SERVERS):
             parameters = StdioServerParameters(command=sys.executable, args=[SERVER])
             client = await stack.enter_async_context(Client(parameters))
-            await client.list_tools()
+            for ask in (
+                client.list_tools,
+                client.list_prompts,
+                client.list_resources,
+                client.list_resource_templates,
+            ):
+                await ask()
         print(time.process_time() - began)
 
 
