@@ -1,5 +1,65 @@
-"""Bridle: a local-first agent runtime, with you holding the reins."""
+"""Bridle: a local-first agent runtime, with you holding the reins.
+
+```python
+import bridle
+
+async with bridle.open() as b:
+    session = await b.session()
+    print(await session.run("what does this project do"))
+```
+
+All that a program needs has a name here, and is loaded when it is first used: this module itself is quick.
+What the names are is said once more in `__init__.pyi`, for those who check types.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+_PLACES = """
+bridle.core.budget Limits
+bridle.core.door NextContext Receipt RewindPlan
+bridle.core.errors BridleError ConfigError HookError KeyTaken ProviderError SessionBusy SessionConflict
+bridle.core.errors SessionError SessionNotFound SessionNotRunning StoreCorrupt StoreError StoreFull
+bridle.core.errors ToolError UsageError
+bridle.core.hook Allow AssistantTextPatch Deny HookInvocation HookResponse ModelRequestPatch RunResultPatch
+bridle.core.hook ToolArgsPatch ToolResultPatch
+bridle.core.ids CallId RunId SessionId
+bridle.core.messages Media Message Reasoning Text ToolCall ToolResult Usage
+bridle.core.model Model ModelReply ModelRequest Price
+bridle.core.ports Provider Store Tool ToolContext ToolDispatcher ToolOutput
+bridle.core.protocol Answer ApprovalRequested Delta Event MessageAdded ModelReplied Question QuestionAsked
+bridle.core.protocol ReasoningDelta Record RunEnded RunStarted TextDelta ToolFinished ToolOutputDelta
+bridle.core.protocol ToolStarted
+bridle.core.servers ServerView
+bridle.core.skill Skill
+bridle.core.summary SessionSummary
+bridle.core.tool Access Subject ToolSpec
+bridle.surfaces.folder AgentRow ModelView RuleList
+bridle.surfaces.python.answering AnswerCallback Approval Approve
+bridle.surfaces.python.hooks Hook hook
+bridle.surfaces.python.opening Bridle open
+bridle.surfaces.python.options RunKeywords
+bridle.surfaces.python.prompts media
+bridle.surfaces.python.results RunCancelled RunDenied RunError RunFailed RunLimited RunResult
+bridle.surfaces.python.scripts run
+bridle.surfaces.python.session Session
+bridle.surfaces.python.stream RunStream
+bridle.surfaces.python.tools FunctionTool tool
+bridle.surfaces.usage AllStats Stats
+"""
+_HOME = {name: module for module, *names in map(str.split, _PLACES.strip().splitlines()) for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604  they are strings
+
+
+def __getattr__(name: str) -> object:
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module 'bridle' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -18,7 +18,7 @@ from bridle.core.errors import ConfigError
 RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)")'
 TOP_HINT = (
     "(hint: known here: model, agent, small_model, fallbacks, limits, warn_at, retry, rules, "
-    "sandbox, kernel, daemon, serve, grpc, hooks, compaction, memory, children, comms, mcp, lsp, "
+    "sandbox, kernel, daemon, serve, http, grpc, hooks, compaction, memory, children, comms, mcp, lsp, "
     "store, tools, providers, models)"
 )
 
@@ -502,6 +502,10 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("serve.max_sessions", "200", "default"),
         Shown("serve.memory_bytes", "1073741824", "default"),
         Shown("serve.shutdown_timeout", '"10s"', "default"),
+        Shown("http.bind", '""', "default"),
+        Shown("http.token", "true", "default"),
+        Shown("http.hosts", "[]", "default"),
+        Shown("http.origins", "[]", "default"),
         Shown("grpc.bind", '""', "default"),
         Shown("grpc.approvals", '"each"', "default"),
         Shown("grpc.token", "true", "default"),

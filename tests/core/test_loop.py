@@ -598,7 +598,7 @@ def test_retries_are_exhausted():
         [CallModel(1)],
         [Backoff(2, 1.0, OVERLOADED)],
         [CallModel(1)],
-        [EndRun("failed", "busy")],
+        [EndRun("failed", "busy", OVERLOADED.kind)],
     ]
     assert loop.state == "completed"
 
@@ -613,7 +613,7 @@ def test_a_new_turn_has_all_its_retries_again():
 def test_a_permanent_failure_ends_the_run_at_once(kind: ProviderErrorKind):
     loop = loop_after()
 
-    assert loop.feed(ModelFailed(kind, "no")) == [EndRun("failed", "no")]
+    assert loop.feed(ModelFailed(kind, "no")) == [EndRun("failed", "no", kind)]
 
 
 @pytest.mark.parametrize("kind", sorted(RETRYABLE_KINDS))
@@ -632,7 +632,7 @@ def test_the_vendors_wait_is_honoured():
 def test_a_vendor_that_asks_for_too_long_a_wait_is_given_up():
     failure = ModelFailed("rate_limited", "come back tomorrow", retry_after_s=86_400.0)
 
-    assert loop_after().feed(failure) == [EndRun("failed", "come back tomorrow")]
+    assert loop_after().feed(failure) == [EndRun("failed", "come back tomorrow", failure.kind)]
 
 
 # ---------------------------------------------------------------------------- other models
@@ -653,7 +653,7 @@ def test_a_model_that_was_tried_enough_is_left_for_the_next_one_which_has_all_it
         [CallModel(1)],
         [Backoff(1, 0.5, OVERLOADED)],
         [CallModel(1)],
-        [EndRun("failed", "busy")],
+        [EndRun("failed", "busy", OVERLOADED.kind)],
     ]
 
 
@@ -668,7 +668,7 @@ def test_a_model_that_is_not_there_is_left_at_once(kind: ProviderErrorKind):
 
 @pytest.mark.parametrize("kind", sorted(set(get_args(ProviderErrorKind)) - FALLBACK_KINDS))
 def test_a_request_that_is_at_fault_is_not_sent_to_another_model(kind: ProviderErrorKind):
-    assert loop_after(policy=ONE_MORE).feed(ModelFailed(kind, "no")) == [EndRun("failed", "no")]
+    assert loop_after(policy=ONE_MORE).feed(ModelFailed(kind, "no")) == [EndRun("failed", "no", kind)]
 
 
 def test_a_vendor_that_asks_for_too_long_a_wait_is_left_at_once():
@@ -685,7 +685,7 @@ def test_models_are_left_one_after_the_other_until_there_are_no_more():
         [CallModel(1)],
         [SwitchModel(2, GONE)],
         [CallModel(1)],
-        [EndRun("failed", "no such model")],
+        [EndRun("failed", "no such model", GONE.kind)],
     ]
 
 
@@ -693,13 +693,13 @@ def test_a_model_that_cannot_even_be_opened_is_left_for_the_next_one():
     loop = loop_after(GONE, policy=LoopPolicy(fallbacks=2))
     no_key = ModelFailed("unknown", "no key")
 
-    assert play(loop, no_key, no_key) == [[SwitchModel(2, no_key)], [EndRun("failed", "no key")]]
+    assert play(loop, no_key, no_key) == [[SwitchModel(2, no_key)], [EndRun("failed", "no key", no_key.kind)]]
 
 
 def test_a_model_that_was_left_stays_left_in_the_turns_that_follow():
     loop = loop_after(GONE, BackoffEnded(), *turn_of(A), policy=ONE_MORE)
 
-    assert loop.feed(GONE) == [EndRun("failed", "no such model")]
+    assert loop.feed(GONE) == [EndRun("failed", "no such model", GONE.kind)]
 
 
 # ---------------------------------------------------------------------------- cancelling

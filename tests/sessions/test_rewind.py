@@ -398,6 +398,8 @@ async def test_turns_and_rewinds_that_are_not_there(workshop: Workshop):
             last_rewind(records)
         with pytest.raises(UsageError, match="has events 1 to"):
             await stage.service.submit(stage.session, Rewind(1_000))
+        with pytest.raises(UsageError, match="has events 1 to"):
+            await stage.service.plan_rewind(stage.session, 1_000)
 
 
 async def test_what_a_background_job_changes_later_is_undone_too(workshop: Workshop):

@@ -935,3 +935,23 @@ async def test_what_is_no_name_of_a_session_touches_no_file(tmp_path: Path, name
                 await asking(SessionId(name))
 
     assert kept.read_text() == "of somebody else"
+
+
+@pytest.mark.parametrize("most", ["many", 0, -4, 1.5, True, [7]])
+async def test_an_answer_cannot_be_of_a_length_that_is_none(most: object):
+    async with Stage(Play(says("hello"))) as stage:
+        with pytest.raises(UsageError, match="max_tokens"):
+            await stage.prompt("hi", params={"max_tokens": most})
+
+        assert await stage.kinds() == []
+
+
+async def test_sessions_in_memory_are_bounded_and_go_on_when_they_are_wanted_again():
+    async with Stage(Play(says("one"), says("two")), max_live=2) as stage:
+        sessions = [await stage.service.create(cwd="/") for _ in range(4)]
+        for session in [*sessions, *sessions]:
+            receipt = await stage.service.submit(session, Prompt(user_message("go")))
+            assert receipt.run_id is not None
+            assert (await stage.service.wait(session, receipt.run_id)).outcome == "completed"
+        # The last run may not have been put away when the next session was opened.
+        assert len(stage.service.live()) <= 3

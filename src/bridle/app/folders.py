@@ -84,4 +84,4 @@ def hook_site(
 
 def settings_in(cwd: str, settings: Settings, environ: Mapping[str, str]) -> Settings:
     """A session may live in another folder than the process, and that folder has settings of its own."""
-    return settings if Path(cwd) == settings.cwd else load_settings(environ, Path(cwd))
+    return settings if Path(cwd) == settings.cwd else load_settings(environ, Path(cwd), settings.flags)

@@ -20,7 +20,9 @@ def open_languages(settings: Settings, environ: Mapping[str, str], sandbox: "San
         return None
     from bridle.lsp.languages import LocalLanguages
 
-    return LocalLanguages(Watched(environ, lambda here: folder_languages(here, environ)), sandbox)
+    return LocalLanguages(
+        Watched(environ, lambda here: folder_languages(here, environ), settings.flags), sandbox
+    )
 
 
 def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderLanguages":

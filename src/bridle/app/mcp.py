@@ -27,7 +27,7 @@ def open_tool_servers(settings: Settings, environ: Mapping[str, str], sandbox: "
     from bridle.sessions.world import SystemClock
 
     return McpServers(
-        Watched(environ, lambda here: folder_servers(here, environ)),
+        Watched(environ, lambda here: folder_servers(here, environ), settings.flags),
         sandbox,
         wait_s=float(settings.mcp.wait),
         idle_s=float(settings.mcp.idle),

@@ -1,16 +1,73 @@
 """The models: every configured provider and model by name."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from bridle.config.settings import Settings
+from bridle.core.model import Model
+from bridle.core.ports import KnowsModels, Provider, offers
 
 SCRIPTS = Path(__file__).parent.parent / "providers" / "scripts"
 
 if TYPE_CHECKING:
     from bridle.config.keys import ModelSettings, ProviderSettings
+    from bridle.core.ports import Models
     from bridle.providers import ModelCatalog, ModelEntry, ProviderEntry
     from bridle.providers.opening import Tell
+
+
+class BroughtModels:
+    """The models of providers that the program itself has made, before those of the settings."""
+
+    def __init__(
+        self,
+        catalog: "ModelCatalog",
+        providers: Mapping[str, Provider],
+        entries: "Mapping[str, ModelEntry]",
+    ) -> None:
+        self._catalog = catalog
+        self._providers = dict(providers)
+        self._entries = entries
+
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
+        """Return the adapter and the facts; raises what the catalogue raises."""
+        name, slash, model = ref.partition("/")
+        provider = self._providers.get(name)
+        if provider is None or not slash or not model:
+            return await self._catalog.resolve(ref)
+        facts = provider.model(model) if offers(provider, KnowsModels) else Model(name, model)
+        said = self._entries.get(ref)
+        return provider, replace(
+            facts,
+            provider=name,
+            name=model,
+            window_tokens=(said and said.window_tokens) or facts.window_tokens,
+            max_output_tokens=(said and said.max_output_tokens) or facts.max_output_tokens,
+            price=(said and said.price) or facts.price,
+        )
+
+    def server_pids(self) -> dict[str, int]:
+        """Return the processes that live, by what they serve."""
+        return self._catalog.server_pids()
+
+    async def aclose(self) -> None:
+        """Release every provider."""
+        await self._catalog.aclose()
+        for provider in self._providers.values():
+            await provider.aclose()
+
+
+def beside_brought(
+    catalog: "ModelCatalog", providers: Mapping[str, Provider], settings: Settings
+) -> "Models":
+    """Let providers that a program brings along come before those of the settings."""
+    if not providers:
+        return catalog
+    entries = {ref: _model_entry(ref, model) for ref, model in settings.models.items()}
+    return BroughtModels(catalog, providers, entries)
 
 
 def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog":

@@ -5,6 +5,16 @@ from collections.abc import Mapping
 from bridle.config.settings import Settings
 
 
+def daemon_token(settings: Settings) -> dict[str, str]:
+    """Return the token of the daemon, if there is one: a model that reads it could approve its own calls."""
+    from bridle.config.places import TOKEN_FILE
+
+    try:
+        return {"daemon token": (settings.home / TOKEN_FILE).read_text().strip()}
+    except (OSError, ValueError):
+        return {}
+
+
 def server_secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the secrets that servers in use here are given, by the names of variables and headers."""
     from bridle.config.mcp import resolve

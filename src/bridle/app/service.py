@@ -1,14 +1,17 @@
 """The engine that every surface drives."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from bridle.app.comms import peer_tools
 from bridle.app.folders import agent_in, hooks_in, settings_in
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
 from bridle.app.memory import memory_in
-from bridle.app.models import open_models
+from bridle.app.models import beside_brought, open_models
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools
 from bridle.config.settings import Settings
@@ -16,24 +19,39 @@ from bridle.config.settings import Settings
 TIMEOUT_GRACE_S = 10.0
 
 if TYPE_CHECKING:
-    from msgspec import Struct
-
+    from bridle.core.agent import Agent
+    from bridle.core.hook import HookEntry
+    from bridle.core.ports import Provider, Store, Tool
     from bridle.hooks.handlers import Handler
     from bridle.providers.opening import Tell
     from bridle.sessions.family import ChildPolicy
     from bridle.sessions.service import SessionService
 
 
+class Brought(Struct, frozen=True):
+    """What a program that embeds the engine brings along; what it opened is closed with the engine."""
+
+    tools: "Sequence[Tool]" = ()
+    """For every agent and before all others; a built-in one of the same name gives way."""
+    providers: "Mapping[str, Provider]" = {}
+    """By the name that references to their models begin with."""
+    store: "Store | None" = None
+    hooks: "Sequence[HookEntry]" = ()
+    """For every run, in whichever folder."""
+    handlers: "Mapping[str, Handler]" = {}
+    """Functions that hooks with a runtime of type in_process name."""
+
+
+NOTHING_BROUGHT = Brought()
+
+
 def open_service(
     settings: Settings,
     environ: Mapping[str, str],
     tell: "Tell | None" = None,
-    handlers: Mapping[str, "Handler"] = {},
+    brought: Brought = NOTHING_BROUGHT,
 ) -> "SessionService":
-    """Build the engine that every surface drives; `tell` is that of `open_models`.
-
-    `handlers` are functions that hooks with a runtime of type in_process name.
-    """
+    """Build the engine that every surface drives; `tell` is that of `open_models`."""
     from bridle.core.compaction import CompactionPolicy
     from bridle.revisions.files import FileRevisions
     from bridle.sessions.engine import Engine
@@ -42,8 +60,9 @@ def open_service(
 
     clock = SystemClock()
     blobs = open_blobs(settings)
-    store = open_store(settings)
-    memory = memory_in(settings, environ, store)
+    store = open_store(settings) if brought.store is None else brought.store
+    # What is recalled is the user's: it does not hold what is kept elsewhere.
+    memory = memory_in(settings, environ, store) if brought.store is None else None
     sandbox = open_sandbox(settings)
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
@@ -51,9 +70,11 @@ def open_service(
         Engine(
             store=store,
             claims=open_claims(settings),
-            models=open_models(settings, tell),
-            load_agent=lambda name, cwd: agent_in(name, settings_in(cwd, settings, environ), clock),
-            tools=open_tools(settings, environ, blobs, sandbox, memory, languages),
+            models=beside_brought(open_models(settings, tell), brought.providers, settings),
+            load_agent=lambda name, cwd: _with_tools(
+                agent_in(name, settings_in(cwd, settings, environ), clock), brought
+            ),
+            tools=_beside(brought, open_tools(settings, environ, blobs, sandbox, memory, languages)),
             servers=open_tool_servers(settings, environ, sandbox),
             languages=languages,
             lent_share=settings.mcp.share,
@@ -64,10 +85,13 @@ def open_service(
             remember=lambda rules: _remember(settings, rules),
             mask=masker(settings, environ).mask,
             open_hooks=lambda cwd, override: hooks_in(
-                settings_in(cwd, settings, environ), environ, override, handlers
+                settings_in(cwd, settings, environ),
+                environ,
+                replace(override, entries=(*brought.hooks, *override.entries)),
+                brought.handlers,
             ),
             memory=memory,
-            compaction=CompactionPolicy(**_values(settings.compaction)),
+            compaction=CompactionPolicy(**asdict(settings.compaction)),
             children=_child_policy(settings),
             warn_at=settings.warn_at,
             environ=command_environment(settings, environ),
@@ -77,14 +101,21 @@ def open_service(
             tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
             max_output_bytes=settings.tools.max_output_bytes,
             max_parallel=settings.tools.max_parallel,
+            max_live=settings.serve.max_sessions,
         )
     )
 
 
-def _values(section: "Struct") -> dict[str, Any]:
-    from msgspec.structs import asdict
+def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
+    names = {tool.spec.name for tool in brought.tools}
+    return (*brought.tools, *(tool for tool in tools if tool.spec.name not in names))
 
-    return asdict(section)
+
+def _with_tools(agent: "Agent", brought: Brought) -> "Agent":
+    """Let an agent that names its tools have those of the program too."""
+    if agent.tools is None or not brought.tools:
+        return agent
+    return replace(agent, tools=(*agent.tools, *(tool.spec.name for tool in brought.tools)))
 
 
 def _child_policy(settings: Settings) -> "ChildPolicy":

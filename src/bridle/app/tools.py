@@ -164,8 +164,9 @@ def secret_env(settings: Settings) -> tuple[str, ...]:
 
 
 def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
-    from bridle.app.secrets import server_secrets
+    from bridle.app.secrets import daemon_token, server_secrets
     from bridle.tools.secrets import Masker, find_secrets
 
     keys = {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()}
-    return Masker({**find_secrets(environ), **server_secrets(settings, environ), **keys})
+    servers = server_secrets(settings, environ)
+    return Masker({**find_secrets(environ), **servers, **daemon_token(settings), **keys})

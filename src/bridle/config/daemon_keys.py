@@ -1,11 +1,11 @@
-"""The keys of `[serve]`, `[grpc]` and `[comms]`: how Bridle is reached by others."""
+"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how Bridle is reached by others."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 from bridle.config.duration import Duration
-from bridle.config.kinds import Address, Count, Name
+from bridle.config.kinds import Address, Count, HostName, Name, Origin
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,6 +21,19 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """With more memory in use every session is put away that nobody uses or watches."""
     shutdown_timeout: Duration = Duration(10)
     """What active runs get to end before they are put aside, to be resumed."""
+
+
+class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[http]`: the daemon's REST service, with JSON-RPC over WebSocket beside it."""
+
+    bind: Address = ""
+    """Where it listens, on this machine only; empty for nowhere."""
+    token: bool = True
+    """Whether a client must show the token of the daemon."""
+    hosts: tuple[HostName, ...] = ()
+    """Names it may be called by, beside those of this machine."""
+    origins: tuple[Origin, ...] = ()
+    """Pages of other origins that may use it."""
 
 
 class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -94,7 +94,7 @@ def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> 
     if problem := next(problems(_with({}, path, new), ConfigFile), None):
         raise ConfigError(problem.message, hint=problem.hint)
     wanted = _with(parse_toml(text, file), path, new)
-    edited = _edit(text, scan(text), path, literal(new))
+    edited = with_value(text, scan(text), path, literal(new))
     if _parse_or_none(edited) != wanted:
         raise ConfigError(f"{file}: {key} cannot be set in a text like this", hint="edit the file by hand")
     # What is wrong now was wrong before, so the lines are those of the text the user knows.
@@ -119,7 +119,7 @@ def add_rules(file: Path, action: Action, rules: Sequence[str]) -> tuple[str, ..
         if path in document.values:
             edited = _with_items(text, document, path, len(listed), list(map(literal, new)))
         else:
-            edited = _edit(text, document, path, literal(new))
+            edited = with_value(text, document, path, literal(new))
         _write_if(file, edited, _with(tree, path, [*listed, *new]))
     return tuple(new)
 
@@ -203,7 +203,7 @@ def _without_item(text: str, document: Document, path: KeyPath, index: int) -> s
     return text[:start] + text[end:]
 
 
-def _edit(text: str, document: Document, path: KeyPath, value: str) -> str:
+def with_value(text: str, document: Document, path: KeyPath, value: str) -> str:
     """Put a value where a person would: in its place, beside its neighbours, or in a new table."""
     if path in document.values:
         start, end = document.values[path]

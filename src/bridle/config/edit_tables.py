@@ -42,11 +42,12 @@ def remove_table(file: Path, path: tuple[str, ...]) -> bool:
         tree = _checked(text, file)
         if _at(tree, path) is None:
             return False
-        _write_if(file, _without(text, path), _without_key(tree, path), path)
+        _write_if(file, without(text, path), _without_key(tree, path), path)
     return True
 
 
-def _without(text: str, path: KeyPath) -> str:
+def without(text: str, path: KeyPath) -> str:
+    """Return a TOML text without a key or table, and without the comments in it."""
     document = scan(text)
     depth = len(path)
     spans: list[tuple[int, int]] = []

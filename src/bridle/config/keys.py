@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from bridle.config.daemon_keys import CommsSettings, GrpcSettings, ServeSettings
+from bridle.config.daemon_keys import CommsSettings, GrpcSettings, HttpSettings, ServeSettings
 from bridle.config.duration import Delay, Duration
 from bridle.config.kinds import (
     AgentName,
@@ -301,6 +301,7 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     daemon: Literal["auto", "running", "never"] = "running"
     """Whether commands use the daemon: started if need be, only when it runs, or never."""
     serve: ServeSettings = ServeSettings()
+    http: HttpSettings = HttpSettings()
     grpc: GrpcSettings = GrpcSettings()
     hooks: HookSettings = HookSettings()
     compaction: CompactionSettings = CompactionSettings()

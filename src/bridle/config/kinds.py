@@ -51,6 +51,10 @@ PathText = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="th
 HostName = Annotated[
     str, Meta(pattern=r"\A[A-Za-z0-9.:_-]{1,253}\Z", description="the name or address of a host")
 ]
+Origin = Annotated[
+    str,
+    Meta(pattern=r"\Ahttps?://[^\s/@?#]+\Z", description="an origin such as http://localhost:3000"),
+]
 Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535")]
 Share = Annotated[float, Meta(gt=0, le=1, description="a number above 0, up to 1")]
 Address = Annotated[

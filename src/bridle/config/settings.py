@@ -77,6 +77,8 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The hooks with where each stands; also those of a project that is not trusted."""
     servers_found: tuple[FoundServer, ...] = ()
     """The tool servers with where each stands; also those of a project that is not trusted."""
+    flags: Mapping[str, Any] = {}
+    """What was given on top, for whichever folder: settings of another one are read with it too."""
 
     @property
     def written(self) -> Path:
@@ -145,6 +147,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         servers_found=find_servers(
             layers, theirs.servers_withheld, theirs.faults, has_lapsed=theirs.servers_lapsed
         ),
+        flags=flags,
     )
 
 

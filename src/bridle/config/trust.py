@@ -84,7 +84,7 @@ def withheld_settings(
         yield Withheld(("kernel", key), "a project may not decide what runs its code")
     if "daemon" in tree:
         yield Withheld(("daemon",), "a project may not decide whether the daemon is used")
-    for table in ("serve", "grpc"):
+    for table in ("serve", "http", "grpc"):
         for key in tree.get(table, {}):
             yield Withheld((table, key), "a project may not decide how the daemon is reached")
     for key in tree.get("comms", {}):

@@ -1,6 +1,7 @@
 """The door: what every surface can ask of sessions, whether they live in this process or in the daemon."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from msgspec import Struct
 from bridle.core.context import ContextUsage
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Message
+from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import Command, Delta, Record, RunEnded
 from bridle.core.revision import FileChange
 from bridle.core.servers import PromptView, ServerView
@@ -23,6 +25,8 @@ class Receipt(Struct, frozen=True):
     """The session's newest sequence number once the command was taken."""
     run_id: RunId | None = None
     item_id: str | None = None
+    repeated: bool = False
+    """The prompt was taken before, under the same key."""
 
 
 class RewindPlan(Struct, frozen=True):
@@ -82,11 +86,20 @@ class Door(Protocol):
         """Hand a command to a session; raises SessionError when it cannot be taken."""
         ...
 
-    def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
+    def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> AbstractAsyncContextManager[None]:
+        """Let the runs of a session call tools of the caller's own, as long as the context is open.
+
+        Runs that begin afterwards have them, also in the place of Bridle's own of the same name; entering
+        raises SessionNotFound, or UsageError for what cannot be a tool.
+        """
+        ...
+
+    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
+        With None the newest record comes first: then the caller knows that nothing later is missed.
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
-        Raises SessionNotFound.
+        Raises SessionNotFound, also once the session is deleted.
         """
         ...
 
@@ -110,7 +123,9 @@ class Door(Protocol):
         """Tell whether somebody drives a run of the session, in whichever process."""
         ...
 
-    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
+    async def fork(
+        self, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
+    ) -> SessionId:
         """Begin a child session with the messages up to sequence number `at` (default: all)."""
         ...
 

@@ -8,7 +8,8 @@ BridleError                    what happened, to which thing; `hint` says what t
 │   ├── SessionNotFound
 │   ├── SessionBusy            a run is active and the command cannot wait
 │   ├── SessionNotRunning      the command needs an active run
-│   └── SessionConflict        another writer appended first
+│   ├── SessionConflict        another writer appended first
+│   └── KeyTaken               the key of a prompt belongs to another prompt
 ├── StoreError                 the journal cannot be read or written
 │   ├── StoreCorrupt           it was edited, truncated or is not ours
 │   └── StoreFull              no space left on the device
@@ -95,6 +96,10 @@ class SessionNotRunning(SessionError):
 
 class SessionConflict(SessionError):
     """Another writer appended to the session first."""
+
+
+class KeyTaken(SessionError):
+    """A prompt came with the key of another one."""
 
 
 class StoreError(BridleError):

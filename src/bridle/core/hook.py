@@ -119,25 +119,35 @@ class Deny(Struct, frozen=True, tag_field="decision", tag="deny"):
 
 
 class ToolArgsPatch(Struct, frozen=True, tag_field="patch_type", tag="tool_args"):
+    """Other arguments for a call that is about to be made."""
+
     args: dict[str, Any]
 
 
 class ToolResultPatch(Struct, frozen=True, tag_field="patch_type", tag="tool_result"):
+    """Another result of a call, for the model."""
+
     content: str
     is_error: bool | None = None
 
 
 class AssistantTextPatch(Struct, frozen=True, tag_field="patch_type", tag="assistant_text"):
+    """Another text of the model's answer."""
+
     text: str
 
 
 class ModelRequestPatch(Struct, frozen=True, tag_field="patch_type", tag="llm_request"):
+    """Other parameters for a request to the model."""
+
     max_tokens: int | None = None
     temperature: float | None = None
     provider_params: dict[str, Any] | None = None
 
 
 class RunResultPatch(Struct, frozen=True, tag_field="patch_type", tag="run_result"):
+    """Another text for a run to end with."""
+
     text: str
 
 

@@ -9,8 +9,11 @@ import re
 from typing import NewType
 
 SessionId = NewType("SessionId", str)
+"""Names a session."""
 RunId = NewType("RunId", str)
+"""Names a run."""
 CallId = NewType("CallId", str)
+"""Names a call of a tool."""
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 

@@ -220,6 +220,8 @@ class EndRun(Struct, frozen=True):
 
     outcome: Outcome
     reason: str = ""
+    error: ProviderErrorKind | None = None
+    """How the model failed, where that ended the run."""
 
 
 Action = CallModel | SwitchModel | Backoff | Prepare | Execute | Refuse | DrainTurn | StopWork | EndRun
@@ -327,7 +329,8 @@ class Loop:
             self._is_switching = True
             self._attempt = 0
             return [SwitchModel(self._model, failure)]
-        return self._end("failed", failure.message)
+        self.move("completed")
+        return [EndRun("failed", failure.message, failure.kind)]
 
     def _take_call(self, event: Called) -> list[Action]:
         parent = self._calls.get(event.parent)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bridle.core.child import Children
 from bridle.core.hook import HookInvocation, HookOutcome, HookPoint
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import Media, ToolResult
+from bridle.core.messages import Media, ToolCall, ToolResult
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Mode, Rule
 from bridle.core.protocol import (
@@ -82,6 +82,15 @@ class SchemaHolder(Protocol):
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Say what of a schema an answer is not held to; nothing if all of it counts."""
+        ...
+
+
+@runtime_checkable
+class KnowsModels(Protocol):
+    """What a provider may also be: one that knows the facts of its models."""
+
+    def model(self, name: str) -> Model:
+        """Return what is true of a model: its window, its price, whether it takes images."""
         ...
 
 
@@ -243,6 +252,31 @@ class ForeseeingTool(Protocol):
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
         """Find that out, so that `access` can say it for this call id; raises ToolError if it would fail."""
+        ...
+
+
+class ToolDispatcher(Protocol):
+    """Tools of whoever uses Bridle, all behind one method."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """What the model sees of them."""
+        ...
+
+    async def dispatch(self, call: ToolCall) -> ToolOutput:
+        """Do what a call asks for; raises ToolError with the text the model should see.
+
+        After a crash a call comes again under the same id.
+        """
+        ...
+
+
+@runtime_checkable
+class GuardedDispatcher(Protocol):
+    """What a dispatcher may also be: one whose tools are judged by the rules, like those of Bridle itself."""
+
+    def access_of(self, tool: str) -> Access:
+        """Say what calls of a tool touch."""
         ...
 
 

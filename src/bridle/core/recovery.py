@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.context import estimate_message
+from bridle.core.errors import ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolResult, Usage
 from bridle.core.protocol import ModelReplied, Outcome, RunEnded, ToolFinished
@@ -71,10 +72,14 @@ def cut_off_reply(run: RunState, text: str, usage: Usage, cost: float | None) ->
     return ModelReplied(run.run_id, run.turn, message, "cancelled", usage, cost, tokens)
 
 
-def end_of(run: RunState, outcome: Outcome, text: str, reason: str) -> RunEnded:
+def end_of(
+    run: RunState, outcome: Outcome, text: str, reason: str, error: ProviderErrorKind | None = None
+) -> RunEnded:
     """Make a run's last event from what it has recorded."""
     spent = run.spent
-    return RunEnded(run.run_id, outcome, text, reason, spent.turns, spent.tool_calls, run.usage, run.cost)
+    return RunEnded(
+        run.run_id, outcome, text, reason, spent.turns, spent.tool_calls, run.usage, run.cost, error=error
+    )
 
 
 def failed(call_id: CallId, name: str, reason: str) -> ToolFinished:

@@ -40,6 +40,7 @@ from bridle.core.protocol import (
     ModelSwitched,
     OutputsCleared,
     Pinned,
+    PromptKey,
     PromptQueued,
     QuestionAnswered,
     QuestionAsked,
@@ -57,6 +58,7 @@ from bridle.core.protocol import (
     SessionCreated,
     SessionFacts,
     SessionTitled,
+    TakenPrompt,
     TodosChanged,
     ToolFinished,
     ToolStarted,
@@ -69,6 +71,7 @@ from bridle.core.transcript import Transcript, live, transcript_of
 
 NO_MODEL = "direct/"  # a person used a tool: that is not the model to go on with
 MAX_SEEN = 500  # files whose digests are remembered
+MAX_TAKEN = 100  # prompts that are known again by their keys
 RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
 """Where the refusal of a hook ends the run."""
 
@@ -302,15 +305,19 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
             return replace(facts, title=title, queue=_without(facts.queue, event.item_id))
         case PromptQueued():
-            item = QueuedPrompt(event.item_id, event.message, event.options, event.delivery, event.source)
-            return replace(facts, queue=(*facts.queue, item))
+            item = QueuedPrompt(
+                event.item_id, event.message, event.options, event.delivery, event.source, event.key
+            )
+            taken = _taken_after(facts.taken, event.key, item_id=event.item_id)
+            return replace(facts, queue=(*facts.queue, item), taken=taken)
         case QueueEdited():
             return replace(facts, queue=tuple(_edited(item, event) for item in facts.queue))
         case QueueDropped():
             return replace(facts, queue=_without(facts.queue, event.item_id))
         case RunStarted():
             model = facts.model if event.model.startswith(NO_MODEL) else event.model
-            return replace(facts, model=model, totals=replace(totals, runs=totals.runs + 1))
+            taken = _taken_after(facts.taken, event.key, run_id=event.run_id)
+            return replace(facts, model=model, totals=replace(totals, runs=totals.runs + 1), taken=taken)
         case ApprovalDecided() if event.rules:
             return replace(facts, granted=tuple(dict.fromkeys((*facts.granted, *event.rules))))
         case FilesSeen():
@@ -348,6 +355,19 @@ def _seen_after(seen: dict[str, str], event: FilesSeen) -> dict[str, str]:
     new = {file.path: file.digest for file in event.files}
     kept = {path: digest for path, digest in seen.items() if path not in new} | new
     return dict(list(kept.items())[-MAX_SEEN:])
+
+
+def _taken_after(
+    taken: dict[str, TakenPrompt],
+    key: PromptKey | None,
+    *,
+    run_id: RunId | None = None,
+    item_id: str | None = None,
+) -> dict[str, TakenPrompt]:
+    if key is None:
+        return taken
+    others = {name: prompt for name, prompt in taken.items() if name != key.name}
+    return dict([*others.items(), (key.name, TakenPrompt(key.digest, run_id, item_id))][-MAX_TAKEN:])
 
 
 def _edited(item: QueuedPrompt, edit: QueueEdited) -> QueuedPrompt:

@@ -38,6 +38,7 @@ from bridle.core.protocol import (
     HookStarted,
 )
 from bridle.hooks.answer import Runner, short
+from bridle.system.tasks import is_cancelled
 
 GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
 END_GRACE_S = 2.0
@@ -161,7 +162,7 @@ class RunHooks:
             async with scope:
                 response = (await listener.run(invocation)).response
         except (Exception, asyncio.CancelledError) as error:  # the hook runner: a hook may raise anything
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
             code, reason = _failure(error, listener.timeout_s if scope.expired() else None)
             # Also for one that only looks, if its policy says so: a record may have to be complete.
@@ -216,12 +217,6 @@ def _told(entry: HookEntry, heard: _Heard, invocation: HookInvocation) -> list[H
         told.append(HookDenied(entry.id, point, deny.reason_code, deny.message, deny.payload, call))
     told += (HookRewrote(entry.id, point, patch, call) for patch in outcome.patches)
     return told
-
-
-def _is_cancelled() -> bool:
-    """Tell whether somebody wants this task to stop; what a hook raises by itself does not."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _failure(error: BaseException, expired_s: float | None) -> tuple[ReasonCode, str]:

@@ -37,6 +37,7 @@ from bridle.core.protocol import (
     Pin,
     Pinned,
     Prompt,
+    PromptKey,
     PromptQueued,
     QueueDropped,
     QueueEdited,
@@ -49,11 +50,12 @@ from bridle.core.protocol import (
     SessionArchived,
     SessionTitled,
     Steer,
+    TakenPrompt,
 )
 from bridle.sessions.children import Family
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
-from bridle.sessions.intake import check_command, options_after_cut, prompt_tokens
+from bridle.sessions.intake import check_command, key_of, known_by, options_after_cut, prompt_tokens
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup, set_up
 from bridle.sessions.titles import Titling
@@ -213,9 +215,12 @@ class Actor:
                 return await self._resume(command)
             case Steer():
                 await self.settle()
+                key = key_of(command)
+                if (taken := known_by(key, self.journal.session)) is not None:
+                    return self._repeated(taken)
                 if self._driver is None:
                     raise SessionNotRunning(f"session {self.journal.id} has no active run to steer")
-                return await self._queue(command.message, RunOptions(), "steer")
+                return await self._queue(command.message, RunOptions(), "steer", key)
             case Decide() | Reply():
                 self._active().post(command)
                 return self._receipt()
@@ -306,21 +311,50 @@ class Actor:
 
     async def _prompt(self, command: Prompt) -> Receipt:
         await self.settle()  # or it would queue behind a run that is over, and nobody would start it
+        key = key_of(command)
         async with self._starting:
             if self._driver is None:
-                return await self._begin(command.message, command.options)
+                receipt = await self._begin(command.message, command.options, key=key)
+                return await self._go_on_to(receipt) if receipt.repeated else receipt
+        if (taken := known_by(key, self.journal.session)) is not None:
+            return self._repeated(taken)
         if command.if_busy == "reject":
             raise SessionBusy(f"session {self.journal.id} is running", hint="wait for it, or cancel it")
-        return await self._queue(command.message, command.options, "queue")
+        return await self._queue(command.message, command.options, "queue", key)
 
-    async def _queue(self, message: Message, options: RunOptions, delivery: Delivery) -> Receipt:
+    async def _go_on_to(self, taken: Receipt) -> Receipt:
+        """Let a queue go on that rests, as the run before it was stopped: what waits there is sent again."""
+        session = self.journal.session
+        queue = session.known.queue
+        if session.run is not None or all(item.item_id != taken.item_id for item in queue):
+            return taken
+        begun = await self._begin(queue[0].message, queue[0].options, queue[0].item_id, queue[0].key)
+        is_next = queue[0].item_id == taken.item_id
+        return replace(begun, repeated=True) if is_next else replace(taken, seq=begun.seq)
+
+    def _repeated(self, taken: TakenPrompt) -> Receipt:
+        return Receipt(self.journal.session.seq, taken.run_id, taken.item_id, repeated=True)
+
+    async def _queue(
+        self, message: Message, options: RunOptions, delivery: Delivery, key: PromptKey | None
+    ) -> Receipt:
         item_id = self._engine.new_id()
-        await self.journal.record(PromptQueued(item_id, message, replace(options, env={}), delivery))
+        recorded = replace(options, env={})
+        await self.journal.record(PromptQueued(item_id, message, recorded, delivery, key=key))
         return self._receipt(item_id=item_id)
 
-    async def _begin(self, message: Message, options: RunOptions, item_id: str | None = None) -> Receipt:
+    async def _begin(
+        self,
+        message: Message,
+        options: RunOptions,
+        item_id: str | None = None,
+        key: PromptKey | None = None,
+    ) -> Receipt:
         await self._claim()
         try:
+            if item_id is None and (taken := known_by(key, self.journal.session)) is not None:
+                self._engine.claims.release(self.journal.id)
+                return self._repeated(taken)
             setup = await self._set_up(options)
             tokens = await prompt_tokens(setup, message)
             await self._upkeep.close_cut_off()
@@ -328,7 +362,7 @@ class Actor:
             run_id = self._engine.new_run_id()
             model = setup.backend.model.ref
             recorded = replace(options, env={})
-            self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, recorded))
+            self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, recorded, key))
             await self.journal.record(MessageAdded(message, "prompt", tokens, item_id))
         except BaseException:  # also when the engine shuts down meanwhile
             self._engine.claims.release(self.journal.id)
@@ -456,7 +490,7 @@ class Actor:
         if self._family.is_child(self.journal.id):  # its parent's bounds are those of its one run
             return
         try:
-            await self._begin(queue[0].message, queue[0].options, queue[0].item_id)
+            await self._begin(queue[0].message, queue[0].options, queue[0].item_id, queue[0].key)
         except BridleError as error:
             self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
 

@@ -18,6 +18,8 @@ class Subscription:
         self._backlog = backlog
         self._dropped = 0
         self._waiter: asyncio.Future[None] | None = None
+        self.is_over = False
+        """Nothing more will come: the session is gone."""
 
     def push(self, item: Record | Delta) -> None:
         """Add an item; when the backlog is full all of it is dropped and counted."""
@@ -25,12 +27,20 @@ class Subscription:
             self._dropped += len(self._items)
             self._items.clear()
         self._items.append(item)
+        self._wake()
+
+    def end(self) -> None:
+        """Say that nothing more comes."""
+        self.is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     async def take(self) -> tuple[int, list[Record | Delta]]:
-        """Wait for items; return how many were dropped before them, and them."""
-        if not self._items:
+        """Wait for items or the end; return how many were dropped before them, and them."""
+        if not self._items and not self.is_over:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
         dropped, items = self._dropped, list(self._items)
@@ -67,6 +77,11 @@ class Bus:
         watchers.remove(subscription)
         if not watchers:
             del self._watchers[session]
+
+    def end(self, session: SessionId) -> None:
+        """Tell everyone who watches a session that it is gone."""
+        for watcher in self._watchers.get(session, ()):
+            watcher.end()
 
     def publish(self, session: SessionId, items: Iterable[Record | Delta]) -> None:
         """Hand items to everyone who watches the session; never waits."""

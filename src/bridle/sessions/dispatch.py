@@ -15,6 +15,7 @@ from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
 from bridle.core.ports import Blobs, ForeseeingTool, SlowTool, Tool, ToolContext, ToolOutput, offers
 from bridle.core.tool import ToolSpec
+from bridle.system.tasks import is_cancelled
 from bridle.tools.toolbox import Toolbox, cap_output
 
 T = TypeVar("T")
@@ -145,6 +146,10 @@ class Dispatcher:
                 preview = await self._tool(call).preview(call.args, context)
         except ToolError:
             raise
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            return ""
         except Exception:  # noqa: BLE001  the question can be asked without it
             return ""
         return self._mask(cap_output(preview, self._max_output_bytes))
@@ -160,6 +165,10 @@ class Dispatcher:
                 output = await tool.run(call.args, self._patient(context, deadline, timeout_s))
         except ToolError as error:
             output = ToolOutput(str(error), is_error=True)
+        except asyncio.CancelledError as error:
+            if is_cancelled():
+                raise
+            output = ToolOutput(_broken(call, error), is_error=True)
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
             late = f"{call.name} did not finish within {timeout_s:g} s"
             output = ToolOutput(late if deadline.expired() else _broken(call, error), is_error=True)
@@ -213,5 +222,5 @@ class Dispatcher:
         return cap_output(text, self._max_output_bytes, rest=rest)
 
 
-def _broken(call: ToolCall, error: Exception) -> str:
+def _broken(call: ToolCall, error: BaseException) -> str:
     return f"{call.name} failed: {type(error).__name__}: {error}"

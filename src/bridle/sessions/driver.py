@@ -340,7 +340,7 @@ class Driver:
             context = self._model_calls.context
             kit.journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, context))
         kit.journal.stage(Checkpoint(session.known))
-        end = end_of(run, ending.outcome, text, ending.reason)
+        end = end_of(run, ending.outcome, text, ending.reason, ending.error)
         if (extraction := kit.setup.extraction) is not None:
             value = self._boundary.value if ending.outcome == "completed" else None
             end = replace(end, structured=value, schema_warnings=extraction.warnings)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from bridle.core.agent import Agent
 from bridle.core.budget import WARN_AT
@@ -30,6 +30,7 @@ from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
 from bridle.core.servers import ToolServers
 from bridle.sessions.family import ChildPolicy
+from bridle.sessions.loans import Loans
 
 LoadAgent = Callable[[str, str], Agent]
 """From an agent's name and a working directory to its profile; raises ConfigError."""
@@ -98,6 +99,8 @@ class Engine(Struct, frozen=True):
     """The part of a limit at which there is a warning."""
     children: ChildPolicy = ChildPolicy()
     """What runs may have in the way of sub-agents."""
+    loans: Loans = field(default_factory=Loans)
+    """What clients lend to single sessions."""
     environ: Mapping[str, str] = {}
     """What programs of the user's own see: no keys."""
     default_agent: str = "default"
@@ -105,6 +108,8 @@ class Engine(Struct, frozen=True):
     tool_timeout_s: float = 600.0
     max_output_bytes: int = 64 * 1024
     max_parallel: int = 32
+    max_live: int = 200
+    """Sessions in memory; of more, those that rest longest are put away."""
 
     def is_at_rest(self, session: SessionId) -> bool:
         """Tell whether nothing of a session runs that might change files."""

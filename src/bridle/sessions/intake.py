@@ -1,18 +1,43 @@
 """What a session takes in: which commands, and with what a run begins."""
 
+import hashlib
+
+import msgspec
+from msgspec.json import encode
+from msgspec.structs import replace
+
 from bridle.core.context import estimate_message, estimate_tokens
-from bridle.core.errors import UsageError
+from bridle.core.errors import KeyTaken, UsageError
 from bridle.core.hook import HookOverride
-from bridle.core.messages import Message
-from bridle.core.protocol import MAX_PROMPT_BYTES, Command, EditQueued, Prompt, Resume, RunOptions, Steer
-from bridle.core.protocol.commands import LENT_VARIABLES, MAX_VARIABLE_CHARS
-from bridle.core.session import RunState
+from bridle.core.messages import Media, Message, Text
+from bridle.core.protocol import (
+    MAX_PROMPT_BYTES,
+    Command,
+    EditQueued,
+    Prompt,
+    PromptKey,
+    Resume,
+    RunOptions,
+    Steer,
+    TakenPrompt,
+)
+from bridle.core.protocol.commands import LENT_VARIABLES, MAX_KEY_CHARS, MAX_VARIABLE_CHARS
+from bridle.core.session import RunState, Session
 from bridle.core.surrogates import has_half_characters
 from bridle.sessions.setup import Setup
 
+DIGEST_CHARS = 32
+
 
 def check_command(command: Command) -> None:
-    """Refuse what could not be stored, or not be sent; raises UsageError."""
+    """Refuse what could not be stored, or not be sent; raises UsageError.
+
+    A program that nobody checks the types of could otherwise store what no one can read again.
+    """
+    try:
+        msgspec.convert(msgspec.to_builtins(command), Command)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise UsageError(f"the command makes no sense: {error}") from None
     if has_half_characters(command):
         raise UsageError(
             "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
@@ -21,8 +46,14 @@ def check_command(command: Command) -> None:
         _check_variables(command.options.env)
     if not isinstance(command, Prompt | Steer | EditQueued):
         return
+    if not isinstance(command, EditQueued) and len(command.key) > MAX_KEY_CHARS:
+        raise UsageError(f"the key of a prompt is longer than {MAX_KEY_CHARS} characters")
     if not command.message.parts:
         raise UsageError("the prompt is empty")
+    if command.message.role != "user" or not all(
+        isinstance(part, Text | Media) for part in command.message.parts
+    ):
+        raise UsageError("a prompt is a message of the user, of text and media")
     if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
         raise UsageError(
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
@@ -34,6 +65,25 @@ def _check_variables(env: dict[str, str]) -> None:
     for name, value in env.items():
         if name not in LENT_VARIABLES or len(value) > MAX_VARIABLE_CHARS or "\0" in value:
             raise UsageError(f"the variable {name[:80]!r} cannot be lent to programs")
+
+
+def key_of(command: Prompt | Steer) -> PromptKey | None:
+    """Return by what a prompt is known again; None for one that came without a key."""
+    if not command.key:
+        return None
+    options = replace(command.options, env={}) if isinstance(command, Prompt) else None
+    digest = hashlib.sha256(encode((command.message, options), order="deterministic")).hexdigest()
+    return PromptKey(command.key, digest[:DIGEST_CHARS])
+
+
+def known_by(key: PromptKey | None, session: Session) -> TakenPrompt | None:
+    """Find what became of a prompt that was taken before; raises KeyTaken when that was another one."""
+    taken = session.known.taken.get(key.name) if key is not None else None
+    if key is not None and taken is not None and taken.digest != key.digest:
+        raise KeyTaken(
+            f'the key "{key.name}" belongs to another prompt', hint="use a new key for each prompt"
+        )
+    return taken
 
 
 async def prompt_tokens(setup: Setup, message: Message) -> int:

@@ -22,6 +22,12 @@ from bridle.tools.toolbox import cap_output
 MAX_DIFF_BYTES = 64 * 1024  # of one file
 
 
+def check_seq(session: SessionId, records: Sequence[Record], seq: int) -> None:
+    """Raise UsageError for the number of a record that does not exist."""
+    if not 1 <= seq <= records[-1].seq:
+        raise UsageError(f"session {session} has events 1 to {records[-1].seq}, not {seq}")
+
+
 async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) -> RewindPlan:
     """Find out what going back would do to the files; changes nothing."""
     changes = file_changes(records, after=to_seq)
@@ -45,8 +51,7 @@ async def rewind(
     `is_over` is that of `Keeper.collect`.
     """
     records = await store.read(session)
-    if not 1 <= command.to_seq <= records[-1].seq:
-        raise UsageError(f"session {session} has events 1 to {records[-1].seq}, not {command.to_seq}")
+    check_seq(session, records, command.to_seq)
     changed: list[Event] = []
     left: tuple[str, ...] = ()
     if command.scope != "conversation" and keeper is not None:

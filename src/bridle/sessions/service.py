@@ -1,8 +1,8 @@
 """The one door: every surface creates, drives, watches and reads sessions through this."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import Message, Text
-from bridle.core.ports import LocalModels, SessionTool, offers
+from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, offers
 from bridle.core.protocol import (
     Aborted,
     Cancel,
@@ -37,7 +37,7 @@ from bridle.sessions.bus import Bus
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_journal
-from bridle.sessions.rewind import describe_changes, plan_rewind
+from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
 from bridle.sessions.setup import set_up
 
 __all__ = ["SessionService"]
@@ -59,15 +59,18 @@ class SessionService:
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
         """Begin a session with an agent, or the usual one; raises ConfigError for an unknown agent."""
-        if session_id is not None and not is_session_id(session_id):
-            raise UsageError(
-                f'"{session_id}" cannot name a session', hint="use letters, digits, dots and dashes"
-            )
+        session = self._named(session_id)
         agent = agent or self._engine.default_agent
         self._engine.load_agent(agent, cwd)
-        session = session_id or self._engine.new_session_id()
         await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
         return session
+
+    def _named(self, wanted: SessionId | None) -> SessionId:
+        if wanted is None:
+            return self._engine.new_session_id()
+        if not is_session_id(wanted):
+            raise UsageError(f'"{wanted}" cannot name a session', hint="use letters, digits, dots and dashes")
+        return wanted
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
@@ -98,15 +101,27 @@ class SessionService:
         others = (part for part in command.message.parts if not isinstance(part, Text))
         return replace(command, message=Message("user", (*masked, *others)))
 
-    async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
+    @asynccontextmanager
+    async def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
+        """Let the runs of a session call tools of the caller's own, as long as the context is open.
+
+        Runs that begin afterwards have them, also in the place of Bridle's own of the same name; entering
+        raises SessionNotFound, or UsageError for what cannot be a tool.
+        """
+        await self.records(session, limit=1)
+        with self._engine.loans.lend(session, dispatcher):
+            yield
+
+    async def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
+        With None the newest record comes first: then the caller knows that nothing later is missed.
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
-        Raises SessionNotFound.
+        Raises SessionNotFound, also once the session is deleted.
         """
         subscription = self._bus.subscribe(session)
         try:
-            await self.records(session, limit=1)
+            after = await self._watched_from(session, after)
             for record in await self._engine.store.read(session, after=after):
                 after = record.seq
                 yield record
@@ -123,8 +138,19 @@ class SessionService:
                             continue
                         after = item.seq
                     yield item
+                if subscription.is_over:
+                    raise _no_session(session)
         finally:
             self._bus.unsubscribe(session, subscription)
+
+    async def _watched_from(self, session: SessionId, after: int | None) -> int:
+        if after is not None:
+            await self.records(session, limit=1)
+            return after
+        newest = await self._engine.store.read(session, limit=1, newest=True)
+        if not newest:
+            raise _no_session(session)
+        return newest[0].seq - 1
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
         """Wait for a run's end."""
@@ -146,7 +172,7 @@ class SessionService:
         """Return stored records in order; raises SessionNotFound."""
         records = await self._engine.store.read(session, after=after, limit=limit)
         if not records and after == 0:
-            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+            raise _no_session(session)
         return records
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
@@ -164,17 +190,18 @@ class SessionService:
         self._engine.claims.release(session)
         return False
 
-    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
+    async def fork(
+        self, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
+    ) -> SessionId:
         """Begin a child session with the messages up to sequence number `at` (default: all)."""
         records = await self.records(session)
-        last = records[-1].seq
-        if at is not None and not 1 <= at <= last:
-            raise UsageError(f"session {session} has events 1 to {last}, not {at}")
+        if at is not None:
+            check_seq(session, records, at)
         created = fold(records).known
-        child = self._engine.new_session_id()
+        child = self._named(session_id)
         title = f"{created.title} (fork)" if created.title else ""
         origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
-        await self._engine.store.append(child, 0, fork_at(records, at or last, origin))
+        await self._engine.store.append(child, 0, fork_at(records, at or records[-1].seq, origin))
         return child
 
     async def delete(self, session: SessionId) -> None:
@@ -192,6 +219,7 @@ class SessionService:
                 if other.sub_agent and other.parent == session:
                     await self.delete(other.id)
             await self._engine.store.delete(session)
+            self._bus.end(session)
             if self._engine.memory is not None:
                 await self._engine.memory.forget(session)
             if self._engine.revisions is not None:
@@ -211,9 +239,10 @@ class SessionService:
             await self.wait(session, run.run_id, after=seq)
 
     async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
-        """Say what going back would do to the files, without doing it."""
+        """Say what going back would do to the files, without doing it; raises UsageError as that does."""
         await (await self._actor(session)).notice_changes()
         records = await self.records(session)
+        check_seq(session, records, to_seq)
         created = fold(records[:1]).known.created
         if self._engine.revisions is None:
             return RewindPlan(to_seq)
@@ -278,15 +307,18 @@ class SessionService:
     async def drop_idle(self, idle_s: float, most: int) -> None:
         """Close sessions that nobody has used or watched for a time, and the longest idle of too many."""
         async with self._opening:
-            idle = sorted(
-                (actor.idle_s, session)
-                for session, actor in self._actors.items()
-                if actor.idle_s and not self._bus.watchers(session)
-            )
-            too_many = len(self._actors) - most
-            for number, (since_s, session) in enumerate(reversed(idle)):
-                if since_s >= idle_s or number < too_many:
-                    await self._close(session)
+            await self._drop_idle(idle_s, most)
+
+    async def _drop_idle(self, idle_s: float, most: int) -> None:
+        idle = sorted(
+            (actor.idle_s, session)
+            for session, actor in self._actors.items()
+            if actor.idle_s and not self._bus.watchers(session)
+        )
+        too_many = len(self._actors) - most
+        for number, (since_s, session) in enumerate(reversed(idle)):
+            if since_s >= idle_s or number < too_many:
+                await self._close(session)
 
     async def park(self, timeout_s: float) -> None:
         """Give active runs a time to end, then leave them as they are recorded: they can be resumed."""
@@ -325,6 +357,8 @@ class SessionService:
                 await self._close(session)
                 actor = None
             if actor is None:
+                if len(self._actors) >= self._engine.max_live:  # nobody sweeps but in the daemon
+                    await self._drop_idle(float("inf"), self._engine.max_live - 1)
                 journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
                 actor = self._actors[session] = Actor(self._engine, journal, self._family)
             return actor
@@ -343,7 +377,11 @@ class SessionService:
 def _require_name(session: SessionId) -> None:
     """Refuse what cannot name a session: claims and stores make paths of names."""
     if not is_session_id(session):
-        raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        raise _no_session(session)
+
+
+def _no_session(session: SessionId) -> SessionNotFound:
+    return SessionNotFound(f'no session "{session}"', hint="bridle session list")
 
 
 def _describe(actor: Actor, watchers: int) -> LiveSession:

@@ -13,7 +13,7 @@ from bridle.core.budget import Budget, Limits
 from bridle.core.codeact import PYTHON, as_text
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
 from bridle.core.deferred import as_sent
-from bridle.core.errors import ConfigError
+from bridle.core.errors import ConfigError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.messages import with_media_named
@@ -136,17 +136,20 @@ async def set_up(
     limits = options.limits.over(agent.limits)
     limits.check()
     params = {**agent.params, **options.params}
-    most_output = params.pop("max_tokens", None)  # every wire has its own word for it
+    most_output = _most_output(params.pop("max_tokens", None))  # every wire has its own word for it
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code
     offer = await _offer(engine, session_id, cwd, tell)
-    own = _tools(_usable(engine.tools, options, cwd), agent.tools, model.window_tokens, code=code)
+    loaned = _usable(engine.loans.tools(session_id), options, cwd)
+    replaced = {tool.spec.name for tool in loaned}
+    usable = [tool for tool in _usable(engine.tools, options, cwd) if tool.spec.name not in replaced]
+    own = _tools(usable, agent.tools, model.window_tokens, code=code)
     lent = _lent(offer, options, agent.tools, int(model.window_tokens * engine.lent_share))
     if offer.instructions and options.system is None:
         agent = replace(agent, prompt=f"{agent.prompt}\n\n{offer.instructions}")
     dispatcher = Dispatcher(
-        Toolbox([*own, *lent.tools], lent.deferred),
+        Toolbox([*own, *loaned, *lent.tools], lent.deferred),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
@@ -195,6 +198,13 @@ async def _offer(engine: Engine, session: SessionId, cwd: str, tell: Callable[[s
         return await engine.servers.offer(session, cwd)
     finally:
         patience.cancel()
+
+
+def _most_output(given: object) -> int | None:
+    """Return how long an answer may be at most, as a run or an agent says; raises UsageError."""
+    if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
+        return given
+    raise UsageError(f"max_tokens: {str(given)[:80]!r} cannot be the length of an answer")
 
 
 async def _backend(

@@ -4,8 +4,9 @@ The JSON has everything, record by record; the other two are for reading. The pa
 forbids itself every request, so that nothing in a conversation can run or call home.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +24,9 @@ from bridle.surfaces.terminal import one_line, visible
 from bridle.surfaces.transcript import describe_origin, describe_totals, local_time
 
 VERSION = 1  # of the JSON document
+
+Format = Literal["md", "json", "html"]
+"""How a session is written."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -240,3 +244,9 @@ _PAGE = """\
 </body>
 </html>
 """
+
+FORMATS: dict[Format, Callable[[Sequence[Record]], str]] = {
+    "md": to_markdown,
+    "json": to_json,
+    "html": to_html,
+}

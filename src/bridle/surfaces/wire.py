@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from bridle.core.blame import Account, Blame
 from bridle.core.codec import stream_schema
+from bridle.core.errors import ProviderErrorKind
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Usage
 from bridle.core.protocol import (
@@ -25,6 +26,7 @@ from bridle.core.protocol import (
     Compacted,
     CompactionFailed,
     Delta,
+    HookDenied,
     ModelReplied,
     ModelSampled,
     Outcome,
@@ -36,6 +38,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.session import RUN_POINTS
 
 VERSION = 1  # of the result envelope; a field may be added, a change of meaning raises it
 
@@ -84,6 +87,10 @@ class Result(Struct, frozen=True, tag="result"):
     """The value that fits the output schema, where one was asked for and given."""
     schema_warnings: list[str] = []
     """What of the schema the vendor could not hold its model to; the value was checked for it."""
+    error: ProviderErrorKind | None = None
+    """How the model failed, where that ended the run."""
+    refused_by_hook: bool = False
+    """A hook has ended the run."""
 
     @property
     def exit_code(self) -> int:
@@ -110,6 +117,7 @@ class Ledger:
         self._usage = Usage()
         self._cost: float | None = 0.0
         self._account = Account()
+        self._refused_by_hook = False
 
     def add(self, item: Record | Delta) -> None:
         """Take in the next item of the stream; `result` is set when the run has ended."""
@@ -140,6 +148,8 @@ class Ledger:
                 self._started.add(event.call_id)
             case ToolFinished() as event:
                 self._add_refused(event)
+            case HookDenied() as event if event.point in RUN_POINTS:
+                self._refused_by_hook = True
             case RunEnded() as event if event.run_id == self.run_id:
                 self.result = self._ended(event)
             case _:
@@ -179,6 +189,8 @@ class Ledger:
             blame=self._account.blame,
             structured_output=event.structured,
             schema_warnings=list(event.schema_warnings),
+            error=event.error,
+            refused_by_hook=self._refused_by_hook,
         )
 
     def _aborted(self, event: Aborted) -> Result:

@@ -11,7 +11,7 @@ from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
 run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms daemon ps
-attach import models doctor schema completion
+attach rpc acp import models doctor schema completion
 """.split()
 
 

@@ -161,6 +161,8 @@ def test_json_is_one_result(bridle: Bridle):
         "blame": result["blame"],
         "structured_output": None,
         "schema_warnings": [],
+        "error": None,
+        "refused_by_hook": False,
     }
     assert result["blame"].keys() == {"own", "children", "tools", "hooks", "compaction"}
     assert result["usage"].keys() == {"input", "output", "cache_read", "cache_write", "reasoning"}

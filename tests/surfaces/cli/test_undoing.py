@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,20 +45,44 @@ def tree(bridle: Bridle) -> Tree:
     }
 
 
-@pytest.fixture(autouse=True)
-def worked(bridle: Bridle) -> Iterator[None]:
-    """Give a session of two prompts that edited, and changed things by a command."""
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the one folder of all these tests: a session knows its own by its path."""
+    return tmp_path_factory.mktemp("undoing")
+
+
+@pytest.fixture
+def home(place: Path) -> Path:
+    return place / "now" / "home" / ".bridle"
+
+
+@pytest.fixture
+def bridle(place: Path, home: Path, env: dict[str, str]) -> Iterator[Bridle]:
+    """Give a session of two prompts that edited, and changed things by a command; made once, then copied."""
+    now, kept = place / "now", place / "kept"
     before = os.umask(0o022)
-    for name, (mode, text) in BEFORE.items():
-        (bridle.project / name).write_text(text)
-        (bridle.project / name).chmod(mode)
-    model = bridle.script(READ, EDIT, SHELL, DONE, AGAIN, DONE)
-    for flags in ([], ["--continue"]):
-        done = bridle("run", "-p", "--yolo", "--model", model, *flags, "fix it" if not flags else "go on")
-        assert done == Done(0, "All done.\n", "")
-    assert tree(bridle) == AT_THE_END
-    yield
+    program = Bridle(env, now / "project")
+    if kept.exists():
+        shutil.rmtree(now)
+        shutil.copytree(kept, now, symlinks=True)
+    else:
+        home.mkdir(parents=True)
+        _work(program)
+        shutil.copytree(now, kept, symlinks=True)
+    assert tree(program) == AT_THE_END
+    yield program
     os.umask(before)
+
+
+def _work(program: Bridle) -> None:
+    program.project.mkdir()
+    for name, (mode, text) in BEFORE.items():
+        (program.project / name).write_text(text)
+        (program.project / name).chmod(mode)
+    model = program.script(READ, EDIT, SHELL, DONE, AGAIN, DONE)
+    for flags in ([], ["--continue"]):
+        done = program("run", "-p", "--yolo", "--model", model, *flags, "fix it" if not flags else "go on")
+        assert done == Done(0, "All done.\n", "")
 
 
 # ---------------------------------------------------------------------------- looking

@@ -113,15 +113,17 @@ async def test_a_home_may_lie_very_deep(env: dict[str, str], tmp_path: Path):
     assert not daemon.place.socket.exists()
 
 
-def test_a_port_that_is_taken_is_named(bridle: Bridle):
+@pytest.mark.parametrize("key", ["serve.tcp", "http.bind"])
+def test_a_port_that_is_taken_is_named(bridle: Bridle, key: str):
+    section, name = key.split(".")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        (bridle.home / "config.toml").write_text(f'[serve]\ntcp = "{address}"\n')
+        (bridle.home / "config.toml").write_text(f'[{section}]\n{name} = "{address}"\n')
         run, start = bridle("daemon", "run"), bridle("daemon", "start")
 
-    said = f'serve.tcp: cannot listen at "{address}": Address already in use'
+    said = f'{key}: cannot listen at "{address}": Address already in use'
     assert run.code == 1
-    assert f"error: {said}\nhint: bridle config set serve.tcp 127.0.0.1:0" in run.err
+    assert f"error: {said}\nhint: bridle config set {key} 127.0.0.1:0" in run.err
     assert start == Done(
         1,
         "",

@@ -8,9 +8,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bridle.core.errors import ProviderError, SessionBusy, SessionNotFound, UsageError
+from bridle.core.errors import (
+    KeyTaken,
+    ProviderError,
+    SessionBusy,
+    SessionConflict,
+    SessionNotFound,
+    UsageError,
+)
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import user_message
+from bridle.core.messages import ToolCall, user_message
+from bridle.core.ports import ToolOutput
 from bridle.core.protocol import (
     ApprovalRequested,
     Cancel,
@@ -21,6 +29,7 @@ from bridle.core.protocol import (
     RunEnded,
     RunOptions,
     TextDelta,
+    ToolFinished,
 )
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, DaemonStatus
 from bridle.surfaces.remote.client import (
@@ -33,6 +42,7 @@ from bridle.surfaces.remote.client import (
 )
 from bridle.surfaces.remote.server import RemoteServer
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
+from tests.sessions.test_loans import Lender
 
 VERSION = "1.2.3"
 
@@ -297,3 +307,100 @@ async def test_by_another_way_than_the_socket_a_token_is_needed(tmp_path: Path, 
             with pytest.raises(DaemonGone, match="the token is wrong"):
                 await say_hello(reader, writer, VERSION, token)
         server.close()
+
+
+async def test_what_is_newest_comes_first_to_who_wants_no_more(tmp_path: Path):
+    async with Hall(Stage(Play(says("one"), says("two"))), tmp_path).open() as hall:
+        client = await hall.client()
+        await hall.stage.run("hi")
+        newest = (await client.records(hall.stage.session))[-1]
+        watch = client.watch(hall.stage.session, None)
+
+        assert await anext(watch) == newest
+        await hall.stage.run("again")
+        item = await anext(watch)
+        assert isinstance(item, Record)
+        assert item.seq == newest.seq + 1
+
+
+async def test_an_unknown_session_has_no_newest_record(tmp_path: Path):
+    async with Hall(Stage(Play()), tmp_path).open() as hall:
+        client = await hall.client()
+        with pytest.raises(SessionNotFound):
+            await anext(client.watch(SessionId("nobody"), None))
+
+
+async def test_a_tool_is_lent_from_afar(tmp_path: Path):
+    lender, model = Lender(), Play(says("", call("c1", "lent")), says("done"))
+    async with Hall(Stage(model), tmp_path).open() as hall:
+        client = await hall.client()
+        async with client.lend(hall.stage.session, lender):
+            end = await hall.stage.run("hi")
+        model.requests.clear()
+        await hall.stage.run("again")
+
+    assert (end.outcome, [called.id for called in lender.calls]) == ("completed", ["c1"])
+    assert model.requests[0].tools == ()  # it was taken back
+
+
+async def test_a_call_that_fails_afar_is_a_failed_result(tmp_path: Path):
+    class Broken(Lender):
+        async def dispatch(self, call: ToolCall) -> ToolOutput:
+            raise ValueError("a bug of the client")
+
+    async with Hall(Stage(Play(says("", call("c1", "lent")), says("done"))), tmp_path).open() as hall:
+        client = await hall.client()
+        async with client.lend(hall.stage.session, Broken()):
+            await hall.stage.run("hi")
+        results = [event.result for event in await hall.stage.log() if isinstance(event, ToolFinished)]
+
+    assert [(result.output, result.is_error) for result in results] == [
+        ("ValueError: a bug of the client", True)
+    ]
+
+
+async def test_a_lender_that_goes_leaves_no_call_waiting(tmp_path: Path):
+    lender = Lender(waits=True)
+    async with Hall(Stage(Play(says("", call("c1", "lent")), says("done"))), tmp_path).open() as hall:
+        client = await hall.client()
+        async with client.lend(hall.stage.session, lender):
+            run = await hall.stage.prompt("hi")
+            await lender.begun.wait()
+            await client.aclose()
+            end = await hall.stage.service.wait(hall.stage.session, run)
+        results = [event.result.output for event in await hall.stage.log() if isinstance(event, ToolFinished)]
+
+    assert (end.outcome, results) == ("completed", ["whoever lent this tool has gone"])
+
+
+async def test_what_cannot_be_lent_is_said_at_once(tmp_path: Path):
+    async with Hall(Stage(Play()), tmp_path).open() as hall:
+        client = await hall.client()
+        with pytest.raises(UsageError, match="cannot name a tool"):
+            async with client.lend(hall.stage.session, Lender("two words")):
+                pass
+        with pytest.raises(SessionNotFound):
+            async with client.lend(SessionId("nobody"), Lender()):
+                pass
+
+
+async def test_a_key_is_known_from_afar_and_that_of_another_prompt_refused(tmp_path: Path):
+    async with Hall(Stage(Play(says("done"))), tmp_path).open() as hall:
+        client = await hall.client()
+        session = hall.stage.session
+        first = await client.submit(session, Prompt(user_message("hi"), key="k"))
+        assert first.run_id is not None
+        await client.wait(session, first.run_id)
+
+        assert (await client.submit(session, Prompt(user_message("hi"), key="k"))).repeated
+        with pytest.raises(KeyTaken):
+            await client.submit(session, Prompt(user_message("other"), key="k"))
+
+
+async def test_a_fork_can_be_named(tmp_path: Path):
+    async with Hall(Stage(Play(says("done"))), tmp_path).open() as hall:
+        client = await hall.client()
+        await hall.stage.run("hi")
+        assert await client.fork(hall.stage.session, session_id=SessionId("branch")) == "branch"
+        with pytest.raises(SessionConflict):
+            await client.fork(hall.stage.session, session_id=SessionId("branch"))

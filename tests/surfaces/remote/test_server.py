@@ -14,7 +14,7 @@ from bridle.core.protocol import Prompt, Rename
 from bridle.surfaces.remote import client as client_module
 from bridle.surfaces.remote import server as server_module
 from bridle.surfaces.remote.client import DaemonGone
-from bridle.surfaces.remote.server import MAX_ASKS
+from bridle.surfaces.remote.server import MAX_ASKS, MAX_KEPT
 from tests.sessions.stage import FixedClock, Play, Stage, says
 from tests.surfaces.remote.test_remote import VERSION, Hall
 
@@ -132,13 +132,27 @@ async def test_a_number_can_watch_once(tmp_path: Path):
 async def test_asks_at_once_are_bounded(tmp_path: Path):
     async with Hall(Stage(Play()), tmp_path).open() as hall:
         rough = await Rough.at(hall)
-        for number in range(1, MAX_ASKS + 1):
-            assert "item" in await rough.ask(number, {"type": "watch", "session": hall.stage.session})
+        first = b"".join(b'{"id":%d,"ask":{"type":"status"}}\n' % number for number in range(1, MAX_ASKS + 1))
+        rough.writer.write(first)
         refused = await rough.ask(1000, {"type": "status"})
-        rough.writer.write(b'{"id":1001,"ask":{"type":"unwatch","watch":1}}\n')
         rough.writer.close()
 
     assert refused["failure"]["message"] == f"more than {MAX_ASKS} asks at once"
+
+
+async def test_watches_are_bounded_and_can_always_be_taken_back(tmp_path: Path):
+    async with Hall(Stage(Play()), tmp_path).open() as hall:
+        rough = await Rough.at(hall)
+        watch = {"type": "watch", "session": hall.stage.session}
+        for number in range(1, MAX_KEPT + 1):
+            assert "item" in await rough.ask(number, watch)
+        refused = await rough.ask(2000, watch)
+        await rough.ask(2001, {"type": "unwatch", "watch": 1})
+        taken = await rough.ask(2002, watch)
+        rough.writer.close()
+
+    assert refused["failure"]["message"] == f"more than {MAX_KEPT} watches and loans"
+    assert taken["item"]["seq"] == 1
 
 
 async def test_clients_at_once_are_bounded(tmp_path: Path):

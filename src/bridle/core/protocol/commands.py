@@ -12,6 +12,7 @@ from bridle.core.permission import Mode
 from bridle.core.protocol.names import snake
 
 Answer = Literal["once", "session", "always", "deny", "stop"]
+"""What becomes of a call: allowed once, for the session or always; denied, or denied and the run stopped."""
 RewindScope = Literal["all", "files", "conversation"]
 
 LENT_VARIABLES = """
@@ -19,6 +20,7 @@ PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_VERSION PYTHONPATH NODE_PA
 """.split()
 MAX_VARIABLE_CHARS = 32 * 1024
 
+MAX_KEY_CHARS = 255
 MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
 
 
@@ -66,12 +68,16 @@ class Prompt(CommandKind, frozen=True):
     message: Message
     options: RunOptions = RunOptions()
     if_busy: Literal["queue", "reject"] = "queue"
+    key: str = ""
+    """A name for this prompt: sent again under it, also after a crash, it is not taken a second time."""
 
 
 class Steer(CommandKind, frozen=True):
     """Add a message to the active run at its next turn."""
 
     message: Message
+    key: str = ""
+    """As that of a prompt."""
 
 
 class Resume(CommandKind, frozen=True):

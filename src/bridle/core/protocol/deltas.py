@@ -12,10 +12,14 @@ class DeltaKind(Struct, frozen=True, tag=snake, omit_defaults=True):
 
 
 class TextDelta(DeltaKind, frozen=True):
+    """A piece of the answer."""
+
     text: str
 
 
 class ReasoningDelta(DeltaKind, frozen=True):
+    """A piece of what the model thinks."""
+
     text: str
 
 
@@ -63,3 +67,4 @@ class Lagged(DeltaKind, frozen=True):
 
 
 Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | HookStarted | Aborted | Notice | Lagged
+"""What is shown while it happens and never stored."""

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from bridle.core.budget import BudgetKind, Limits
 from bridle.core.context import ContextUsage
+from bridle.core.errors import ProviderErrorKind
 from bridle.core.hook import HookPoint, Patch, ReasonCode
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, StopReason, ToolResult, Usage
@@ -51,6 +52,14 @@ class Question(Struct, frozen=True, omit_defaults=True):
     """More than one choice may be taken."""
 
 
+class PromptKey(Struct, frozen=True):
+    """By what a client knows a prompt of its own again, should it have to send it twice."""
+
+    name: str
+    digest: str
+    """Of the prompt."""
+
+
 class SessionCreated(EventKind, frozen=True):
     session_id: SessionId
     cwd: str
@@ -80,6 +89,7 @@ class PromptQueued(EventKind, frozen=True):
     delivery: Delivery = "queue"
     source: MessageSource | None = None
     """Who it is from, where that is not a person."""
+    key: PromptKey | None = None
 
 
 class QueueEdited(EventKind, frozen=True):
@@ -92,12 +102,15 @@ class QueueDropped(EventKind, frozen=True):
 
 
 class RunStarted(EventKind, frozen=True):
+    """A run began."""
+
     run_id: RunId
     model: str
     mode: Mode = "ask"
     limits: Limits = Limits()
     options: RunOptions = RunOptions()
     """What was asked for with the prompt: after a crash the same rules hold."""
+    key: PromptKey | None = None
 
 
 class RunResumed(EventKind, frozen=True):
@@ -108,6 +121,8 @@ class RunResumed(EventKind, frozen=True):
 
 
 class MessageAdded(EventKind, frozen=True):
+    """A message joined the conversation; `source` says whence."""
+
     message: Message
     source: MessageSource = "prompt"
     tokens: int = 0
@@ -121,6 +136,8 @@ class TurnStarted(EventKind, frozen=True):
 
 
 class ModelReplied(EventKind, frozen=True):
+    """The model answered, with text, calls or both."""
+
     run_id: RunId
     turn: int
     message: Message
@@ -174,6 +191,8 @@ class ModelSwitched(EventKind, frozen=True):
 
 
 class ApprovalRequested(EventKind, frozen=True):
+    """A call waits for somebody to decide about it."""
+
     call_id: CallId
     tool: str
     args: dict[str, Any]
@@ -436,6 +455,15 @@ class QueuedPrompt(Struct, frozen=True, omit_defaults=True):
     options: RunOptions = RunOptions()
     delivery: Delivery = "queue"
     source: MessageSource | None = None
+    key: PromptKey | None = None
+
+
+class TakenPrompt(Struct, frozen=True, omit_defaults=True):
+    """What became of a prompt that came with a key."""
+
+    digest: str
+    run_id: RunId | None = None
+    item_id: str | None = None
 
 
 class Totals(Struct, frozen=True, omit_defaults=True):
@@ -472,6 +500,8 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     """Digests of the files the model knows, by path; the newest few hundred."""
     pins: tuple[str, ...] = ()
     """What every compaction keeps word for word."""
+    taken: dict[str, TakenPrompt] = {}
+    """The newest prompts that came with a key."""
 
 
 class Checkpoint(EventKind, frozen=True):
@@ -496,6 +526,8 @@ class RunEnded(EventKind, frozen=True):
     """The value that fits the output schema, where one was asked for."""
     schema_warnings: tuple[str, ...] = ()
     """What of the schema the vendor could not hold its model to."""
+    error: ProviderErrorKind | None = None
+    """How the model failed, where that ended the run."""
 
 
 Event = (
@@ -543,6 +575,7 @@ Event = (
     | Checkpoint
     | RunEnded
 )
+"""What is stored of a session: what happened, in order."""
 
 
 class Record(Struct, frozen=True):

@@ -20,7 +20,7 @@ from bridle.config.agent_list import (
     own_folder,
     show_agent,
 )
-from bridle.config.agents import list_agents, load_agent, read_agent
+from bridle.config.agents import list_agents, read_agent
 from bridle.config.document import literal
 from bridle.config.kinds import AGENT_NAME_PATTERN
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
@@ -30,6 +30,7 @@ from bridle.config.textfile import read_text, write_text
 from bridle.core.errors import ConfigError, UsageError
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.folder import AgentRow, agent_rows
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, columns, one_line, visible
 
@@ -57,20 +58,6 @@ You are {name}. Say here what this agent is for, how it should work, and what it
 """
 
 
-class AgentRow(Struct, frozen=True):
-    """What `agents list --json` prints of one agent."""
-
-    agent: str
-    name: str
-    source: AgentSource
-    mode: str
-    model: str
-    tools: tuple[str, ...] | None
-    """None means all of them."""
-    problem: str = ""
-    """Why it cannot be used; empty if it can."""
-
-
 class AgentView(Struct, frozen=True):
     """What `agents show --json` prints."""
 
@@ -86,7 +73,7 @@ class AgentView(Struct, frozen=True):
 def list_all(args: argparse.Namespace, console: Console) -> int:
     """List the agents of this directory."""
     settings = load_settings(console.environ, Path(working_directory()))
-    rows = [_row(name, settings) for name in list_agents(settings)]
+    rows = agent_rows(settings)
     if args.json:
         console.out.json(json.format(json.encode(rows), indent=2))
         return 0
@@ -222,16 +209,6 @@ def _remove(folder: Path, made: dict[str, str]) -> None:
 
 
 # ---------------------------------------------------------------------------- what is shown
-
-
-def _row(name: str, settings: Settings) -> AgentRow:
-    source = agent_source(name, settings)
-    try:
-        agent = load_agent(name, settings).agent
-    except ConfigError as error:
-        return AgentRow(name, "", source, "", "", (), str(error))
-    mode = "code" if agent.code else agent.mode
-    return AgentRow(name, agent.display_name, source, mode, agent.model, agent.tools)
 
 
 def _cells(row: AgentRow) -> tuple[str, ...]:

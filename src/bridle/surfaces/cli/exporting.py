@@ -9,10 +9,8 @@ from bridle.core.protocol import Record
 from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.reading import reading
-from bridle.surfaces.export import to_html, to_json, to_markdown
+from bridle.surfaces.export import FORMATS
 from bridle.surfaces.terminal import Console
-
-FORMATS = {"md": to_markdown, "json": to_json, "html": to_html}
 
 
 def export(args: argparse.Namespace, console: Console) -> int:

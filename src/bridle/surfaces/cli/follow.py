@@ -26,6 +26,7 @@ from bridle.core.protocol import (
 from bridle.surfaces.cli.approve import Approver
 from bridle.surfaces.cli.interrupts import Interrupts
 from bridle.surfaces.cli.views import View
+from bridle.surfaces.driving import Asked, answer_of_nobody
 from bridle.surfaces.wire import Ledger, Result
 
 T = TypeVar("T")
@@ -33,10 +34,7 @@ T = TypeVar("T")
 QUESTIONS = 1024  # calls of one turn that may wait for an answer
 CALL_OFF_S = 0.5
 PATIENCE_S = 1.0  # what may be waited for without a word
-NOBODY = "nobody is there to approve it"
 TERMINAL_GONE = "the terminal went away"
-
-Asked = ApprovalRequested | QuestionAsked
 
 
 class Follower:
@@ -194,7 +192,7 @@ class Follower:
         if self._only_watches:
             return None
         if self._approver is None:
-            return _answer_of_nobody(asked, NOBODY)
+            return answer_of_nobody(asked)
         self._view.pause()
         self._held = []
         try:
@@ -206,7 +204,7 @@ class Follower:
         if answer is not None or settled.is_set():
             return answer
         self._only_watches = self._service.outlives_us
-        return None if self._only_watches else _answer_of_nobody(asked, TERMINAL_GONE)
+        return None if self._only_watches else answer_of_nobody(asked, TERMINAL_GONE)
 
     # ------------------------------------------------------------------ ending early
 
@@ -235,11 +233,6 @@ class Follower:
     def _quitting(self) -> None:
         if self._approver is not None:
             self._approver.restore()
-
-
-def _answer_of_nobody(asked: Asked, why: str) -> Decide | Reply:
-    is_question = isinstance(asked, QuestionAsked)
-    return Reply(asked.call_id) if is_question else Decide(asked.call_id, "stop", why)
 
 
 async def _put(approver: Approver, asked: Asked) -> Decide | Reply | None:

@@ -35,6 +35,21 @@ def add_mcp(commands: Commands) -> None:
     )
     _with_name(test)
     with_json(test)
+    serve = add_command(
+        group,
+        "serve",
+        "mcp_serve:serve",
+        "lend Bridle itself to MCP clients: runs, sessions, settings",
+        epilog="examples:\n  bridle mcp serve\n  bridle mcp serve --http 127.0.0.1:8931",
+    )
+    serve.add_argument(
+        "--http", metavar="HOST:PORT", help="over streamable HTTP on this machine instead of stdin and stdout"
+    )
+    serve.add_argument(
+        "--trust-caller",
+        action="store_true",
+        help="let the caller's model allow and approve calls, loosen the mode and change settings",
+    )
     login = add_command(group, "login", "mcp_login:login", "log in to a server elsewhere, with your browser")
     _with_name(login)
     logout = add_command(group, "logout", "mcp_login:logout", "forget the login to a server")

@@ -6,13 +6,14 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, json
+from msgspec import json
 
 from bridle.app import models_dir, open_models
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import UsageError
 from bridle.core.model import Price
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.folder import known_models, model_view, named, usable
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, Screen, columns, one_line, pad, visible
 
@@ -29,38 +30,13 @@ BAR_CELLS = 30
 MEGABYTE = 1_000_000
 
 
-class ModelView(Struct, frozen=True):
-    """What `--json` prints about a model; null is unknown."""
-
-    ref: str
-    kind: str
-    window_tokens: int
-    max_output_tokens: int
-    """How long an answer Bridle asks for."""
-    longest_output_tokens: int | None
-    """How long an answer the model can give."""
-    images: bool | None
-    reasoning: bool | None
-    tools: bool | None
-    price: Price | None
-    """Dollars per million tokens."""
-    later_prices: dict[str, Price]
-    key_env: str
-    has_key: bool
-    is_listed: bool
-    """Whether the catalogue in the package knows it."""
-
-
 def list_models(args: argparse.Namespace, console: Console) -> int:
     """List models: those that can be asked now, or every known one that a filter fits."""
-    known = [facts for facts in open_models(_load(console)).listed() if facts.kind != "direct"]
+    known = known_models(_load(console))
     wanted = args.filter.lower() if args.filter else ""
-    if args.all or wanted:
-        found = [facts for facts in known if wanted in facts.model.ref.lower()]
-    else:
-        found = [facts for facts in known if facts.has_key and facts.kind != "scripted"]
+    found = named(known, wanted) if args.all or wanted else usable(known)
     if args.json:
-        console.out.json(json.format(json.encode([_view(facts) for facts in found]), indent=2))
+        console.out.json(json.format(json.encode(list(map(model_view, found))), indent=2))
         return 0
     if found:
         _write_table(console.out, [_row(facts) for facts in found])
@@ -79,7 +55,7 @@ def info(args: argparse.Namespace, console: Console) -> int:
     settings = _load(console)
     facts = open_models(settings).facts(args.model)
     if args.json:
-        console.out.json(json.format(json.encode(_view(facts)), indent=2))
+        console.out.json(json.format(json.encode(model_view(facts)), indent=2))
         return 0
     out = console.out
     out.line(out.paint("name", one_line(facts.model.ref)))
@@ -184,25 +160,6 @@ def _load(console: Console) -> Settings:
 # ---------------------------------------------------------------------------- words
 
 
-def _view(facts: "ModelFacts") -> ModelView:
-    model, known = facts.model, facts.known
-    return ModelView(
-        ref=model.ref,
-        kind=facts.kind,
-        window_tokens=model.window_tokens,
-        max_output_tokens=model.max_output_tokens,
-        longest_output_tokens=known.output if known else None,
-        images=known.images if known else None,
-        reasoning=known.reasoning if known else None,
-        tools=known.tools if known else None,
-        price=model.price,
-        later_prices=known.later if known else {},
-        key_env=facts.key_env,
-        has_key=facts.has_key,
-        is_listed=known is not None,
-    )
-
-
 def _row(facts: "ModelFacts") -> tuple[str, ...]:
     price = facts.model.price
     return (
@@ -264,10 +221,10 @@ def _prices(price: Price | None) -> list[tuple[str, str]]:
 
 def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
-    from bridle.providers.known import known_models
+    from bridle.providers.known import known_models as known_data
 
     if facts.known:
-        data = known_models()
+        data = known_data()
         sources = ", ".join(f"{name} {version}" for name, version in data.sources.items())
         return [("source", f"{sources}, of {data.made}")]
     if facts.kind == "embedded" and facts.model.name == DEFAULT_WEIGHTS.name:

@@ -21,7 +21,7 @@ from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.app.mcp import lent_tool
 from bridle.config.agents import load_agent
 from bridle.config.edit import add_rules, remove_rule
-from bridle.config.rule_list import PlacedRule, placed_rules
+from bridle.config.rule_list import PlacedRule
 from bridle.config.rules import local_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError, ToolError, UsageError
@@ -33,6 +33,7 @@ from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.options import rule_texts
+from bridle.surfaces.folder import rule_list
 from bridle.surfaces.render import because, describe_args
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, one_line, pad, visible
 from bridle.tools.toolbox import Toolbox
@@ -65,14 +66,6 @@ class Judgement(Struct, frozen=True):
     """The rules that "always" would add."""
 
 
-class RuleList(Struct, frozen=True):
-    """What `rules list --json` prints."""
-
-    agent: str
-    mode: Mode
-    rules: list[PlacedRule]
-
-
 def check(args: argparse.Namespace, console: Console) -> int:
     """Judge a call as a run here would; the exit code says what came of it."""
     settings = _load(console, args.cwd)
@@ -103,10 +96,8 @@ def check(args: argparse.Namespace, console: Console) -> int:
 def list_rules(args: argparse.Namespace, console: Console) -> int:
     """List the rules that hold here, each with its place, the strictest first."""
     settings = _load(console, None)
-    name = args.agent or settings.agent
-    agent = load_agent(name, settings)
-    _warn(console, agent.warnings)
-    found = RuleList(name, agent.agent.mode, placed_rules(settings, name))
+    _warn(console, load_agent(args.agent or settings.agent, settings).warnings)
+    found = rule_list(settings, args.agent or "")
     out = console.out
     if args.json:
         out.json(msgspec.json.format(msgspec.json.encode(found), indent=2))

@@ -21,11 +21,12 @@ from bridle.core.protocol import Prompt, Resume, RunOptions
 from bridle.core.summary import SessionSummary, title_from
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
-from bridle.surfaces.cli.follow import NOBODY, Follower
+from bridle.surfaces.cli.follow import Follower
 from bridle.surfaces.cli.options import options_in, run_options
 from bridle.surfaces.cli.prompt import read_prompt
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.cli.views import JsonView, ValueView, View
+from bridle.surfaces.driving import rules_needed
 from bridle.surfaces.live import TextView
 from bridle.surfaces.render import describe_args, short_id
 from bridle.surfaces.terminal import Console
@@ -173,5 +174,5 @@ def _denied_calls(result: Result) -> str:
 
 
 def _allowing(result: Result) -> str:
-    rules = [shlex.quote(rule) for call in result.denied if call.reason == NOBODY for rule in call.rules]
+    rules = [shlex.quote(rule) for rule in rules_needed(result)]
     return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""

@@ -1,23 +1,38 @@
 """`bridle schema`: the published shape of what goes in and comes out."""
 
 import argparse
+from typing import Any
 
 from msgspec import json
 
 from bridle.core.codec import command_schema
+from bridle.core.errors import ConfigError
 from bridle.hooks.schema import hook_schema
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.wire import line_schema, result_schema
+
+
+def _openapi_document() -> dict[str, Any]:
+    try:
+        from bridle.surfaces.rest.openapi import openapi
+        from bridle.surfaces.rest.operations import OPERATIONS
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the package {error.name} is not installed", hint="pip install 'bridle[http]'"
+        ) from error
+    return openapi(OPERATIONS)
+
 
 SCHEMAS = {
     "events": line_schema,
     "commands": command_schema,
     "result": result_schema,
     "hooks": hook_schema,
+    "openapi": _openapi_document,
 }
 
 
 def schema(args: argparse.Namespace, console: Console) -> int:
-    """Print a JSON Schema."""
+    """Print a JSON Schema, or the OpenAPI document."""
     console.out.json(json.format(json.encode(SCHEMAS[args.what]()), indent=2))
     return 0

@@ -23,12 +23,20 @@ examples:
   bridle session pin 019a8536-2b7c --remove "never push"
 """
 
+DECIDE_EXAMPLES = """\
+examples:
+  bridle ps
+  bridle session decide 019a8536-2b7c once
+  bridle session decide 019a8536-2b7c deny --reason "not in this folder"
+"""
+
 
 def add_session(commands: Commands) -> None:
     """Add the commands about sessions."""
     group = add_group(commands, "session", "list, read, take back and manage the recorded sessions")
     _add_reading(group)
     _add_undo(group)
+    _add_commanding(group)
     _add_context(group)
     _add_changing(group)
     _add_checking(group)
@@ -125,6 +133,31 @@ def _add_context(group: Commands) -> None:
     pin.add_argument("--list", action="store_true", help="show what is pinned")
     pin.add_argument("--remove", metavar="TEXT", help="pin it no longer; the beginning of the text is enough")
     with_json(pin)
+
+
+def _add_commanding(group: Commands) -> None:
+    for name, summary in (
+        ("steer", "add a message to the run that goes on"),
+        ("queue", "let a prompt wait until the run has ended"),
+    ):
+        command = add_command(group, name, f"commanding:{name}", summary)
+        with_session(command)
+        command.add_argument("text", metavar="TEXT", nargs="+", help="several words are joined")
+
+    decide = add_command(
+        group, "decide", "commanding:decide", "answer what a run waits for", epilog=DECIDE_EXAMPLES
+    )
+    with_session(decide)
+    decide.add_argument(
+        "answer",
+        choices=["once", "session", "always", "deny", "stop"],
+        help="let the call through, always with a rule, refuse it, or end the run",
+    )
+    decide.add_argument("--call", metavar="ID", help="the call, where several wait")
+    decide.add_argument("--reason", metavar="TEXT", default="", help="what the model hears of a refusal")
+
+    cancel = add_command(group, "cancel", "commanding:cancel", "stop the run that goes on")
+    with_session(cancel)
 
 
 def _add_changing(group: Commands) -> None:

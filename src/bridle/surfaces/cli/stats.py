@@ -2,22 +2,20 @@
 
 import argparse
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct, json
+from msgspec import json
 
-from bridle.config.duration import format_duration, parse_duration
-from bridle.core.blame import Account, CompactionUse, HookUse, ToolUse, Use
+from bridle.config.duration import format_duration
+from bridle.core.blame import CompactionUse, Use
 from bridle.core.errors import ConfigError, StoreCorrupt, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.ports import Store
-from bridle.core.protocol import ChildStarted, Outcome, Record
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.listing import OUTCOME_WORDS
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.render import count, describe_cost, short_id, took
 from bridle.surfaces.terminal import Console, Screen, columns, cut_start, one_line
+from bridle.surfaces.usage import Counting, Stats, time_before
 
 GAP = "  "
 MOST_ROWS = 20  # of a table; --json has all
@@ -26,32 +24,12 @@ MOST_NAME_COLUMNS = 48
 Row = tuple[str, ...]
 
 
-class Stats(Struct, frozen=True):
-    """What `--json` prints."""
-
-    sessions: int
-    runs: dict[Outcome, int]
-    """By their outcome."""
-    total: Use
-    models: dict[str, Use]
-    agents: dict[str, Use]
-    tools: dict[str, ToolUse]
-    hooks: dict[str, HookUse]
-    compaction: CompactionUse
-    days: dict[str, Use]
-
-
 def stats(args: argparse.Namespace, console: Console) -> int:
     """Show what was used."""
-    account = Account(since=_since(args.since), day_of=_day_of)
-    if args.session is None:
-        asyncio.run(_add_all(console, account, archived=args.all, since=_since(args.since)))
-    else:
-        asyncio.run(_add_tree(console, account, args.session))
-    found = _stats(account)
+    found = asyncio.run(_count(args, console, _since(args.since)))
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
-    elif account.sessions:
+    elif found.sessions:
         _write(console.out, found)
     elif console.err.is_terminal:
         console.err.line("nothing was recorded in this time" if args.since else "no sessions yet")
@@ -63,70 +41,22 @@ def _since(text: str | None) -> int:
     if text is None:
         return 0
     try:
-        return int((time.time() - parse_duration(text)) * 1000)
+        return time_before(text)
     except ConfigError as error:
         raise UsageError(f"--since: {error.message}", hint="write for example 7d, 12h or 30m") from None
 
 
-def _day_of(at_ms: int) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
-
-
-# ---------------------------------------------------------------------------- reading
-
-
-async def _add_all(console: Console, account: Account, *, archived: bool, since: int) -> None:
-    async with reading(console) as store:
-        for session in await store.list(archived=archived):
-            if session.updated_at >= since:
-                await _add(console, store, account, session.id, session.agent)
-
-
-async def _add_tree(console: Console, account: Account, wanted: str) -> None:
-    async with reading(console) as store:
-        root = find_session(await store.list(archived=True), wanted)
-        names = {root.id: root.agent}
-        waiting = [root.id]
-        while waiting:
-            session = waiting.pop()
-            for record in await _add(console, store, account, session, names[session]):
-                if isinstance(record.event, ChildStarted) and record.event.child not in names:
-                    names[record.event.child] = record.event.name
-                    waiting.append(record.event.child)
-
-
-async def _add(
-    console: Console, store: Store, account: Account, session: SessionId, agent: str
-) -> Sequence[Record]:
-    """Count one session; one that cannot be read is named and left out."""
-    try:
-        records = await store.read(session)
-    except StoreCorrupt as error:
+async def _count(args: argparse.Namespace, console: Console, since: int) -> Stats:
+    def left_out(session: SessionId, error: StoreCorrupt) -> None:
         console.warn(f"session {short_id(session)} is left out: {error.message}")
-        return ()
-    if records:
-        account.begin(agent)
-        account.add_all(records)
-    return records
 
-
-def _stats(account: Account) -> Stats:
-    blame = account.blame
-    return Stats(
-        sessions=account.sessions,
-        runs=dict(sorted(account.outcomes.items(), key=lambda outcome: -outcome[1])),
-        total=account.own,
-        models=_dearest_first(account.models),
-        agents=_dearest_first(account.agents),
-        tools=blame.tools,
-        hooks=blame.hooks,
-        compaction=account.compaction,
-        days=dict(sorted(account.days.items(), reverse=True)),
-    )
-
-
-def _dearest_first(users: Mapping[str, Use]) -> dict[str, Use]:
-    return dict(sorted(users.items(), key=lambda user: (-user[1].cost, -user[1].tokens)))
+    async with reading(console) as store:
+        counting = Counting(store.read, left_out, since=since)
+        if args.session is None:
+            await counting.add_all(await store.list(archived=args.all))
+        else:
+            await counting.add_tree(find_session(await store.list(archived=True), args.session))
+    return counting.stats
 
 
 # ---------------------------------------------------------------------------- writing

@@ -3,8 +3,10 @@
 ```
 BRIDLE_HOME/run/daemon.lock    held as long as it lives, however it ends; holds its pid
 BRIDLE_HOME/run/daemon.sock    0600: who can open it is the user
+BRIDLE_HOME/run/rpc.sock       the same, for JSON-RPC
 BRIDLE_HOME/run/token          0600: for those who come by another way
 BRIDLE_HOME/logs/daemon.log
+BRIDLE_HOME/work               where sessions work that other programs begin without naming a folder
 ```
 """
 
@@ -15,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bridle.config.places import TOKEN_FILE
 from bridle.core.errors import BridleError
 
 MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
@@ -33,12 +36,14 @@ class Place:
         self.home = home
         self.lock = home / "run" / "daemon.lock"
         self.socket = home / "run" / "daemon.sock"
-        self.token = home / "run" / "token"
+        self.rpc = home / "run" / "rpc.sock"
+        self.token = home / TOKEN_FILE
         self.log = home / "logs" / "daemon.log"
+        self.work = home / "work"
 
     def make_folders(self) -> None:
         """Make the folders, for the user alone."""
-        for folder in (self.lock.parent, self.log.parent):
+        for folder in (self.lock.parent, self.log.parent, self.work):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager

@@ -1,7 +1,7 @@
 """The daemon itself: opens the engine once and serves it until it is told to end.
 
 ```
-lock ─▶ engine ─▶ socket (and TCP, gRPC) ─▶ … ─▶ SIGTERM or shutdown ─▶ no new clients
+lock ─▶ engine ─▶ socket (and TCP, HTTP, gRPC) ─▶ … ─▶ SIGTERM or shutdown ─▶ no new clients
                                                  runs get a time to end, the rest is put aside ─▶ gone
 ```
 """
@@ -25,11 +25,13 @@ from bridle.config.settings import Settings
 from bridle.core.errors import BridleError, ConfigError
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.rpc_side import RpcSide
 from bridle.surfaces.remote.asks import DaemonStatus
 from bridle.surfaces.remote.server import RemoteServer
 
 if TYPE_CHECKING:
     from bridle.providers.embedded.weights import Progress, Weights
+    from bridle.surfaces.daemon.http_side import HttpSide
 
 BACKLOG = 1024
 MAX_PORT = 65535
@@ -88,6 +90,7 @@ class Daemon:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, self.request_shutdown)
             loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes is not ours
+            self._place.load_token()  # before there are models, to whom it is masked
             self._service = open_service(self._settings, self._environ, self._tell_weights)
             try:
                 await self._serve(self._service)
@@ -110,16 +113,23 @@ class Daemon:
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)
-            listeners.append(await self._open_socket(self._server))
+            rpc = RpcSide(service, self._environ, self._place, str(self._place.work))
+            stack.push_async_callback(rpc.aclose)
+            listeners.append(await rpc.open())
             if self._settings.serve.tcp:
                 listeners.append(await self._open_tcp(self._server))
+            http = await self._open_http(service, rpc, stack) if self._settings.http.bind else None
             if self._settings.grpc.bind:
                 await self._open_grpc(service, stack)
+            # The last one: who reaches us there takes it that everything else is served, too.
+            listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
             sweeping = asyncio.create_task(self._sweep(service))
             await self._stop.wait()
             sweeping.cancel()
             _close(listeners)
+            if http is not None:
+                http.stop_listening()
             await service.park(float(self._settings.serve.shutdown_timeout))
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
@@ -152,6 +162,22 @@ class Daemon:
         address = opened.sockets[0].getsockname()
         self._listening.append(f"tcp {address[0]}:{address[1]}")
         return opened
+
+    async def _open_http(self, service: SessionService, rpc: RpcSide, stack: AsyncExitStack) -> "HttpSide":
+        try:
+            from bridle.surfaces.daemon.http_side import HttpSide  # 150 ms, for those who want it
+        except ModuleNotFoundError as error:
+            raise ConfigError(
+                f"http.bind: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
+            ) from error
+        address = loopback(self._settings.http.bind, "http.bind")
+        side = HttpSide(service, rpc.desk(), self._settings.http, self._place.load_token())
+        await side.listen(address)
+        stack.push_async_callback(side.aclose)
+        self._listening.append(f"http {side.address}")
+        if not self._settings.http.token:
+            log.warning("HTTP at %s asks for no token: every program on this machine can use it", address[0])
+        return side
 
     async def _open_grpc(self, service: SessionService, stack: AsyncExitStack) -> None:
         try:

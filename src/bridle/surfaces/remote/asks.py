@@ -9,6 +9,8 @@ daemon  {"id":1,"result":…}            one for each ask, or …
         {"id":1,"failure":{"kind":"SessionBusy","message":…}}
         {"id":2,"item":…}              … for a watch as many as there are, until the client says
 client  {"id":3,"ask":{"type":"unwatch","watch":2}}
+        {"id":4,"ask":{"type":"lend","session":…,"specs":[…]}}        the same way: the items are calls,
+        {"id":5,"ask":{"type":"finish","loan":4,"call_id":…,…}}       which the client makes for the session
 ```
 """
 
@@ -21,10 +23,12 @@ from msgspec import Struct
 from bridle.core import errors
 from bridle.core.door import LiveSession
 from bridle.core.errors import BridleError, ProviderError
-from bridle.core.ids import SessionId
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import Media
 from bridle.core.protocol import Command
 from bridle.core.protocol.names import snake
 from bridle.core.revision import FileChange
+from bridle.core.tool import Access, ToolSpec
 
 MAX_LINE_BYTES = 64 * 1024 * 1024  # a message with pictures is the longest thing there is
 
@@ -70,11 +74,26 @@ class Submit(AskKind, frozen=True):
 
 class Watch(AskKind, frozen=True):
     session: SessionId
-    after: int = 0
+    after: int | None = 0
 
 
 class Unwatch(AskKind, frozen=True):
     watch: int
+
+
+class Lend(AskKind, frozen=True):
+    session: SessionId
+    specs: tuple[ToolSpec, ...]
+    access: dict[str, Access] = {}
+    """What calls of them touch, by their names; without a word nothing that is guarded."""
+
+
+class Finish(AskKind, frozen=True):
+    loan: int
+    call_id: CallId
+    text: str
+    is_error: bool = False
+    media: tuple[Media, ...] = ()
 
 
 class Records(AskKind, frozen=True):
@@ -94,6 +113,7 @@ class IsRunning(AskKind, frozen=True):
 class Fork(AskKind, frozen=True):
     session: SessionId
     at: int | None = None
+    session_id: SessionId | None = None
 
 
 class Delete(AskKind, frozen=True):
@@ -141,6 +161,8 @@ Ask = (
     | Submit
     | Watch
     | Unwatch
+    | Lend
+    | Finish
     | Records
     | ListSessions
     | IsRunning

@@ -3,17 +3,18 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
-from typing import TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from bridle.core.codec import encode
 from bridle.core.door import NextContext, Receipt, RewindPlan
-from bridle.core.errors import BridleError, SessionNotRunning
+from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId
+from bridle.core.ports import GuardedDispatcher, ToolDispatcher, offers
 from bridle.core.protocol import Aborted, Command, Delta, Lagged, Prompt, Record, Resume, RunEnded
 from bridle.core.revision import FileChange
 from bridle.core.servers import PromptView, ServerView
@@ -28,9 +29,11 @@ from bridle.surfaces.remote.asks import (
     DaemonStatus,
     Delete,
     Describe,
+    Finish,
     Fork,
     Hello,
     IsRunning,
+    Lend,
     ListServerPrompts,
     ListServers,
     ListSessions,
@@ -47,6 +50,9 @@ from bridle.surfaces.remote.asks import (
     as_error,
 )
 from bridle.surfaces.remote.lines import Lines, LineTooLong
+
+if TYPE_CHECKING:
+    from bridle.surfaces.remote.loan import Loan
 
 HELLO_S = 10.0
 PAGE = 512  # records of one answer: a whole session may be longer than a line can be
@@ -112,6 +118,7 @@ class RemoteService:
         self._last = 0
         self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._watches: dict[int, _Watching] = {}
+        self._loans: dict[int, Loan] = {}
         self._gone: DaemonGone | None = None
         self._reading = asyncio.create_task(self._read())
 
@@ -127,7 +134,31 @@ class RemoteService:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
         return await self._ask(Submit(session, _from_here(command, self.env)), Receipt)
 
-    async def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
+    @asynccontextmanager
+    async def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
+        """Let the runs of a session call tools of ours, as long as the context is open."""
+        from bridle.surfaces.remote.loan import Loan  # which few clients need
+
+        number = self._next()
+        loan = self._loans[number] = Loan(number, dispatcher, self._finish)
+        try:
+            specs = tuple(dispatcher.specs)
+            access = {}
+            if offers(dispatcher, GuardedDispatcher):
+                access = {spec.name: dispatcher.access_of(spec.name) for spec in specs}
+            await self._send(Request(number, Lend(session, specs, access)))
+            await loan.is_taken
+            yield
+        finally:
+            del self._loans[number]
+            self._take_back(number)
+            await loan.aclose()
+
+    async def _finish(self, finish: Finish) -> None:
+        with suppress(DaemonGone):  # nobody waits for it any more
+            await self._ask(finish, type(None))
+
+    async def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, then live ones with deltas between; raises SessionNotFound."""
         number, watching = self._next(), _Watching(session)
         self._watches[number] = watching
@@ -142,9 +173,12 @@ class RemoteService:
                 await watching.changed.wait()
         finally:
             del self._watches[number]
-            if self._gone is None:
-                with suppress(ConnectionError):
-                    self._writer.write(encode(Request(self._next(), Unwatch(number))) + b"\n")
+            self._take_back(number)
+
+    def _take_back(self, number: int) -> None:
+        if self._gone is None:
+            with suppress(ConnectionError):
+                self._writer.write(encode(Request(self._next(), Unwatch(number))) + b"\n")
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
         """Wait for a run's end."""
@@ -181,9 +215,11 @@ class RemoteService:
         """Tell whether somebody drives a run of the session, in whichever process."""
         return await self._ask(IsRunning(session), bool)
 
-    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
+    async def fork(
+        self, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
+    ) -> SessionId:
         """Begin a child session with the messages up to sequence number `at` (default: all)."""
-        return SessionId(await self._ask(Fork(session, at), str))
+        return SessionId(await self._ask(Fork(session, at, session_id), str))
 
     async def delete(self, session: SessionId) -> None:
         """Remove a session for good; raises SessionBusy while it runs."""
@@ -255,8 +291,11 @@ class RemoteService:
     async def _send(self, request: Request) -> None:
         if self._gone is not None:
             raise self._gone
+        line = encode(request)
+        if len(line) > MAX_LINE_BYTES:  # the daemon would hang up, and with it all that we follow
+            raise UsageError(f"this is longer than the {MAX_LINE_BYTES} bytes that the daemon reads at once")
         try:
-            self._writer.write(encode(request) + b"\n")
+            self._writer.write(line + b"\n")
             await self._writer.drain()
         except ConnectionError:
             raise DaemonGone("the daemon has hung up") from None
@@ -280,6 +319,9 @@ class RemoteService:
                 is_record = bytes(memoryview(answer.item)[:7]) == b'{"seq":'
                 watching.add(_records.decode(answer.item) if is_record else _deltas.decode(answer.item))
             return
+        if (loan := self._loans.get(answer.id)) is not None:
+            loan.take(answer)
+            return
         answered = self._asked.get(answer.id)
         if answered is None or answered.done():
             return
@@ -293,6 +335,8 @@ class RemoteService:
         for answered in self._asked.values():
             if not answered.done():
                 answered.set_exception(gone)
+        for loan in self._loans.values():
+            loan.fail(gone)
         for watching in self._watches.values():
             hint = f"bridle attach {watching.session} --resume goes on with what was recorded"
             watching.fail(DaemonGone(why, hint=hint))

@@ -50,13 +50,17 @@ class Outbox:
 
     async def send(self, line: bytes) -> None:
         """Send a line, its end included, and wait for a slow reader; raises ConnectionError."""
+        self.post(line)
+        await self._writer.drain()
+
+    def post(self, line: bytes) -> None:
+        """Send a line without waiting for anybody."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
         self._waiting.append(line)
         self._waiting_bytes += len(line)
         if self._waiting_bytes >= SEND_BYTES:
             self._flush()
-        await self._writer.drain()
 
     def _flush(self) -> None:
         if self._waiting:

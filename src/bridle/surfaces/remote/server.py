@@ -14,6 +14,8 @@ from msgspec import Raw
 from bridle.core.codec import encode
 from bridle.core.door import Door
 from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import CallId
+from bridle.core.messages import ToolCall
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     Answer,
@@ -24,9 +26,11 @@ from bridle.surfaces.remote.asks import (
     Delete,
     Describe,
     Failure,
+    Finish,
     Fork,
     Hello,
     IsRunning,
+    Lend,
     ListServerPrompts,
     ListServers,
     ListSessions,
@@ -44,10 +48,12 @@ from bridle.surfaces.remote.asks import (
     fingerprint,
 )
 from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
+from bridle.surfaces.remote.loan import Borrowed
 
 HELLO_S = 10.0
 HELLO_BYTES = 4096
 MAX_ASKS = 256  # of one connection, at once
+MAX_KEPT = 1_024  # watches and loans of one connection; a client may lend its tools to every session
 MAX_CLIENTS = 2_000
 MAX_ANSWER_BYTES = MAX_LINE_BYTES - 1024
 
@@ -161,6 +167,7 @@ class _Connection:
         self._lines = lines
         self._outbox = Outbox(writer)
         self._watches: dict[int, asyncio.Task[None]] = {}
+        self._loans: dict[int, Borrowed] = {}
         self._asks = 0
 
     async def serve(self) -> None:
@@ -180,21 +187,42 @@ class _Connection:
         except (msgspec.DecodeError, RecursionError) as error:
             await self._send(Answer(_id_in(line), failure=Failure("UsageError", f"not understood: {error}")))
             return
-        refusal = f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
-        if isinstance(request.ask, Watch) and request.id in self._watches:
-            refusal = f"there is a watch {request.id} already"
-        if refusal:
+        if refusal := self._refusal(request):
             await self._send(Answer(request.id, failure=as_failure(UsageError(refusal))))
             return
-        self._asks += 1
         if isinstance(request.ask, Watch):
-            self._watches[request.id] = group.create_task(self._watch(request.id, request.ask))
-        elif isinstance(request.ask, Unwatch):
+            self._keep(request.id, group.create_task(self._watch(request.id, request.ask)))
+            return
+        if isinstance(request.ask, Lend):
+            self._keep(request.id, group.create_task(self._borrow(request.id, request.ask)))
+            return
+        self._asks += 1
+        if isinstance(request.ask, Unwatch):
             if watching := self._watches.pop(request.ask.watch, None):
                 watching.cancel()
             await self._answer(request.id, _nothing())
         else:
             group.create_task(self._answer(request.id, self._do(request.ask)))
+
+    def _refusal(self, request: Request) -> str:
+        """Say why an ask is not taken; what lets go of something always is."""
+        if isinstance(request.ask, Unwatch | Finish):
+            return ""
+        if isinstance(request.ask, Watch | Lend):
+            if request.id in self._watches:
+                return f"there is a watch {request.id} already"
+            return f"more than {MAX_KEPT} watches and loans" if len(self._watches) >= MAX_KEPT else ""
+        return f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
+
+    def _keep(self, number: int, task: asyncio.Task[None]) -> None:
+        """Hold a watch or a loan until it ends, also when that is before it has begun."""
+
+        def ended(_: object) -> None:
+            if self._watches.get(number) is task:
+                del self._watches[number]
+
+        self._watches[number] = task
+        task.add_done_callback(ended)
 
     async def _answer(self, number: int, doing: Coroutine[None, None, Any]) -> None:
         try:
@@ -227,7 +255,7 @@ class _Connection:
             case IsRunning():
                 return await door.is_running(ask.session)
             case Fork():
-                return await door.fork(ask.session, ask.at)
+                return await door.fork(ask.session, ask.at, session_id=ask.session_id)
             case Delete():
                 return await door.delete(ask.session)
             case PlanRewind():
@@ -246,7 +274,11 @@ class _Connection:
                 return self._keeper.status()
             case Shutdown():
                 return self._keeper.request_shutdown()
-            case Watch() | Unwatch():
+            case Finish():
+                if (loan := self._loans.get(ask.loan)) is not None:
+                    loan.finish(ask)
+                return None
+            case Watch() | Unwatch() | Lend():
                 raise AssertionError("taken elsewhere")
 
     async def _watch(self, number: int, watch: Watch) -> None:
@@ -259,9 +291,28 @@ class _Connection:
                 await self._send(Answer(number, failure=as_failure(error)))
         except ConnectionError:
             pass  # the reading side sees it too
+
+    async def _borrow(self, number: int, lend: Lend) -> None:
+        async def ask(call: ToolCall) -> None:
+            await self._send(Answer(number, item=Raw(encode(call))))
+
+        def call_off(call_id: CallId) -> None:
+            self._outbox.post(encode(Answer(number, item=Raw(encode(call_id)))) + b"\n")
+
+        loan = Borrowed(lend.specs, lend.access, ask, call_off)
+        try:
+            async with self._door.lend(lend.session, loan):
+                self._loans[number] = loan
+                await self._send(Answer(number, item=Raw(b"null")))  # it is lent
+                await asyncio.Event().wait()  # until the client takes it back, or goes
+        except BridleError as error:
+            with suppress(ConnectionError):
+                await self._send(Answer(number, failure=as_failure(error)))
+        except ConnectionError:
+            pass  # the reading side sees it too
         finally:
-            self._asks -= 1
-            self._watches.pop(number, None)
+            loan.withdraw()
+            self._loans.pop(number, None)
 
     async def _send(self, answer: Answer) -> None:
         await self._outbox.send(encode(answer) + b"\n")

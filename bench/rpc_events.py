@@ -1,0 +1,163 @@
+"""20,000 small events over JSON-RPC, against a program that only writes the same lines to the same pipe.
+
+```
+bare      a loop that writes each line as it comes
+bridle    the deltas of a run, from the watch of its session through a connection to stdout
+```
+
+Both write to a client that parses what it reads, as every client must. What the run itself costs, `deltas`
+measures.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from children import child_env
+from measure import PYTHON, report
+
+EVENTS = 20_000
+ROUNDS = 5
+SESSION = "0199f6d0-0000-7000-8000-000000000001"
+
+
+def texts() -> list[str]:
+    """Return what the deltas say."""
+    return [f" w{number % 1000:03}" for number in range(EVENTS)]
+
+
+def write_bare() -> None:
+    """Write the lines one by one."""
+    head = f'{{"jsonrpc":"2.0","method":"session/event","params":{{"session_id":"{SESSION}",'
+    lines = [f'{head}"event":{{"type":"text_delta","delta":"{text}"}}}}}}\n'.encode() for text in texts()]
+    os.write(1, b"\n")
+    for line in lines:
+        os.write(1, line)
+
+
+class OneRun:
+    """A door with one session and one long run in it."""
+
+    outlives_us = True
+
+    def __init__(self) -> None:
+        self.is_over = asyncio.Event()
+
+    async def records(self, session: Any, after: int = 0, limit: int | None = None) -> list[Any]:
+        """Return how the session began."""
+        from bridle.core.protocol import Record, SessionCreated
+
+        return [Record(1, 0, SessionCreated(session, "/"), "")]
+
+    async def submit(self, session: Any, command: Any) -> Any:
+        """Take the prompt."""
+        from bridle.core.door import Receipt
+        from bridle.core.ids import RunId
+
+        return Receipt(1, RunId("run"))
+
+    async def watch(self, session: Any, after: int | None = 0) -> AsyncGenerator[Any, None]:
+        """Yield what happens."""
+        from bridle.core.ids import RunId
+        from bridle.core.messages import user_message
+        from bridle.core.protocol import MessageAdded, Record, RunEnded, RunStarted, TextDelta
+
+        deltas = [TextDelta(text) for text in texts()]
+        yield (await self.records(session))[0]
+        yield Record(2, 0, RunStarted(RunId("run"), "bench/bench"), "")
+        yield Record(3, 0, MessageAdded(user_message("Tell me a long story.")), "")
+        os.write(1, b"\n")
+        for delta in deltas:
+            yield delta
+        self.is_over.set()
+        yield Record(4, 0, RunEnded(RunId("run"), "completed", "Done."), "")
+
+
+class Script:
+    """A client that starts the run and goes when it is over."""
+
+    def __init__(self, door: OneRun) -> None:
+        self._door = door
+        self._lines = [
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "turn/start",
+                "params": {"session_id": SESSION, "prompt": "Tell me a long story."},
+            }
+        ]
+
+    async def next(self) -> bytes | None:
+        """Return the next line."""
+        if self._lines:
+            return json.dumps(self._lines.pop()).encode()
+        await self._door.is_over.wait()
+        return None
+
+
+async def write_bridle() -> None:
+    """Tell the run to a client."""
+    from bridle.surfaces.folder import Folders
+    from bridle.surfaces.meerkat.contract import parse_contract
+    from bridle.surfaces.rpc import Connection, Desk
+    from bridle.surfaces.rpc.lines import StreamSink
+    from bridle.surfaces.rpc.stdio import open_writer
+
+    door: Any = OneRun()
+    desk = Desk(door=door, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)
+    await Connection(desk, Script(door), StreamSink(await open_writer(1))).serve()
+
+
+def measure(kind: str) -> tuple[float, float]:
+    """Run one writer and read it; return the seconds until the last event, and the CPU of both."""
+    with subprocess.Popen([PYTHON, __file__, kind], env=child_env(), stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        events, began, took_s, cpu_s = 0, 0.0, 0.0, 0.0
+        for line in child.stdout:
+            if line == b"\n":
+                began, cpu_s = time.monotonic(), time.process_time() + _cpu_s(child.pid)
+                continue
+            message = json.loads(line)
+            if "method" in message and message["params"]["event"]["type"] == "text_delta":
+                events += 1
+                if events == EVENTS:
+                    took_s = time.monotonic() - began
+                    cpu_s = time.process_time() + _cpu_s(child.pid) - cpu_s
+    assert events == EVENTS, f"{events} of {EVENTS} events"
+    return took_s, cpu_s
+
+
+def _cpu_s(pid: int) -> float:
+    """Return the CPU seconds of a process that lives."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare what it takes until the client has all: half of what a bare pipe moves is a bar of 2."""
+    runs: dict[str, list[tuple[float, float]]] = {"bare": [], "bridle": []}
+    for _ in range(ROUNDS):
+        for kind, taken in runs.items():
+            taken.append(measure(kind))
+    wall = {kind: min(took_s for took_s, _ in taken) for kind, taken in runs.items()}
+    cpu = {kind: min(cpu_s for _, cpu_s in taken) for kind, taken in runs.items()}
+    for kind in runs:
+        print(f"{kind}: {EVENTS / wall[kind]:,.0f} events/s, {cpu[kind] / EVENTS * 1e6:.1f} µs of CPU each")
+    return report(
+        [
+            ("20,000 JSON-RPC events / the same lines to a pipe (CPU)", cpu["bridle"] / cpu["bare"], 2.0),
+            ("20,000 JSON-RPC events / the same lines to a pipe (time)", wall["bridle"] / wall["bare"], 2.0),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "bare":
+        write_bare()
+    else:
+        asyncio.run(write_bridle())

@@ -1,0 +1,126 @@
+"""Tool servers that a client brings along: they run here, and one session is lent their tools."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from bridle.app.tools import command_environment, open_sandbox
+from bridle.config.settings import Settings
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.ids import SessionId
+from bridle.core.messages import ToolCall
+from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.tool import Access, ToolSpec
+
+if TYPE_CHECKING:
+    from bridle.mcp.server import Server
+    from bridle.mcp.settings import ServerSettings
+
+Say = Callable[[str], None]
+
+
+class ServerTools:
+    """The tools of one server, as a dispatcher; what they touch nobody can know."""
+
+    def __init__(self, server: "Server", session: SessionId) -> None:
+        from bridle.mcp.names import full_name
+
+        self._server = server
+        self._session = session
+        offered = {full_name(server.settings.name, tool.name): tool for tool in server.listing.tools}
+        self._names = {name: tool.name for name, tool in offered.items()}
+        self.specs = [ToolSpec(name, tool.description, tool.schema) for name, tool in offered.items()]
+
+    def access_of(self, tool: str) -> Access:
+        """Say what calls of a tool touch."""
+        return Access(tool, "execute")
+
+    async def dispatch(self, call: ToolCall) -> ToolOutput:
+        """Have the server do it; raises ToolError."""
+        name = self._names.get(call.name)
+        if name is None:
+            raise ToolError(f"MCP server {self._server.settings.name} has no tool {call.name}")
+        context = ToolContext(self._session, self._server.folder, _show_nothing, call.id)
+        return await self._server.call(name, call.args, context)
+
+
+def _show_nothing(text: str) -> None:
+    """Serve where nobody looks while a call goes on."""
+
+
+class LentServers:
+    """Starts servers for a session, lends it their tools when they are there, and ends them."""
+
+    def __init__(
+        self, door: Door, session: SessionId, servers: Sequence["ServerSettings"], settings: Settings
+    ) -> None:
+        """Take what the servers are, and the settings of the folder that the session works in."""
+        self._door = door
+        self._session = session
+        self._servers = servers
+        self._settings = settings
+        self._wait_s = float(settings.mcp.wait)
+        self._settled: dict[asyncio.Task[None], asyncio.Event] = {}
+
+    def start(self, environ: Mapping[str, str], say: Say) -> None:
+        """Start them all; `say` hears which one is not to be had, and why."""
+        for one in self._servers:
+            chosen = one
+            if one.transport == "stdio":
+                chosen = replace(one, env={**command_environment(self._settings, environ), **one.env})
+            settled = asyncio.Event()
+            task = asyncio.create_task(self._keep(chosen, settled, say), name=f"lent mcp {one.name}")
+            self._settled[task] = settled
+
+    async def settled(self) -> None:
+        """Wait until each has been lent or has failed, but not for long."""
+        waits = [asyncio.create_task(one.wait()) for one in self._settled.values() if not one.is_set()]
+        if waits:
+            try:
+                await asyncio.wait(waits, timeout=self._wait_s)
+            finally:
+                for one in waits:
+                    one.cancel()
+
+    async def aclose(self) -> None:
+        """Take the tools back and end the servers."""
+        tasks, self._settled = list(self._settled), {}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _keep(self, chosen: "ServerSettings", settled: asyncio.Event, say: Say) -> None:
+        """Own one server: from its start until it is not wanted any more."""
+        from bridle.mcp.server import Server, Surroundings, Timing
+        from bridle.sessions.world import SystemClock
+
+        room = SessionId("mcp")
+        sandbox = open_sandbox(self._settings)
+        # The second attempt is for servers that only speak the older revisions.
+        world = Surroundings(sandbox, self._settings.home, SystemClock(), Timing(delays_s=(0.0,)))
+        server = Server(chosen, str(self._settings.cwd), room, world)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(sandbox.end_session, room)
+            stack.push_async_callback(server.aclose)
+            stack.callback(settled.set)
+            server.ask_for()
+            while server.state in ("starting", "waiting"):
+                await server.settled()
+                await asyncio.sleep(0)
+            if server.state != "ready":
+                say(f"MCP server {chosen.name} failed: {server.detail or server.state}")
+                return
+            try:
+                await stack.enter_async_context(
+                    self._door.lend(self._session, ServerTools(server, self._session))
+                )
+            except BridleError as error:
+                say(f"MCP server {chosen.name}: {error}")
+                return
+            settled.set()
+            await asyncio.Event().wait()  # until it is closed

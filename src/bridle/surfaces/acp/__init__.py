@@ -1,0 +1,1 @@
+"""Bridle as the agent of an editor, by the Agent Client Protocol."""

@@ -1,0 +1,352 @@
+"""The agent: every request of an editor, answered through the door."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+from acp import PROTOCOL_VERSION
+from acp.schema import (
+    AgentCapabilities,
+    AuthenticateResponse,
+    ClientCapabilities,
+    CloseSessionResponse,
+    DeleteSessionResponse,
+    ForkSessionResponse,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    McpCapabilities,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    ResumeSessionResponse,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionDeleteCapabilities,
+    SessionForkCapabilities,
+    SessionListCapabilities,
+    SessionResumeCapabilities,
+    SetSessionConfigOptionResponse,
+    SetSessionModeResponse,
+)
+
+from bridle import __version__
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, SessionBusy, SessionNotFound, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.messages import Message, Text
+from bridle.core.protocol import Archive, Prompt, SessionCreated
+from bridle.surfaces.acp.choices import MODE, Choices, read_menu, read_skills
+from bridle.surfaces.acp.content import Block, message_of
+from bridle.surfaces.acp.extension import answer
+from bridle.surfaces.acp.listing import page_of
+from bridle.surfaces.acp.numbers import error_of_result
+from bridle.surfaces.acp.saying import note
+from bridle.surfaces.acp.servers import NamedServer, server_settings
+from bridle.surfaces.acp.session import OpenSession, Screen
+from bridle.surfaces.acp.stopping import usage_of
+from bridle.surfaces.fitting import within
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.looking import Looking
+from bridle.surfaces.skill_prompt import expand_in
+
+MAX_SESSIONS = 64  # open at once, each of which is followed
+MAX_ANSWER_BYTES = 15 * 1024 * 1024  # editors that read no longer lines than we do
+
+
+class BridleAgent:
+    """What the official package calls for each request; raises BridleError, RequestError."""
+
+    def __init__(self, door: Door, folders: Folders, screen: Screen) -> None:
+        self._door = door
+        self._folders = folders
+        self._screen = screen
+        self._open: dict[SessionId, OpenSession] = {}
+        self._opening: set[SessionId] = set()
+        """Those that are being taken up: of one session only one may be followed."""
+        self._later: set[asyncio.Task[None]] = set()
+
+    async def aclose(self) -> None:
+        """Close every session; what becomes of their runs is theirs to say."""
+        for task in self._later:
+            task.cancel()
+        sessions, self._open = list(self._open.values()), {}
+        await asyncio.gather(*(one.aclose() for one in sessions))
+
+    # ------------------------------------------------------------------ greeting
+
+    async def initialize(
+        self,
+        protocol_version: int,
+        client_capabilities: ClientCapabilities | None = None,
+        client_info: Implementation | None = None,
+    ) -> InitializeResponse:
+        """Say who we are and what we can do."""
+        self._screen.capabilities = client_capabilities or ClientCapabilities()
+        return InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_info=Implementation(name="bridle", title="Bridle", version=__version__),
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(image=True, audio=False, embedded_context=True),
+                mcp_capabilities=McpCapabilities(http=True, sse=True),
+                session_capabilities=SessionCapabilities(
+                    list=SessionListCapabilities(),
+                    delete=SessionDeleteCapabilities(),
+                    fork=SessionForkCapabilities(),
+                    resume=SessionResumeCapabilities(),
+                    close=SessionCloseCapabilities(),
+                ),
+            ),
+            auth_methods=[],
+        )
+
+    async def authenticate(self, method_id: str) -> AuthenticateResponse:
+        """Let everybody in who could start us."""
+        return AuthenticateResponse()
+
+    # ------------------------------------------------------------------ sessions
+
+    async def new_session(
+        self,
+        cwd: str,
+        mcp_servers: Sequence[NamedServer],
+        additional_directories: object = None,
+    ) -> NewSessionResponse:
+        """Begin a session."""
+        folder = await self._folder(cwd)
+        server_settings(mcp_servers)  # before anything is begun
+        session = await self._door.create(cwd=folder)
+        try:
+            opened = await self._enter(session, folder, mcp_servers)
+            await opened.follow()
+        except BaseException:
+            await self._leave(session)
+            with suppress(BridleError):
+                await self._door.delete(session)
+            raise
+        self._after(opened.tell_commands(opened.choices.menu.skills))
+        choices = opened.choices
+        return NewSessionResponse(session_id=session, modes=choices.modes(), config_options=choices.config())
+
+    async def load_session(
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: Sequence[NamedServer],
+        additional_directories: object = None,
+    ) -> LoadSessionResponse:
+        """Go on with a session, and tell all that was said in it."""
+        opened = await self._take_up(session_id, cwd, mcp_servers, tells=True)
+        choices = opened.choices
+        return LoadSessionResponse(modes=choices.modes(), config_options=choices.config())
+
+    async def resume_session(
+        self,
+        session_id: str,
+        cwd: str,
+        mcp_servers: Sequence[NamedServer] | None = None,
+        additional_directories: object = None,
+    ) -> ResumeSessionResponse:
+        """Go on with a session that the editor still knows."""
+        opened = await self._take_up(session_id, cwd, mcp_servers or (), tells=False)
+        choices = opened.choices
+        return ResumeSessionResponse(modes=choices.modes(), config_options=choices.config())
+
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        mcp_servers: Sequence[NamedServer] | None = None,
+        additional_directories: object = None,
+    ) -> ForkSessionResponse:
+        """Begin a session with what was said in another one."""
+        await self._known(session_id, await self._folder(cwd))
+        child = await self._door.fork(SessionId(session_id))
+        opened = await self._take_up(child, cwd, mcp_servers or (), tells=False)
+        choices = opened.choices
+        return ForkSessionResponse(session_id=child, modes=choices.modes(), config_options=choices.config())
+
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None) -> ListSessionsResponse:
+        """Return the sessions there are, page by page."""
+        folder = await asyncio.to_thread(self._folders.path, cwd) if cwd else None
+        return page_of(await self._door.list(), folder, cursor)
+
+    async def close_session(self, session_id: str) -> CloseSessionResponse:
+        """End the session's run and let go of it; it can be loaded again."""
+        opened = self._session(session_id)
+        await opened.stop("the session was closed in the editor")
+        await self._leave(opened.id)
+        return CloseSessionResponse()
+
+    async def delete_session(self, session_id: str) -> DeleteSessionResponse:
+        """Put a session away: it is not listed any more, and only our own commands still find it."""
+        session = _session_id(session_id)
+        if session in self._open:
+            await self.close_session(session_id)
+        await self._door.submit(session, Archive())
+        return DeleteSessionResponse()
+
+    # ------------------------------------------------------------------ choices
+
+    async def set_session_mode(self, mode_id: str, session_id: str) -> SetSessionModeResponse:
+        """Choose how much is asked from the next prompt on."""
+        opened = self._session(session_id)
+        opened.choices.choose(MODE, mode_id)
+        self._after(opened.tell(opened.choices.config_update()))
+        return SetSessionModeResponse()
+
+    async def set_config_option(
+        self, session_id: str, config_id: str, value: object
+    ) -> SetSessionConfigOptionResponse:
+        """Choose the mode, the model or the agent of the next prompt."""
+        opened = self._session(session_id)
+        before = opened.choices.mode
+        opened.choices.choose(config_id, value)
+        if opened.choices.mode != before:
+            self._after(opened.tell(opened.choices.mode_update()))
+        return SetSessionConfigOptionResponse(config_options=opened.choices.config())
+
+    # ------------------------------------------------------------------ prompts
+
+    async def prompt(self, session_id: str, prompt: Sequence[Block]) -> PromptResponse:
+        """Answer a prompt; one that comes while another is answered waits for its turn."""
+        opened = self._session(session_id)
+        message = await self._expanded(message_of(prompt, opened.cwd), opened.cwd)
+        await opened.servers_settled()
+        ended = await opened.prompt(Prompt(message, opened.choices.options))
+        if ended is None:
+            return PromptResponse(stop_reason="cancelled")
+        if (error := error_of_result(ended.result)) is not None:
+            raise error
+        if ended.result.outcome != "completed" and ended.result.reason:
+            await opened.tell(note(ended.result.reason))
+        self._after(self._tell_news(opened))
+        result = ended.result
+        return PromptResponse(
+            stop_reason=ended.stop_reason,
+            usage=usage_of(result),
+            field_meta={
+                "bridle": {"outcome": result.outcome, "runId": result.run_id, "reason": result.reason}
+            },
+        )
+
+    async def cancel(self, session_id: str) -> None:
+        """Stop the run of a session; that it has ended is the answer of its prompt."""
+        if (opened := self._open.get(SessionId(session_id))) is not None:
+            await opened.cancel("cancelled in the editor")
+
+    async def _expanded(self, message: Message, cwd: str) -> Message:
+        """Put the text of a skill in the place of its name."""
+        first, *others = message.parts
+        if not isinstance(first, Text) or not first.text.startswith("/"):
+            return message
+        text = await asyncio.to_thread(expand_in, first.text, cwd, self._folders.environ)
+        return Message("user", (Text(text), *others))
+
+    # ------------------------------------------------------------------ what the protocol has no word for
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request of our own, such as `_bridle/command`."""
+        found = await answer(method, params, Looking(self._door, self._folders), self._open)
+        plain: dict[str, Any] = await asyncio.to_thread(within, found, MAX_ANSWER_BYTES)
+        return plain
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Hear what is not for us."""
+
+    # ------------------------------------------------------------------ opening and closing
+
+    async def _take_up(
+        self,
+        session_id: str,
+        cwd: str,
+        servers: Sequence[NamedServer],
+        *,
+        tells: bool,
+    ) -> OpenSession:
+        folder = await self._folder(cwd)
+        server_settings(servers)
+        await self._known(session_id, folder)
+        session = SessionId(session_id)
+        self._check_free(session)
+        if (before := self._open.get(session)) is not None and before.is_running:
+            raise SessionBusy(f'session "{session}" is open here and runs')
+        self._opening.add(session)
+        try:
+            await self._leave(session)
+            opened = await self._enter(session, folder, servers)
+            await opened.take_up(tells=tells)
+        except BaseException:
+            await self._leave(session)
+            raise
+        finally:
+            self._opening.discard(session)
+        self._after(opened.tell_commands(opened.choices.menu.skills))
+        return opened
+
+    async def _enter(self, session: SessionId, cwd: str, servers: Sequence[NamedServer]) -> OpenSession:
+        if len(self._open) >= MAX_SESSIONS:
+            raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one of them")
+        menu = await asyncio.to_thread(read_menu, self._folders, cwd)
+        known = (await self._door.read(session)).known
+        choices = Choices(menu, known.created.agent, known.model)
+        opened = OpenSession(self._door, session, cwd, choices, self._screen)
+        self._open[session] = opened
+        if servers:
+            settings = await asyncio.to_thread(self._folders.settings, cwd)
+            opened.lend(server_settings(servers), settings, self._folders.environ)
+        return opened
+
+    async def _leave(self, session: SessionId) -> None:
+        if (opened := self._open.pop(session, None)) is not None:
+            await opened.aclose()
+
+    async def _known(self, session_id: str, cwd: str) -> None:
+        """See that a session exists and works in a folder; raises SessionNotFound, UsageError."""
+        [first] = await self._door.records(_session_id(session_id), limit=1)
+        created = first.event
+        assert isinstance(created, SessionCreated)
+        if created.cwd != cwd:
+            raise UsageError(f"cwd: the session works in {created.cwd}, not in {cwd}")
+
+    async def _folder(self, cwd: str) -> str:
+        if not cwd:
+            raise UsageError("cwd: is empty", hint="give its absolute path")
+        return await asyncio.to_thread(self._folders.path, cwd)
+
+    def _check_free(self, session: SessionId) -> None:
+        if session in self._opening:
+            raise SessionBusy(f'session "{session}" is being opened')
+
+    def _session(self, session_id: str) -> OpenSession:
+        self._check_free(SessionId(session_id))
+        opened = self._open.get(SessionId(session_id))
+        if opened is None:
+            raise SessionNotFound(
+                f'session "{session_id[:200]}" is not open here', hint="session/load or session/new"
+            )
+        return opened
+
+    async def _tell_news(self, opened: OpenSession) -> None:
+        """Tell what has come up in the folder meanwhile."""
+        await opened.tell_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
+
+    def _after(self, telling: Coroutine[Any, Any, None]) -> None:
+        """Tell something once the request at hand is answered: before that the editor knows no session."""
+
+        async def tell() -> None:
+            with suppress(BridleError, ConnectionError):
+                await telling
+
+        task = asyncio.create_task(tell())
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+
+def _session_id(text: str) -> SessionId:
+    if not is_session_id(text):
+        raise SessionNotFound(f"{text[:200]!r} cannot name a session")
+    return SessionId(text)

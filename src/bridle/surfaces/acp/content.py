@@ -1,0 +1,136 @@
+"""What people and models say, as blocks of the protocol and as parts of a message."""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from acp.schema import (
+    AudioContentBlock,
+    BlobResourceContents,
+    EmbeddedResourceContentBlock,
+    ImageContentBlock,
+    ResourceContentBlock,
+    TextContentBlock,
+    TextResourceContents,
+)
+
+from bridle.core.errors import UsageError
+from bridle.core.messages import Media, Message, Part, Text
+
+Block = (
+    TextContentBlock
+    | ImageContentBlock
+    | AudioContentBlock
+    | ResourceContentBlock
+    | EmbeddedResourceContentBlock
+)
+
+MAX_BLOCKS = 1000
+MAX_NAME_CHARS = 4096
+MAX_IMAGE_BYTES = 5 * 1024 * 1024  # as much as a tool may show
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def message_of(blocks: Sequence[Block], cwd: str) -> Message:
+    """Return a prompt as a message; files are named as the tools name them. Raises UsageError."""
+    if len(blocks) > MAX_BLOCKS:
+        raise UsageError(f"a prompt may have {MAX_BLOCKS} blocks, and this one has {len(blocks)}")
+    parts = [_part(block, cwd) for block in blocks]
+    if not any(not isinstance(part, Text) or part.text.strip() for part in parts):
+        raise UsageError("the prompt is empty")
+    return Message("user", tuple(parts))
+
+
+def blocks_of(message: Message) -> list[TextContentBlock | ImageContentBlock]:
+    """Return what somebody said, without calls and thoughts."""
+    blocks: list[TextContentBlock | ImageContentBlock] = []
+    for part in message.parts:
+        match part:
+            case Text() if part.text:
+                blocks.append(text_block(part.text))
+            case Media():
+                blocks.append(media_block(part))
+            case _:
+                pass
+    return blocks
+
+
+def text_block(text: str) -> TextContentBlock:
+    """Wrap words."""
+    return TextContentBlock(type="text", text=text)
+
+
+def media_block(media: Media) -> TextContentBlock | ImageContentBlock:
+    """Wrap an image; anything else is named, as editors show nothing else."""
+    if media.mime not in IMAGES:
+        return text_block(f"[{media.mime}{f' {media.name}' if media.name else ''}]")
+    return ImageContentBlock(type="image", data=media.data, mime_type=media.mime)
+
+
+def _part(block: Block, cwd: str) -> Part:
+    match block:
+        case TextContentBlock():
+            return Text(block.text)
+        case ImageContentBlock():
+            return _image(block.mime_type, block.data, "")
+        case ResourceContentBlock():
+            return Text(_link(block, cwd))
+        case EmbeddedResourceContentBlock():
+            return _resource(block.resource, cwd)
+        case AudioContentBlock():
+            raise UsageError("sound cannot be part of a prompt", hint="initialize says what can be")
+
+
+def _resource(resource: TextResourceContents | BlobResourceContents, cwd: str) -> Part:
+    name = shown_place(resource.uri, cwd)
+    if isinstance(resource, TextResourceContents):
+        return Text(f"\n[{name}]\n{_fenced(resource.text)}\n")
+    return _image(resource.mime_type or "", resource.blob, name)
+
+
+def _image(mime: str, data: str, name: str) -> Media:
+    if mime not in IMAGES:
+        raise UsageError(
+            f"{mime[:100] or 'bytes of no kind'} cannot be part of a prompt",
+            hint=f"text, a link to a file, or {', '.join(IMAGES)}",
+        )
+    if len(data) * 3 // 4 > MAX_IMAGE_BYTES:
+        raise UsageError(f"an image is larger than {MAX_IMAGE_BYTES // 1024 // 1024} MiB")
+    try:
+        b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        raise UsageError("an image is not base64") from None
+    return Media(mime, data, name)
+
+
+def _link(link: ResourceContentBlock, cwd: str) -> str:
+    """Name what a link leads to; a file is read by the tools, under the rules of the session."""
+    return f"[{shown_place(link.uri, cwd)}]"
+
+
+def shown_place(uri: str, cwd: str) -> str:
+    """Return a file in a folder by its path there, another one by its whole path; an address as it is."""
+    try:
+        place = urlsplit(uri[:MAX_NAME_CHARS])
+    except ValueError:
+        return _one_line(uri)
+    if place.scheme != "file" or place.netloc not in ("", "localhost"):
+        return _one_line(uri)
+    path = PurePosixPath(unquote(place.path))
+    inside = path.is_relative_to(cwd) and ".." not in path.parts
+    name = _one_line(str(path.relative_to(cwd) if inside else path))
+    return f"{name}#{_one_line(place.fragment)}" if place.fragment else name
+
+
+def _one_line(text: str) -> str:
+    return "".join(char if char.isprintable() else "�" for char in text[:MAX_NAME_CHARS])
+
+
+def _fenced(text: str) -> str:
+    """Put a text between fences that it does not hold itself."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"

@@ -1,0 +1,180 @@
+"""The wire to an editor: one JSON-RPC message on each line, whatever the other side sends.
+
+What is no message is answered with an error and forgotten; the connection goes on. The official package reads
+lines without an end and stops at the first list, so that it gets its messages from here.
+"""
+
+import asyncio
+import json
+from collections import deque
+from contextlib import suppress
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_OPEN_REQUESTS = 64  # of the editor, at once
+READ_BYTES = 64 * 1024
+MAX_REASON_CHARS = 500
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+
+RequestKey = int | str
+
+
+class _Message(Struct):
+    """What may come: a request, a notification, or an answer to one of our requests."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+    params: dict[str, Any] | list[Any] | UnsetType | None = UNSET
+    result: Any = UNSET
+    error: dict[str, Any] | UnsetType = UNSET
+
+
+_decoder = msgspec.json.Decoder(_Message)
+
+
+class Refused(Exception):
+    """What came is no message that could be taken."""
+
+    def __init__(self, code: int, why: str, key: RequestKey | None = None) -> None:
+        super().__init__(why)
+        self.answer = {
+            "jsonrpc": "2.0",
+            "id": key,
+            "error": {"code": code, "message": why[:MAX_REASON_CHARS]},
+        }
+
+
+class Link:
+    """Moves messages over a pair of streams; a `Transport` of the official package."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int = MAX_LINE_BYTES
+    ) -> None:
+        self._lines = _Lines(reader, most_bytes)
+        self._writer = writer
+        self._open: set[RequestKey | None] = set()
+        """Requests of the editor that have no answer yet."""
+        self._asking: dict[asyncio.Task[Any], RequestKey] = {}
+        """Our own request that a task waits for."""
+
+    async def receive(self) -> dict[str, Any] | None:
+        """Return the next message; None when the other side is gone."""
+        while True:
+            try:
+                line = await self._lines.next()
+                if line is None:
+                    return None
+                if line.strip():
+                    return self._taken(line)
+            except Refused as refused:
+                await self._write(refused.answer)
+            except ConnectionError:
+                return None
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send a message and wait for a slow reader; raises ConnectionError unless it is an answer."""
+        key = message.get("id")
+        if "method" not in message:
+            self._open.discard(key)
+            with suppress(ConnectionError):  # who is gone waits for no answer
+                await self._write(message)
+            return
+        if key is not None and (task := asyncio.current_task()) is not None:
+            self._asking[task] = key
+        await self._write(message)
+
+    async def withdraw(self) -> None:
+        """Tell the editor that the request of this task need not be answered any more."""
+        task = asyncio.current_task()
+        if task is not None and (key := self._asking.pop(task, None)) is not None:
+            await self.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": key}})
+
+    def forget(self) -> None:
+        """Say that the request of this task is answered."""
+        if (task := asyncio.current_task()) is not None:
+            self._asking.pop(task, None)
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+
+    async def _write(self, message: dict[str, Any]) -> None:
+        data = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        self._writer.write(data.encode("utf-8", "replace") + b"\n")
+        await self._writer.drain()
+
+    def _taken(self, line: bytes) -> dict[str, Any]:
+        """Return the message of a line; raises Refused."""
+        message = _decoded(line)
+        key = message.id
+        if message.method is UNSET:
+            if key is UNSET or (message.result is UNSET and message.error is UNSET):
+                raise Refused(INVALID_REQUEST, "neither a request nor an answer")
+        elif key is None:
+            raise Refused(INVALID_REQUEST, "the id of a request may not be null")
+        elif key is not UNSET:
+            if key in self._open:
+                raise Refused(INVALID_REQUEST, "a request with this id is open already")
+            if len(self._open) >= MAX_OPEN_REQUESTS:
+                raise Refused(INVALID_REQUEST, "too many requests are open", key)
+            self._open.add(key)
+        fields = {name: getattr(message, name) for name in message.__struct_fields__}
+        return {name: value for name, value in fields.items() if value is not UNSET}
+
+
+def _decoded(line: bytes) -> _Message:
+    try:
+        return _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise Refused(INVALID_REQUEST, f"not a JSON-RPC message: {error}", _id_in(line)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(PARSE_ERROR, f"not JSON: {error}") from None
+
+
+def _id_in(line: bytes) -> RequestKey | None:
+    """Return the id of a message that makes no sense otherwise, if it has one."""
+    try:
+        key = msgspec.json.decode(line, type=dict[str, Any]).get("id")
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return key if isinstance(key, int | str) and not isinstance(key, bool) else None
+
+
+class _Lines:
+    """Takes a stream apart; of a line that is too long nothing is kept."""
+
+    def __init__(self, reader: asyncio.StreamReader, most_bytes: int) -> None:
+        self._reader = reader
+        self._most_bytes = most_bytes
+        self._whole: deque[bytes] = deque()
+        self._begun: list[bytes] = []
+        self._begun_bytes = 0
+        self._is_skipping = False
+
+    async def next(self) -> bytes | None:
+        """Return the next line without its end, None at the end; raises Refused once for a line too long."""
+        while not self._whole:
+            piece = await self._reader.read(READ_BYTES)
+            if not piece:
+                return None
+            first, *others = piece.split(b"\n")
+            if self._is_skipping:
+                if not others:
+                    continue
+                self._is_skipping, first = False, b""
+            self._begun.append(first)
+            self._begun_bytes += len(first)
+            if others:
+                self._whole.append(b"".join(self._begun))
+                self._whole.extend(others[:-1])
+                self._begun, self._begun_bytes = [others[-1]], len(others[-1])
+            elif self._begun_bytes > self._most_bytes:
+                self._begun, self._begun_bytes, self._is_skipping = [], 0, True
+                raise Refused(PARSE_ERROR, f"a line is longer than {self._most_bytes} bytes")
+        return self._whole.popleft()

@@ -1,0 +1,60 @@
+"""Errors as an editor is told: our kinds of failure with the numbers that the protocol has for them."""
+
+from typing import Any
+
+from acp import RequestError
+from pydantic import ValidationError
+
+from bridle.core.errors import BridleError
+from bridle.surfaces.problems import (
+    APPROVAL_DENIED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    SESSION_BUSY,
+    SESSION_NOT_FOUND,
+    Problem,
+    problem_of,
+    problem_of_result,
+)
+from bridle.surfaces.wire import Result
+
+MAX_MESSAGE_CHARS = 2000
+MAX_FIELDS = 10
+
+NUMBERS = {SESSION_NOT_FOUND.code: -32002, SESSION_BUSY.code: -32001}
+"""The protocol says "not found" with the number that our contract has for "busy"."""
+
+
+def error_of(error: BridleError) -> RequestError:
+    """Return what a request that failed is answered with."""
+    data = {"hint": error.hint} if error.hint else {}
+    return _request_error(problem_of(error), error.message, data)
+
+
+def error_of_result(result: Result) -> RequestError | None:
+    """Return what a prompt is answered with whose run came to no answer; None for any other."""
+    if result.outcome in ("budget_exhausted", "limit"):
+        return None  # the protocol has stop reasons for these
+    problem = problem_of_result(result)
+    if problem is None or problem == APPROVAL_DENIED:  # by a person, so it is told like a cancelled run
+        return None
+    data = {"outcome": result.outcome, "runId": result.run_id}
+    return _request_error(problem, result.reason or problem.title, data)
+
+
+def error_of_shape(error: ValidationError) -> RequestError:
+    """Name the fields of a request that make no sense, without what they hold."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    fields = {".".join(map(str, one["loc"]))[:200]: one["msg"][:200] for one in found[:MAX_FIELDS]}
+    first = next(iter(fields.items()), ("", ""))
+    return _request_error(INVALID_PARAMS, f"{first[0]}: {first[1]}", {"fields": fields})
+
+
+def error_of_bug() -> RequestError:
+    """Return what a request is answered with that has met a mistake of ours."""
+    return _request_error(INTERNAL_ERROR, INTERNAL_ERROR.title, {})
+
+
+def _request_error(problem: Problem, message: str, data: dict[str, Any]) -> RequestError:
+    number = NUMBERS.get(problem.code, problem.rpc)
+    return RequestError(number, message[:MAX_MESSAGE_CHARS], {"code": problem.code, **data})

@@ -1,0 +1,130 @@
+"""One connection of an editor, from its first line to its last."""
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from acp import RequestError
+from acp.agent.router import build_agent_router
+from acp.connection import Connection
+from acp.meta import AGENT_METHODS
+from acp.router import MessageRouter
+from acp.schema import ClientCapabilities, DeleteSessionRequest
+from acp.utils import normalize_result
+from pydantic import ValidationError
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.surfaces.acp.agent import BridleAgent
+from bridle.surfaces.acp.link import Link
+from bridle.surfaces.acp.numbers import error_of, error_of_bug, error_of_shape
+from bridle.surfaces.acp.servers import check_servers
+from bridle.surfaces.folder import Folders
+
+if TYPE_CHECKING:
+    from acp.interfaces import Agent
+
+_log = logging.getLogger(__name__)
+
+
+async def serve_editor(
+    door: Door, folders: Folders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Be the agent of an editor until it goes away."""
+    desk = EditorDesk(Link(reader, writer))
+    agent = BridleAgent(door, folders, desk)
+    desk.connect(_routes(agent))
+    try:
+        await desk.listen()
+    finally:
+        await desk.aclose()  # first: nobody may begin anything more
+        await agent.aclose()
+
+
+def _routes(agent: BridleAgent) -> MessageRouter:
+    """Return which request is answered by what, with what the official package has left out."""
+    router = build_agent_router(
+        cast("Agent", agent), use_unstable_protocol=True
+    )  # it is called by names alone
+    router.route_request(
+        AGENT_METHODS["session_delete"],
+        DeleteSessionRequest,
+        agent,
+        "delete_session",
+        adapt_result=normalize_result,
+    )
+    return router
+
+
+class EditorDesk:
+    """The editor, as it can be told and asked things; a `Screen`."""
+
+    def __init__(self, link: Link) -> None:
+        self.capabilities = ClientCapabilities()
+        self._link = link
+        self._connection: Connection | None = None
+
+    def connect(self, routes: MessageRouter) -> None:
+        """Take who answers what the editor asks."""
+
+        async def handle(method: str, params: Any, is_notification: bool) -> Any:  # noqa: FBT001  as it is called
+            return await _handled(routes, method, params, is_notification=is_notification)
+
+        self._connection = Connection(handle, self._link, listening=False)
+
+    @property
+    def _wire(self) -> Connection:
+        assert self._connection is not None, "connect() comes first"
+        return self._connection
+
+    async def listen(self) -> None:
+        """Answer until the editor goes away."""
+        await self._wire.main_loop()
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell something; raises ConnectionError."""
+        await self._wire.send_notification(method, params)
+
+    async def request(self, method: str, params: dict[str, Any]) -> Any:
+        """Ask for something; raises RequestError, ConnectionError. Whoever is cancelled here withdraws it."""
+        try:
+            return await self._wire.send_request(method, params)
+        except asyncio.CancelledError:
+            with suppress(ConnectionError):
+                await self._link.withdraw()
+            raise
+        finally:
+            self._link.forget()
+
+    async def aclose(self) -> None:
+        """Hang up, and end the answering of what is left."""
+        await self._wire.close()
+
+
+async def _handled(routes: MessageRouter, method: str, params: Any, *, is_notification: bool) -> Any:
+    """Answer a request; what goes wrong becomes an error that says no more than it should.
+
+    `_meta` is left out: the official package would put what it holds in the place of checked parameters.
+    """
+    try:
+        if isinstance(params, dict):
+            params = {name: value for name, value in params.items() if name != "_meta"}
+            check_servers(params)
+        return await routes(method, params, is_notification)
+    except RequestError:
+        if is_notification:
+            return None  # nobody waits for an answer
+        raise
+    except ValidationError as error:
+        failure = error_of_shape(error)
+    except BridleError as error:
+        failure = error_of(error)
+    except ConnectionError:
+        return None  # nobody is there to hear it
+    except Exception:  # noqa: BLE001  the outermost frame: the editor hears that it was our mistake
+        _log.exception("%s failed", method[:100])
+        failure = error_of_bug()
+    if is_notification:
+        return None
+    raise failure

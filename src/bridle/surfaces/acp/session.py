@@ -1,0 +1,400 @@
+"""A session that an editor has open: it is followed as long as that, whoever runs it.
+
+```
+door.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
+          └▶ ApprovalRequested, QuestionAsked ─▶ the editor ─▶ Decide, Reply
+```
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from acp import RequestError
+from acp.schema import SessionNotification, StopReason
+from msgspec import Struct
+from pydantic import ValidationError
+
+from bridle.app.lent_servers import LentServers
+from bridle.config.settings import Settings
+from bridle.core.budget import BudgetKind
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import BridleError, SessionNotFound, SessionNotRunning
+from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.messages import StopReason as ModelStop
+from bridle.core.protocol import (
+    Aborted,
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetExhausted,
+    Cancel,
+    Command,
+    Decide,
+    Delta,
+    DropQueued,
+    FilesChanged,
+    MessageAdded,
+    ModelReplied,
+    Prompt,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueDropped,
+    Record,
+    Reply,
+    RunStarted,
+    ToolFinished,
+)
+from bridle.core.skill import Skill
+from bridle.core.transcript import live
+from bridle.mcp.settings import ServerSettings
+from bridle.surfaces.acp.asking import Desk, Editor, plain
+from bridle.surfaces.acp.choices import Choices, commands_update
+from bridle.surfaces.acp.saying import note
+from bridle.surfaces.acp.stopping import stop_reason
+from bridle.surfaces.acp.updates import Translation, Update
+from bridle.surfaces.driving import Asked, answer_of_nobody, left_in_queue
+from bridle.surfaces.wire import Ledger, Result
+
+CANNOT_ASK = "the editor cannot be asked"
+EDITOR_GONE = "the editor went away"
+STOP_S = 5.0
+_log = logging.getLogger(__name__)
+
+
+class Ended(Struct, frozen=True):
+    """What a prompt came to."""
+
+    result: Result
+    stop_reason: StopReason
+
+
+End = asyncio.Future[Ended | None]
+"""How a prompt ended; None when it was taken out of the queue."""
+
+
+class Screen(Editor, Protocol):
+    """The editor, as a session sees it."""
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell something; raises ConnectionError."""
+        ...
+
+
+class OpenSession:
+    """Tells an editor what happens in a session, asks it what the session asks, and hands in its prompts."""
+
+    def __init__(self, door: Door, session: SessionId, cwd: str, choices: Choices, screen: Screen) -> None:
+        self.id = session
+        self.cwd = cwd
+        self.choices = choices
+        self._door = door
+        self._screen = screen
+        self._desk = Desk(screen, session)
+        self._translation = Translation(cwd)
+        self._taking = asyncio.Lock()
+        """Held while a prompt is handed in: nothing of its run is told before it is known to be ours."""
+        self._stream: AsyncGenerator[Record | Delta, None] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._ledger: Ledger | None = None
+        self._last: ModelStop = "end_turn"
+        self._exhausted: BudgetKind | None = None
+        self._own_runs: set[RunId] = set()
+        self._ends: dict[RunId, list[End]] = {}
+        self._queued: dict[str, End] = {}
+        self._asking: dict[CallId, asyncio.Task[None]] = {}
+        self._is_cancelled = False
+        """The editor has cancelled the run: what it dismisses then is no answer."""
+        self._servers: LentServers | None = None
+        self._commands = commands_update((), ())
+        self._saying: set[asyncio.Task[None]] = set()
+        self._lost: BridleError | None = None
+        """Why the session is not followed any more."""
+
+    # ------------------------------------------------------------------ opening and closing
+
+    async def follow(self) -> None:
+        """Begin to tell what happens from now on; raises SessionNotFound."""
+        self._stream = self._door.watch(self.id, None)
+        await anext(self._stream)  # from here on nothing is missed
+        self._following = asyncio.create_task(self._follow(self._stream))
+
+    async def take_up(self, *, tells: bool) -> None:
+        """Go on with a session: tell all that has happened, if that is wanted, and what is still asked.
+
+        Raises SessionNotFound, ConnectionError.
+        """
+        known = (await self._door.read(self.id)).known
+        records = await self._door.records(self.id)
+        for record in live(records).records if tells else ():
+            await self._show(record, is_own=False)
+        self._translation.cost = None if known.totals.unpriced_turns else known.totals.cost
+        self._stream = self._door.watch(self.id, records[-1].seq)
+        if await self._door.is_running(self.id):
+            self._join(records)
+        else:
+            for update in self._translation.close():
+                await self.tell(update)
+        self._following = asyncio.create_task(self._follow(self._stream))
+
+    def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
+        """Start tool servers for this session alone."""
+        self._servers = LentServers(self._door, self.id, servers, settings)
+        self._servers.start(environ, self._say)
+
+    async def servers_settled(self) -> None:
+        """Wait for tool servers that start, but not for long."""
+        if self._servers is not None:
+            await self._servers.settled()
+
+    async def tell_commands(self, skills: Sequence[Skill]) -> None:
+        """Say what may follow a slash, unless that was said already."""
+        update = commands_update(skills, await self._door.server_prompts(self.cwd))
+        if update != self._commands:
+            self._commands = update
+            await self.tell(update)
+
+    async def tell(self, update: Update) -> None:
+        """Send one update; raises ConnectionError."""
+        await self._screen.notify(
+            "session/update", plain(SessionNotification(session_id=self.id, update=update))
+        )
+
+    async def aclose(self) -> None:
+        """Stop following; a run that others could go on with is left to them, any other is cancelled."""
+        is_at_rest = self._ledger is None and not self._ends and not self._queued
+        if not is_at_rest and not self._door.outlives_us:
+            await self.stop(EDITOR_GONE)
+        if self._servers is not None:
+            await self._servers.aclose()
+        tasks = [
+            *self._asking.values(),
+            *self._saying,
+            *([self._following] if self._following is not None else []),
+        ]
+        self._asking.clear()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        if self._stream is not None:
+            await self._stream.aclose()
+        self._fail(SessionNotFound(f'session "{self.id}" was closed'))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run goes on, as far as was told."""
+        return self._ledger is not None
+
+    def _say(self, text: str) -> None:
+        """Tell of something that went wrong beside the run."""
+
+        async def tell() -> None:
+            with suppress(ConnectionError):
+                await self.tell(note(text))
+
+        task = asyncio.create_task(tell())
+        self._saying.add(task)
+        task.add_done_callback(self._saying.discard)
+
+    # ------------------------------------------------------------------ what the editor does
+
+    async def prompt(self, prompt: Prompt) -> Ended | None:
+        """Hand in a prompt and wait for the end of its run; None when it was taken out of the queue.
+
+        Raises what the door raises.
+        """
+        end: End = asyncio.get_running_loop().create_future()
+        async with self._taking:
+            if self._lost is not None:
+                raise self._lost
+            receipt = await self._submit_prompt(prompt)
+            if receipt.run_id is not None:
+                self._own_runs.add(receipt.run_id)
+                self._ends.setdefault(receipt.run_id, []).append(end)
+            else:
+                assert receipt.item_id is not None
+                self._queued[receipt.item_id] = end
+        return await end
+
+    async def _submit_prompt(self, prompt: Prompt) -> Receipt:
+        try:
+            return await self._door.submit(self.id, prompt)
+        except asyncio.CancelledError:  # the editor went away: the run may begin nevertheless
+            if not self._door.outlives_us:
+                await self.cancel(EDITOR_GONE)
+            raise
+
+    async def submit(self, command: Command) -> Receipt:
+        """Hand in any other command; what comes of it is told like all that happens."""
+        return await self._door.submit(self.id, command)
+
+    async def cancel(self, reason: str = "") -> None:
+        """Take the editor's prompts out of the queue and end the run."""
+        self._is_cancelled = True
+        for item_id in list(self._queued):
+            with suppress(BridleError):  # it has begun
+                await self._door.submit(self.id, DropQueued(item_id))
+        with suppress(BridleError):  # nothing runs
+            await self._door.submit(self.id, Cancel(reason))
+
+    async def stop(self, reason: str) -> None:
+        """Cancel, and wait until the editor's prompts have been answered, but not for long."""
+        await self.cancel(reason)
+        ends = [*self._queued.values(), *(end for ends in self._ends.values() for end in ends)]
+        if ends:
+            await asyncio.wait(ends, timeout=STOP_S)
+
+    # ------------------------------------------------------------------ what happens
+
+    async def _follow(self, stream: AsyncGenerator[Record | Delta, None]) -> None:
+        try:
+            async for item in stream:
+                async with self._taking:
+                    await self._take(item)
+        except ConnectionError:
+            self._fail(SessionNotFound(EDITOR_GONE))
+        except BridleError as error:
+            self._fail(error)
+        except Exception:  # noqa: BLE001  the outermost frame: the editor must not wait for an answer in vain
+            _log.exception("session %s could not be followed", self.id)
+            self._fail(BridleError(f'session "{self.id}" could not be followed'))
+
+    def _join(self, records: list[Record]) -> None:
+        """Take part in a run that goes on: what it has asked and nobody has answered is asked here too."""
+        asks: dict[CallId, Asked] = {}
+        for record in records:
+            match record.event:
+                case RunStarted() as event:
+                    self._ledger = Ledger(self.id, event.run_id)
+                case ApprovalRequested() | QuestionAsked() as asked:
+                    asks[asked.call_id] = asked
+                case event:
+                    if (call_id := _settled_by(event)) is not None:
+                        asks.pop(call_id, None)
+            if self._ledger is not None:
+                self._ledger.add(record)
+        if self._ledger is not None and self._ledger.result is not None:
+            self._ledger = None
+            return
+        for asked in asks.values():
+            self._ask(asked)
+
+    async def _take(self, item: Record | Delta) -> None:
+        if isinstance(item, Record):
+            await self._show(item, is_own=self._claim(item))
+            self._track(item)
+        else:
+            await self._show(item, is_own=False)
+        if isinstance(item, Aborted) and not item.run_id:
+            self._fail_queue(SessionNotRunning(item.reason))
+        if self._ledger is not None:
+            self._ledger.add(item)
+            if self._ledger.result is not None:
+                self._end(self._ledger.result)
+
+    async def _show(self, item: Record | Delta, *, is_own: bool) -> None:
+        diff = ""
+        event = item.event if isinstance(item, Record) else None
+        if isinstance(event, FilesChanged) and self._translation.wants_diff(event):
+            diff = await self._door.describe(event.changes)
+        for update in self._translation.take(item, is_own=is_own, diff=diff):
+            await self.tell(update)
+
+    def _claim(self, record: Record) -> bool:
+        """Follow which run goes on; tell whether a message is one that the editor has sent."""
+        match record.event:
+            case RunStarted() as event:
+                self._ledger = Ledger(self.id, event.run_id)
+                self._is_cancelled, self._last, self._exhausted = False, "end_turn", None
+            case MessageAdded(item_id=str() as item_id) if item_id in self._queued:
+                assert self._ledger is not None
+                self._ends.setdefault(self._ledger.run_id, []).append(self._queued.pop(item_id))
+                return True
+            case MessageAdded(source="prompt", item_id=None) if self._ledger is not None:
+                return self._ledger.run_id in self._own_runs
+            case QueueDropped() as event if event.item_id in self._queued:
+                _settle(self._queued.pop(event.item_id), None)
+            case _:
+                pass
+        return False
+
+    def _end(self, result: Result) -> None:
+        self._ledger = None
+        self._own_runs.discard(result.run_id)
+        for call_id in list(self._asking):
+            self._withdraw(call_id)
+        ended = Ended(result, stop_reason(result, self._last, self._exhausted))
+        for end in self._ends.pop(result.run_id, []):
+            _settle(end, ended)
+        if result.outcome in ("cancelled", "denied"):
+            self._fail_queue(left_in_queue())
+
+    def _fail(self, error: BridleError) -> None:
+        """Give up following; what was begun stays known, for closing must end it."""
+        self._lost = error
+        for end in [*self._queued.values(), *(end for ends in self._ends.values() for end in ends)]:
+            if not end.done():
+                end.set_exception(error)
+
+    def _fail_queue(self, error: BridleError) -> None:
+        for end in self._queued.values():
+            if not end.done():
+                end.set_exception(error)
+        self._queued.clear()
+
+    # ------------------------------------------------------------------ what is asked
+
+    def _track(self, record: Record) -> None:
+        match record.event:
+            case ApprovalRequested() | QuestionAsked() as asked:
+                self._ask(asked)
+            case ModelReplied() as event:
+                self._last = event.stop_reason
+            case BudgetExhausted() as event:
+                self._exhausted = event.kind
+            case event:
+                if (call_id := _settled_by(event)) is not None:
+                    self._withdraw(call_id)
+
+    def _ask(self, asked: Asked) -> None:
+        self._asking[asked.call_id] = asyncio.create_task(self._answer(asked))
+
+    def _withdraw(self, call_id: CallId) -> None:
+        """Let go of a question that is settled: somebody else has answered it."""
+        if (task := self._asking.pop(call_id, None)) is not None:
+            task.cancel()
+
+    async def _answer(self, asked: Asked) -> None:
+        try:
+            answer = await self._answer_of(asked)
+        except (RequestError, ValidationError):
+            answer = answer_of_nobody(asked, CANNOT_ASK)
+        except ConnectionError:
+            return  # closing the session says what becomes of the run
+        if self._is_cancelled:
+            return
+        with suppress(BridleError):  # it ended while the question was open
+            await self._door.submit(self.id, answer)
+
+    async def _answer_of(self, asked: Asked) -> Decide | Reply:
+        if isinstance(asked, QuestionAsked):
+            return await self._desk.reply(asked, self._translation.who_asks(asked))
+        return await self._desk.decide(asked, self._translation.call_of(asked))
+
+
+def _settled_by(event: object) -> CallId | None:
+    """Return the call whose question an event settles."""
+    match event:
+        case ApprovalDecided() | QuestionAnswered():
+            return event.call_id
+        case ToolFinished():
+            return event.result.call_id
+        case _:
+            return None
+
+
+def _settle(end: End, ended: Ended | None) -> None:
+    if not end.done():
+        end.set_result(ended)

@@ -1,0 +1,59 @@
+"""`bridle acp`: be the agent of the editor that starts us, on stdin and stdout."""
+
+import argparse
+import asyncio
+import os
+import signal
+import stat
+import sys
+from contextlib import suppress
+
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.terminal import Console
+
+READ_BYTES = 64 * 1024
+
+
+def acp(args: argparse.Namespace, console: Console) -> int:
+    """Speak with an editor until it goes away."""
+    try:
+        from bridle.surfaces.acp.serving import serve_editor
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the package {error.name} is not installed", hint="pip install 'bridle[acp]'"
+        ) from error
+    from bridle.surfaces.folder import Folders
+
+    async def serve() -> None:
+        reader, writer = await _streams()
+        cwd = working_directory()
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        async with serving(console, cwd) as door:
+            await serve_editor(door, Folders(console.environ, cwd), reader, writer)
+
+    with suppress(asyncio.CancelledError):  # by a signal: what was open is closed
+        asyncio.run(serve())
+    return 0
+
+
+async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Take stdin and stdout for the editor alone: whatever else is printed goes to stderr."""
+    for stream in (sys.stdin, sys.stdout):
+        kind = os.fstat(stream.fileno()).st_mode
+        if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stream.isatty()):
+            raise UsageError(
+                "stdin and stdout are not connected to an editor", hint="name `bridle acp` as an agent there"
+            )
+    loop = asyncio.get_running_loop()
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    reader = asyncio.StreamReader(READ_BYTES)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), output
+    )
+    return reader, asyncio.StreamWriter(transport, protocol, None, loop)

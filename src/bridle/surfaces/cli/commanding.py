@@ -1,0 +1,81 @@
+"""`bridle session steer`, `queue`, `decide` and `cancel`: a word to a run of the daemon, from anywhere."""
+
+import argparse
+
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import SessionNotRunning, UsageError
+from bridle.core.ids import CallId
+from bridle.core.messages import user_message
+from bridle.core.protocol import ApprovalRequested, Cancel, Command, Decide, Prompt, Steer
+from bridle.core.session import Session
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.cli.serving import with_session
+from bridle.surfaces.render import describe_args, short_id
+from bridle.surfaces.terminal import Console
+
+
+def steer(args: argparse.Namespace, console: Console) -> int:
+    """Add a message to the run that goes on."""
+    return _send(args, console, Steer(user_message(_text(args))), "the run reads it at its next turn")
+
+
+def queue(args: argparse.Namespace, console: Console) -> int:
+    """Let a prompt wait until the run has ended."""
+
+    async def work(door: Door, session: SessionSummary) -> None:
+        receipt = await _submit(door, session, Prompt(user_message(_text(args))))
+        console.done("the run has begun" if receipt.run_id else "queued: it begins when the run has ended")
+
+    return with_session(args.session, console, work)
+
+
+def cancel(args: argparse.Namespace, console: Console) -> int:
+    """Stop the run that goes on."""
+    return _send(args, console, Cancel("cancelled by the user"), "the run ends")
+
+
+def decide(args: argparse.Namespace, console: Console) -> int:
+    """Answer what a run waits for."""
+
+    async def work(door: Door, session: SessionSummary) -> None:
+        asked = _pending(await door.read(session.id), args.call)
+        await _submit(door, session, Decide(asked.call_id, args.answer, args.reason))
+        console.done(f"{args.answer}: {asked.tool} {describe_args(asked.args)}".rstrip())
+
+    return with_session(args.session, console, work)
+
+
+def _send(args: argparse.Namespace, console: Console, command: Command, done: str) -> int:
+    async def work(door: Door, session: SessionSummary) -> None:
+        await _submit(door, session, command)
+        console.done(f"session {short_id(session.id)}: {done}")
+
+    return with_session(args.session, console, work)
+
+
+async def _submit(door: Door, session: SessionSummary, command: Command) -> Receipt:
+    if not door.outlives_us:
+        raise SessionNotRunning(
+            "the daemon does not run, and only its runs can be reached from here", hint="bridle daemon start"
+        )
+    return await door.submit(session.id, command)
+
+
+def _pending(session: Session, call_id: str | None) -> ApprovalRequested:
+    """Find the approval that is meant; raises UsageError unless that is clear."""
+    pending = session.run.pending if session.run is not None else []
+    meant = [asked for asked in pending if call_id is None or asked.call_id == CallId(call_id)]
+    if not meant:
+        what = "no call" if call_id is None else f'no call "{call_id}"'
+        raise UsageError(f"{what} of this session waits for an answer")
+    if len(meant) > 1:
+        names = ", ".join(f"{asked.call_id} ({asked.tool})" for asked in meant)
+        raise UsageError(f"several calls wait: {names}", hint="name the one you mean with --call")
+    return meant[0]
+
+
+def _text(args: argparse.Namespace) -> str:
+    text: str = " ".join(args.text).strip()
+    if not text:
+        raise UsageError("the message is empty")
+    return text

@@ -1,0 +1,115 @@
+"""`bridle mcp serve`: Bridle itself as a tool server."""
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from bridle.config.settings import Settings
+from bridle.core.errors import ConfigError, UsageError
+from bridle.sessions.service import SessionService
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.terminal import Console
+
+if TYPE_CHECKING:
+    from bridle.surfaces.mcp_server.server import BridleServer
+
+ADDRESS = "--http"
+MAX_PORT_DIGITS = 5
+
+
+def serve(args: argparse.Namespace, console: Console) -> int:
+    """Serve until the client closes its end, or until told to end."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    asyncio.run(_serve(args.http, console, trusts_caller=args.trust_caller))
+    return 0
+
+
+async def _serve(address: str | None, console: Console, *, trusts_caller: bool) -> None:
+    place = place_of(address) if address is not None else None
+    open_server = _import_server()
+    folders = Folders(console.environ, working_directory())
+    settings = await asyncio.to_thread(folders.settings)
+    async with serving(console) as door:
+        try:
+            async with open_server(door, folders, trusts_caller=trusts_caller) as bridle:
+                serving_it = (
+                    _serve_stdio(bridle) if place is None else _serve_http(bridle, place, settings, console)
+                )
+                await _until_told(bridle, serving_it)
+        finally:
+            if isinstance(door, SessionService):
+                await door.park(0.0)  # runs that wait for results of their client go on another time
+
+
+def _import_server() -> Any:
+    try:
+        from bridle.surfaces.mcp_server.server import open_server
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"mcp serve: the package {error.name} is not installed", hint="pip install 'bridle[mcp]'"
+        ) from error
+    return open_server
+
+
+async def _serve_stdio(bridle: "BridleServer") -> None:
+    from bridle.surfaces.mcp_server.stdio import serve_stdio
+
+    await serve_stdio(bridle)
+
+
+async def _serve_http(
+    bridle: "BridleServer", place: tuple[str, int], settings: Settings, console: Console
+) -> None:
+    try:
+        from bridle.surfaces.mcp_server.http import PATH, serving_http
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{ADDRESS}: the package {error.name} is not installed", hint="pip install 'bridle[http,mcp]'"
+        ) from error
+    host, port = place
+    files = Place(settings.home)
+    token = await asyncio.to_thread(files.load_token)
+    try:
+        async with serving_http(bridle, host, port, token, settings.http.origins) as http:
+            console.err.line(f"serving MCP at http://{_shown_host(http.host)}:{http.port}{PATH}")
+            console.hint(f"clients send  Authorization: Bearer TOKEN  with the token in {files.token}")
+            await asyncio.Event().wait()
+    except OSError as error:
+        raise ConfigError(f"{ADDRESS}: cannot listen at {host}:{port}: {error.strerror}") from error
+
+
+async def _until_told(bridle: "BridleServer", work: Coroutine[Any, Any, None]) -> None:
+    """Do the work until it is done or the process is told to end."""
+    task = asyncio.create_task(work)
+    loop = asyncio.get_running_loop()
+
+    def leave() -> None:
+        bridle.runs.is_leaving = True
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leave)
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
+
+
+def place_of(address: str) -> tuple[str, int]:
+    """Read where to listen; raises UsageError, and ConfigError unless it is on this machine alone."""
+    from bridle.surfaces.daemon.process import loopback
+
+    port = address.rpartition(":")[2]
+    if not port.isascii() or not port.isdecimal() or len(port) > MAX_PORT_DIGITS:
+        raise UsageError(f'{ADDRESS}: "{address}" is not HOST:PORT', hint=f"{ADDRESS} 127.0.0.1:8931")
+    return loopback(address if ":" in address else f"127.0.0.1:{port}", ADDRESS)
+
+
+def _shown_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

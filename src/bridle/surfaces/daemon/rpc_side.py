@@ -1,0 +1,71 @@
+"""The daemon's JSON-RPC side: a socket beside its own, whose code is loaded when the first client comes."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import bridle
+from bridle.core.door import Door
+from bridle.surfaces.daemon.place import Place
+
+if TYPE_CHECKING:
+    from bridle.surfaces.rpc import Desk, Listener
+
+BACKLOG = 64
+
+
+class RpcSide:
+    """Takes the clients of one socket."""
+
+    def __init__(self, door: Door, environ: Mapping[str, str], place: Place, usual: str) -> None:
+        """Take the sessions; `usual` is the folder of sessions that name none."""
+        self._door = door
+        self._environ = environ
+        self._usual = usual
+        self._place = place
+        self._listener: Listener | None = None
+
+    async def open(self) -> asyncio.Server:
+        """Listen, for the user alone; raises OSError."""
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        folder = os.open(self._place.rpc.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        before = os.umask(0o177)
+        try:
+            with suppress(FileNotFoundError):  # the daemon has its lock: what lies there is of one that died
+                os.unlink(self._place.rpc.name, dir_fd=folder)
+            door.bind(f"/proc/self/fd/{folder}/{self._place.rpc.name}")  # as the path may be too long
+        finally:
+            os.umask(before)
+            os.close(folder)
+        return await asyncio.start_unix_server(self._take, sock=door, backlog=BACKLOG)
+
+    def desk(self) -> "Desk":
+        """Return what every connection shares; runs go on without whoever started them."""
+        from bridle.surfaces.folder import Folders
+        from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+        from bridle.surfaces.rpc import Desk
+
+        return Desk(
+            door=self._door,
+            folders=Folders(self._environ, self._usual),
+            contract=parse_contract(DEFAULT_CONTRACT),
+            keeps_runs=True,
+            version=bridle.__version__,
+        )
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._place.rpc)
+        if self._listener is not None:
+            await self._listener.aclose()
+
+    def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._listener is None:
+            from bridle.surfaces.rpc import Listener
+
+            self._listener = Listener(self.desk())
+        self._listener.take(reader, writer)

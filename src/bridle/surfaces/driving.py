@@ -1,0 +1,269 @@
+"""One run, driven by a program: from the command that starts it to its end, questions answered on the way.
+
+```python
+async with Drive(door, session, answer) as drive:
+    await drive.start(Prompt(user_message("…")))
+    async for item in drive.items():
+        …                                   # every record and delta of the run
+    drive.result                            # what it came to
+```
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from typing import Self
+
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
+from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.protocol import (
+    Aborted,
+    ApprovalDecided,
+    ApprovalRequested,
+    Cancel,
+    Decide,
+    Delta,
+    DropQueued,
+    MessageAdded,
+    Prompt,
+    PromptQueued,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueDropped,
+    Record,
+    Reply,
+    Resume,
+    RunEnded,
+    RunStarted,
+    ToolFinished,
+)
+from bridle.surfaces.wire import Ledger, Result
+
+NOBODY = "nobody is there to approve it"
+
+Asked = ApprovalRequested | QuestionAsked
+Answer = Decide | Reply
+Answerer = Callable[[Asked], Awaitable[Answer | None]]
+"""Answers an approval or a question; None leaves it to somebody else."""
+
+
+def answer_of_nobody(asked: Asked, why: str = NOBODY) -> Answer:
+    """Return what happens to a question that nobody can answer; an approval stops the run."""
+    return Reply(asked.call_id) if isinstance(asked, QuestionAsked) else Decide(asked.call_id, "stop", why)
+
+
+def rules_needed(result: Result) -> tuple[str, ...]:
+    """Return the rules that would have let through what nobody was there to approve."""
+    rules = (rule for call in result.denied if call.reason == NOBODY for rule in call.rules)
+    return tuple(dict.fromkeys(rules))
+
+
+async def nobody(asked: Asked) -> Answer | None:
+    """Answer for somebody who cannot."""
+    return answer_of_nobody(asked)
+
+
+async def others(asked: Asked) -> Answer | None:
+    """Leave every question to other clients of the session."""
+    return None
+
+
+def left_in_queue() -> SessionNotRunning:
+    """Say what becomes of a prompt when the run before it was stopped: nothing, before somebody goes on."""
+    return SessionNotRunning(
+        "the run before it was stopped, so the prompt waits in the queue",
+        hint="it runs after the next prompt",
+    )
+
+
+class Drive:
+    """Starts a run, follows it to its end and answers its questions; leaving early does not end it."""
+
+    def __init__(self, door: Door, session: SessionId, answer: Answerer = nobody) -> None:
+        self.session = session
+        self.run_id: RunId | None = None
+        """None as long as the prompt waits in the queue."""
+        self.result: Result | None = None
+        """What the run came to, once it has ended."""
+        self._door = door
+        self._answer = answer
+        self._stream: AsyncGenerator[Record | Delta, None] | None = None
+        self._item_id: str | None = None
+        self._ledger: Ledger | None = None
+        self._begun: Record | None = None
+        self._waits = False
+        self._known_upto = 0
+        """The newest record when a prompt was repeated: what was asked and answered up to there is over."""
+        self._asked: dict[CallId, Asked] = {}
+        self._answering: dict[CallId, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def start(self, command: Prompt | Resume) -> Receipt:
+        """Hand in the command; raises SessionError and ConfigError when it is not taken."""
+        self._stream = self._door.watch(self.session, None)
+        await anext(self._stream)  # from here on nothing is missed
+        receipt = await self._door.submit(self.session, command)
+        if receipt.repeated:
+            await self._stream.aclose()
+            self._stream = self._door.watch(self.session, 0)
+            await take_up(self._door, self.session, receipt)
+            self._known_upto = receipt.seq
+        self._item_id = receipt.item_id
+        self.run_id = receipt.run_id
+        if receipt.run_id is not None and not receipt.repeated:
+            self._ledger = Ledger(self.session, receipt.run_id)
+        return receipt
+
+    async def items(self) -> AsyncGenerator[Record | Delta, None]:
+        """Yield what happens, up to and with the end of the run.
+
+        Raises SessionNotRunning when the prompt is taken out of the queue, or stays there as the run before
+        it was stopped; and what the door raises.
+        """
+        assert self._stream is not None, "start() comes first"
+        while self.result is None:
+            item = await anext(self._stream)
+            if self._ledger is None:
+                for begun in self._await_begin(item):
+                    self._ledger_of(begun)
+                    yield begun
+                continue
+            self._ledger_of(item)
+            yield item
+        await self.aclose()
+
+    async def finish(self) -> Result:
+        """Follow the run to its end and return what it came to."""
+        async for _ in self.items():
+            pass
+        assert self.result is not None
+        return self.result
+
+    async def cancel(self, reason: str = "") -> bool:
+        """Ask the run to end, or take the prompt out of the queue; the end comes among the items.
+
+        False when no run of ours is active: that of somebody else is left alone.
+        """
+        if self._stream is None or self.result is not None:
+            return False
+        try:
+            if self.run_id is None and self._item_id is not None:
+                await self._door.submit(self.session, DropQueued(self._item_id))
+                return False
+        except UsageError:
+            pass  # it has just begun
+        if self.run_id is not None:
+            active = (await self._door.read(self.session)).run
+            if active is None or active.run_id != self.run_id:
+                return False
+        try:
+            await self._door.submit(self.session, Cancel(reason))
+        except SessionNotRunning:
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        """Stop following."""
+        tasks, self._answering = list(self._answering.values()), {}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        if self._stream is not None:
+            await self._stream.aclose()
+
+    # ------------------------------------------------------------------ the run among all that happens
+
+    def _await_begin(self, item: Record | Delta) -> list[Record]:
+        """Look for the start of our run: of a prompt that waits, or that was taken before."""
+        if isinstance(item, Aborted) and not item.run_id:
+            raise SessionNotRunning(item.reason)
+        if not isinstance(item, Record):
+            return []
+        match item.event:
+            case RunStarted() as event if event.run_id == self.run_id:
+                self._ledger = Ledger(self.session, event.run_id)
+                return [item]
+            case RunStarted():
+                self._begun = item
+            case MessageAdded() as event if event.item_id is not None and event.item_id == self._item_id:
+                return self._begin_queued(item)
+            case QueueDropped() as event if event.item_id == self._item_id:
+                raise SessionNotRunning("the prompt was taken out of the queue")
+            case PromptQueued() as event if event.item_id == self._item_id:
+                self._waits = True
+            case RunEnded(outcome="cancelled" | "denied") if self._waits and item.seq > self._known_upto:
+                raise left_in_queue()
+            case _:
+                pass
+        return []
+
+    def _begin_queued(self, item: Record) -> list[Record]:
+        """Take up the run that has just taken our prompt, as its own or to be steered by it."""
+        assert self._begun is not None
+        assert isinstance(self._begun.event, RunStarted)
+        self.run_id = self._begun.event.run_id
+        self._ledger = Ledger(self.session, self.run_id)
+        return [self._begun, item]
+
+    def _ledger_of(self, item: Record | Delta) -> None:
+        assert self._ledger is not None
+        self._ledger.add(item)
+        self.result = self._ledger.result
+        if isinstance(item, Record):
+            self._track(item)
+
+    # ------------------------------------------------------------------ questions
+
+    def _track(self, record: Record) -> None:
+        match record.event:
+            case ApprovalRequested() | QuestionAsked() as asked:
+                self._asked[asked.call_id] = asked
+            case ApprovalDecided() | QuestionAnswered() as event:
+                self._settle(event.call_id)
+            case ToolFinished() as event:
+                self._settle(event.result.call_id)
+            case _:
+                pass
+        if record.seq < self._known_upto or self.result is not None:
+            return
+        for call_id, asked in self._asked.items():
+            if call_id not in self._answering:  # after a cut it is asked once more
+                self._answering[call_id] = asyncio.create_task(self._answer_one(asked))
+        self._asked = {}
+
+    def _settle(self, call_id: CallId) -> None:
+        self._asked.pop(call_id, None)
+        if (task := self._answering.pop(call_id, None)) is not None:
+            task.cancel()
+
+    async def _answer_one(self, asked: Asked) -> None:
+        answer = await self._answer(asked)
+        if answer is not None:
+            with suppress(SessionNotRunning):  # it ended while the question was open
+                await self._door.submit(self.session, answer)
+
+
+async def take_up(door: Door, session: SessionId, receipt: Receipt) -> None:
+    """Go on with the run of a prompt that was taken before, should it have been cut off since."""
+    if not receipt.repeated or await door.is_running(session):
+        return
+    run = (await door.read(session)).run
+    if run is not None and receipt.run_id in (None, run.run_id):
+        with suppress(SessionBusy, SessionNotRunning):  # somebody else was quicker
+            await door.submit(session, Resume())
+
+
+async def run_to_end(
+    door: Door, session: SessionId, command: Prompt | Resume, answer: Answerer = nobody
+) -> Result:
+    """Drive one run and return what it came to."""
+    async with Drive(door, session, answer) as drive:
+        await drive.start(command)
+        return await drive.finish()

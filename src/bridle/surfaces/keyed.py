@@ -1,0 +1,42 @@
+"""Sessions that are begun under a key: asked for again, also after a crash, it is the same session."""
+
+import hashlib
+from uuid import UUID
+
+from bridle.core.door import Door
+from bridle.core.errors import KeyTaken, SessionConflict
+from bridle.core.ids import SessionId
+from bridle.core.protocol import SessionCreated
+
+
+def keyed_session(*parts: str) -> SessionId:
+    """Return the id of the session that a key stands for, the same each time."""
+    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    return SessionId(str(UUID(bytes=digest[:16], version=5)))
+
+
+async def origin(door: Door, session: SessionId) -> SessionCreated:
+    """Return how a session began; raises SessionNotFound."""
+    [record] = await door.records(session, limit=1)
+    assert isinstance(record.event, SessionCreated)
+    return record.event
+
+
+async def open_session(
+    door: Door, *, cwd: str, agent: str, title: str, key: str = ""
+) -> tuple[SessionId, bool]:
+    """Begin a session, or find the one of the same key; tells whether it is new.
+
+    Raises KeyTaken for the key of another session, and what the door raises.
+    """
+    wanted = keyed_session("session", key) if key else None
+    try:
+        session = await door.create(cwd=cwd, agent=agent, title=title, session_id=wanted)
+    except SessionConflict:
+        if wanted is None:
+            raise
+        created = await origin(door, wanted)
+        if (cwd, agent or created.agent, title) != (created.cwd, created.agent, created.title):
+            raise KeyTaken(f'the key "{key}" belongs to another session', hint="use a new key") from None
+        return wanted, False
+    return session, True

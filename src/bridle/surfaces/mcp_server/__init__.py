@@ -1,0 +1,8 @@
+"""Bridle as an MCP server: runs, sessions and settings for clients that speak that protocol.
+
+```
+client ─▶ stdio, http ─▶ server ─▶ tools ─▶ runs ─▶ door
+                           │        └─ sessions, settings, meerkat
+                           └─ resources, prompts
+```
+"""

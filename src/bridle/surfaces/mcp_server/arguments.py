@@ -1,0 +1,231 @@
+"""What the tools take: values checked at the edge, and the schemas that clients read."""
+
+from typing import Annotated, Any, Literal, TypeVar, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bridle.core.budget import Limits
+from bridle.core.errors import UsageError
+from bridle.core.permission import Mode
+from bridle.core.protocol import Answer, RewindScope, RunOptions
+from bridle.core.protocol.commands import MAX_KEY_CHARS
+from bridle.surfaces.export import Format
+from bridle.surfaces.looking import Topic
+from bridle.surfaces.misfit import misfit
+
+ArgsT = TypeVar("ArgsT", bound=Struct)
+
+MAX_RULES = 200
+MAX_PAGE = 200
+MOST = 2**53 - 1  # what every client of JSON can count to
+
+Words = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
+Name = Annotated[str, Meta(max_length=200)]
+Rules = Annotated[list[Annotated[str, Meta(max_length=4096)]], Meta(max_length=MAX_RULES)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Amount = Annotated[float, Meta(ge=0, le=1e12)]
+SessionName = Annotated[str, Meta(min_length=1, max_length=200, description="The id of a session.")]
+Folder = Annotated[
+    str,
+    Meta(max_length=4096, description="The absolute path of a folder; where this server runs if not given."),
+]
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What one run does differently."""
+
+    model: Annotated[Name, Meta(description="Which model, as `provider/name`.")] | None = None
+    mode: Annotated[Mode, Meta(description="What happens to calls that no rule decides.")] | None = None
+    allow: Annotated[
+        Rules, Meta(description="Rules such as `bash(git *)`: these calls need no approval.")
+    ] = []
+    ask: Annotated[Rules, Meta(description="Rules: these calls need an approval.")] = []
+    deny: Annotated[Rules, Meta(description="Rules: these calls are refused.")] = []
+    max_tokens: Count | None = None
+    max_duration_s: Amount | None = None
+    max_tool_calls: Count | None = None
+    max_cost: Annotated[Amount, Meta(description="In dollars.")] | None = None
+    max_turns: Count | None = None
+    until: Annotated[
+        str, Meta(max_length=10_000, description="A shell command: the run goes on until it exits with 0.")
+    ] = ""
+
+    def options(self, **more: Any) -> RunOptions:
+        """Return them as a session takes them."""
+        return RunOptions(
+            model=self.model,
+            mode=self.mode,
+            allow=tuple(self.allow),
+            ask=tuple(self.ask),
+            deny=tuple(self.deny),
+            limits=Limits(
+                tokens=self.max_tokens,
+                duration_s=self.max_duration_s,
+                tool_calls=self.max_tool_calls,
+                cost=self.max_cost,
+                turns=self.max_turns,
+            ),
+            until=self.until,
+            **more,
+        )
+
+
+class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `bridle_run` takes."""
+
+    prompt: Annotated[Words, Meta(description="What is to be done; `/name …` calls a skill.")]
+    session_id: Annotated[
+        str, Meta(max_length=200, description="Go on in this session instead of a new one.")
+    ] = ""
+    cwd: Folder = ""
+    agent: Annotated[Name, Meta(description="Which agent; the usual one if not given.")] = ""
+    system: (
+        Annotated[str, Meta(max_length=1024 * 1024, description="Instructions instead of the agent's own.")]
+        | None
+    ) = None
+    output_schema: (
+        Annotated[dict[str, Any], Meta(description="A JSON Schema: the run ends with a value that fits it.")]
+        | None
+    ) = None
+    output_retries: Annotated[int, Meta(ge=0, le=10)] = 2
+    if_busy: Annotated[
+        Literal["reject", "queue"],
+        Meta(description="What happens while another run of the session is active."),
+    ] = "reject"
+    key: Annotated[
+        str,
+        Meta(
+            max_length=MAX_KEY_CHARS,
+            description="A name for this prompt: sent again to its session under it, it is not run again.",
+        ),
+    ] = ""
+
+
+class ResumeArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `bridle_resume` takes."""
+
+    session_id: SessionName
+    prompt: Annotated[
+        str,
+        Meta(
+            max_length=4 * 1024 * 1024,
+            description="What to do next; without it a run that was cut off goes on.",
+        ),
+    ] = ""
+
+
+Action = Literal[
+    "list",
+    "read",
+    "history",
+    "transcript",
+    "export",
+    "changes",
+    "context",
+    "usage",
+    "plan_rewind",
+    "cancel",
+    "steer",
+    "queue",
+    "drop",
+    "decide",
+    "reply",
+    "fork",
+    "rewind",
+    "compact",
+    "rename",
+    "archive",
+    "restore",
+    "delete",
+]
+
+
+class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `bridle_sessions` takes; every action has its own arguments."""
+
+    action: Action
+    session_id: Annotated[str, Meta(max_length=200)] = ""
+    archived: Annotated[bool, Meta(description="list: also those that were put away.")] | None = None
+    after: Annotated[
+        Count, Meta(description="list: how many to skip; history, changes: the last seq you have.")
+    ] = 0
+    upto: Annotated[Count, Meta(description="changes: up to which record.")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] | None = None
+    text: Annotated[
+        str, Meta(max_length=4 * 1024 * 1024, description="steer, queue: the message; rename: the title.")
+    ] = ""
+    item_id: Annotated[Name, Meta(description="drop: which queued prompt.")] = ""
+    call_id: Annotated[Name, Meta(description="decide, reply: which question.")] = ""
+    answer: Annotated[Answer, Meta(description="decide: the answer.")] | None = None
+    answers: Annotated[
+        list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=50, description="reply: the answers.")
+    ] = []
+    reason: Annotated[str, Meta(max_length=10_000, description="cancel, decide: why.")] = ""
+    seq: (
+        Annotated[Count, Meta(description="fork, rewind, plan_rewind, context: after which record.")] | None
+    ) = None
+    scope: Annotated[RewindScope, Meta(description="rewind: what goes back.")] | None = None
+    keep: Annotated[str, Meta(max_length=10_000, description="compact: what must not be left out.")] = ""
+    format: Annotated[Format, Meta(description="export: Markdown, everything as JSON, or a page.")] | None = (
+        None
+    )
+
+
+class FolderArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `bridle_folder` takes."""
+
+    what: Topic
+    cwd: Folder = ""
+
+
+class ConfigArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `bridle_config` takes."""
+
+    action: Literal["get", "set", "patch"]
+    key: Annotated[
+        Name,
+        Meta(description="get: the settings of this name that hold here, such as `model`; set: which one."),
+    ] = ""
+    value: Annotated[
+        str | bool | int | float | list[Any] | dict[str, Any] | None, Meta(description="set: its new value.")
+    ] = None
+    config: (
+        Annotated[dict[str, Any], Meta(description="set: all settings, instead of those there.")] | None
+    ) = None
+    patch: (
+        Annotated[dict[str, Any], Meta(description="patch: settings to change; null takes one out.")] | None
+    ) = None
+    expected_generation: (
+        Annotated[Count, Meta(description="set, patch: the generation that is to be changed, and no other.")]
+        | None
+    ) = None
+    cwd: Folder = ""
+
+
+def read_arguments(given: dict[str, Any] | None, kind: type[ArgsT]) -> ArgsT:
+    """Check what a client sent; raises UsageError that names the argument."""
+    try:
+        return msgspec.convert(given or {}, kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(misfit(error)) from None
+
+
+def given_fields(args: Struct) -> set[str]:
+    """Return the arguments that are not as they are when left out."""
+    fields = msgspec.structs.fields(type(args))
+    return {one.name for one in fields if getattr(args, one.name) != _usual(one)}
+
+
+def _usual(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+def object_schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a struct with its fields at the root, as clients want it."""
+    (root,), definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    name = cast(str, root["$ref"]).rpartition("/")[2]
+    schema = definitions.pop(name)
+    return {**schema, "$defs": definitions} if definitions else schema

@@ -1,0 +1,169 @@
+"""The client of one call: what it can be asked, how it is told what happens, and following a run for it."""
+
+import logging
+from typing import Any, Literal
+
+import anyio
+from anyio.abc import TaskGroup
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
+from pydantic import ValidationError
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import ToolCall
+from bridle.surfaces.driving import Answer, Asked, answer_of_nobody
+from bridle.surfaces.mcp_server.asking import answer_of, form_of
+from bridle.surfaces.mcp_server.runs import SETTLE_S, HeldRun, Runs
+from bridle.surfaces.wire import Result
+
+ASK_S = 3600.0  # a person may be away for a while
+
+CANCELLED = "the client has cancelled the call"
+
+log = logging.getLogger("bridle.mcp_server")
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Ended(Struct, frozen=True):
+    """The run is over."""
+
+    result: Result
+
+
+class Waits(Struct, frozen=True):
+    """The run needs results of tools of the client."""
+
+    calls: tuple[ToolCall, ...]
+
+
+class Asks(Struct, frozen=True):
+    """The run needs answers, which the client gives with its next call."""
+
+    questions: dict[CallId, Asked]
+
+
+Stop = Ended | Waits | Asks
+
+
+class Client:
+    """Whoever made a call."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._told = 0
+
+    @property
+    def can_be_asked(self) -> Literal["now", "later", "never"]:
+        """Tell whether it shows forms to a person: while a call lasts, or between two (since 2026-07-28)."""
+        capabilities = self._context.session.client_capabilities
+        forms = capabilities.elicitation if capabilities is not None else None
+        if forms is None or (forms.form is None and forms.url is not None):
+            return "never"
+        if self._context.session.can_send_request:
+            return "now"
+        return "later" if self._context.protocol_version in MODERN_PROTOCOL_VERSIONS else "never"
+
+    async def tell(self, lines: list[str]) -> None:
+        """Say what happens, if it wants to know."""
+        for line in lines:
+            self._told += 1
+            await self._context.session.report_progress(self._told, None, line)
+
+    async def ask(self, asked: Asked) -> Answer:
+        """Let a person fill in a form; where that fails, nobody was there."""
+        form = form_of(asked)
+        try:
+            with anyio.fail_after(ASK_S):
+                given = await self._context.session.elicit_form(
+                    form.message, form.requested_schema, self._context.request_id
+                )
+        except (MCPError, ValidationError, TimeoutError):
+            return answer_of_nobody(asked)
+        return answer_of(asked, given)
+
+
+async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
+    """Follow a run until it ends or needs something of its client.
+
+    Cancelled, the run is cancelled too. Raises what the door raises.
+    """
+    runs.wake(held)
+    try:
+        with held.followed():
+            async with anyio.create_task_group() as group:
+                stop = await _Following(runs, held, client, group).stop()
+                group.cancel_scope.cancel()
+    except anyio.get_cancelled_exc_class():
+        runs.abandon(held, CANCELLED)
+        raise
+    if stop is not None:
+        runs.rest(held)
+        return stop
+    runs.forget(held)
+    if held.result is None:
+        assert held.error is not None
+        raise held.error
+    return Ended(held.result)
+
+
+async def submit_answer(door: Door, session: SessionId, answer: Answer) -> None:
+    """Hand in an answer; the run may have ended while the question was open, and says itself what failed."""
+    try:
+        await door.submit(session, answer)
+    except BridleError as error:
+        log.info("session %s: an answer was not taken: %s", session, error)
+
+
+class _Following:
+    """One call that follows a run."""
+
+    def __init__(self, runs: Runs, held: HeldRun, client: Client, group: TaskGroup) -> None:
+        self._runs = runs
+        self._held = held
+        self._client = client
+        self._group = group
+        self._asking: dict[CallId, anyio.CancelScope] = {}
+
+    async def stop(self) -> Waits | Asks | None:
+        """Go on until the client is needed; None when the run is over."""
+        held, asks = self._held, self._client.can_be_asked
+        while True:
+            held.changed.clear()
+            is_over = held.is_over  # before the news are taken, so that the last of them is told too
+            await self._client.tell(held.news.take())
+            if is_over:
+                return None
+            if held.asked and asks == "later":
+                return Asks(dict(held.asked))
+            self._ask_what_is_new()
+            if held.is_at_rest and (held.is_settled or await self._is_quiet()):
+                held.told = tuple(held.waiting)
+                return Waits(tuple(held.waiting.values()))
+            await held.changed.wait()
+
+    async def _is_quiet(self) -> bool:
+        """Give further calls of the same turn a moment to come."""
+        with anyio.move_on_after(SETTLE_S):
+            await self._held.changed.wait()
+            return False
+        return True
+
+    def _ask_what_is_new(self) -> None:
+        asked = self._held.asked
+        for call_id in [one for one in self._asking if one not in asked]:
+            self._asking.pop(call_id).cancel()  # somebody else has answered
+        for call_id, question in asked.items():
+            if call_id not in self._asking:
+                scope = self._asking[call_id] = anyio.CancelScope()
+                self._group.start_soon(self._ask, question, scope)
+
+    async def _ask(self, asked: Asked, scope: anyio.CancelScope) -> None:
+        with scope:
+            is_there = self._client.can_be_asked == "now"
+            answer = await self._client.ask(asked) if is_there else answer_of_nobody(asked)
+            await submit_answer(self._runs.door, self._held.session, answer)

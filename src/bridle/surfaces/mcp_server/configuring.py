@@ -1,0 +1,131 @@
+"""`bridle_config` and `meerkat_config`: the user's settings, read and changed; secrets are hidden."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from bridle.config.document import parse_key
+from bridle.config.edit import show
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.mcp_server.arguments import MOST, ConfigArgs, given_fields, read_arguments
+from bridle.surfaces.mcp_server.desk import Answered, Call, answered
+from bridle.surfaces.mcp_server.meerkat import written
+from bridle.surfaces.mcp_server.trusting import refuse_unless_trusted
+from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
+
+CHANGING = "changing the settings"
+MEANT = {
+    "get": ({"key", "cwd"}, {"cwd"}),
+    "set": ({"key", "value", "expected_generation"}, {"config", "expected_generation"}),
+    "patch": ({"patch", "expected_generation"},),
+}
+"""The arguments that go together with an action."""
+
+
+class Setting(Struct, frozen=True):
+    """One setting that holds in a folder."""
+
+    key: str
+    value: str
+    """As it is written in TOML."""
+    source: str
+    """Where it comes from."""
+
+
+class ConfigAnswer(Struct, frozen=True, omit_defaults=True):
+    """What the user's own file says, or which settings hold."""
+
+    config: dict[str, Any] | None = None
+    generation: int | None = None
+    """Another number for every other text of the file."""
+    config_path: str | None = None
+    settings: list[Setting] | None = None
+
+
+async def config(call: Call) -> Answered:
+    """Read or change the settings, in Bridle's words."""
+    args = read_arguments(call.params.arguments, ConfigArgs)
+    given = given_fields(args) - {"action"}
+    if not any(given <= meant for meant in MEANT[args.action]):
+        raise UsageError(f"{args.action}: {', '.join(sorted(given))} do not go together")
+    if args.action == "get" and args.key:
+        found = ConfigAnswer(settings=await asyncio.to_thread(_settings, call, args))
+        lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]
+        return answered("\n".join(lines), found)
+    told = await asyncio.to_thread(_changed, call, args)
+    value = ConfigAnswer(told.config, told.generation, told.config_path)
+    return answered(f"{'settings' if args.action == 'get' else 'written'}: {told.config_path}", value)
+
+
+def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
+    rows = show(call.desk.folders.settings(args.cwd))
+    found = [Setting(*row) for row in rows if row.key == args.key or row.key.startswith(f"{args.key}.")]
+    if not found:
+        raise ConfigError(f"there is no setting {args.key[:80]!r}", hint="bridle config show")
+    return found
+
+
+def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
+    settings = _user_config(call)
+    if args.action != "get":
+        refuse_unless_trusted(call.desk, CHANGING)
+    match args.action:
+        case "get":
+            return settings.read()
+        case "patch":
+            return settings.patch(_object(args.patch, "patch"), args.expected_generation)
+        case "set" if args.key:
+            if args.value is None:
+                raise UsageError("set: value is missing")
+            patch: Any = args.value
+            for part in reversed(parse_key(args.key)):
+                patch = {part: patch}
+            return settings.patch(patch, args.expected_generation)
+        case "set":
+            return settings.replace(_object(args.config, "key"), args.expected_generation)
+
+
+def _user_config(call: Call) -> UserConfig:
+    return UserConfig(call.desk.folders.environ, Path(call.desk.folders.usual))
+
+
+def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:
+    if given is None:
+        raise UsageError(f"{name} is missing")
+    return given
+
+
+class MeerkatConfigArgs(Struct, frozen=True, forbid_unknown_fields=True):
+    """What `meerkat_config` takes."""
+
+    action: Literal["get", "set", "patch"]
+    config: dict[str, Any] | None = None
+    patch: dict[str, Any] | None = None
+    expected_generation: Annotated[int, Meta(ge=0, le=MOST)] | None = None
+
+
+class MeerkatConfig(Struct, frozen=True):
+    """What it answers."""
+
+    config: dict[str, Any]
+
+
+async def meerkat_config(call: Call) -> Answered:
+    """Read or change the settings, in Meerkat's words."""
+    args = read_arguments(call.params.arguments, MeerkatConfigArgs)
+
+    def told() -> ConfigEnvelope:
+        settings = _user_config(call)
+        if args.action != "get":
+            refuse_unless_trusted(call.desk, CHANGING)
+        match args.action:
+            case "get":
+                return settings.read()
+            case "set":
+                return settings.replace(_object(args.config, "config"), args.expected_generation)
+            case "patch":
+                return settings.patch(_object(args.patch, "patch"), args.expected_generation)
+
+    return written(MeerkatConfig((await asyncio.to_thread(told)).config))

@@ -1,0 +1,89 @@
+"""What the tools work with: one call of a client, and where it goes."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from mcp.server.subscriptions import SubscriptionBus
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ElicitRequest,
+    InputRequiredResult,
+    TextContent,
+)
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.looking import Looking
+from bridle.surfaces.mcp_server.asking import form_of
+from bridle.surfaces.mcp_server.client import Asks, Client
+from bridle.surfaces.mcp_server.runs import HeldRun, Runs
+from bridle.surfaces.problems import problem_of
+
+CODE = "bridle/code"
+"""The name of an error, beside its text."""
+
+Answered = CallToolResult | InputRequiredResult
+
+
+class Desk(Struct, frozen=True):
+    """What is shared by all calls."""
+
+    door: Door
+    runs: Runs
+    folders: Folders
+    bus: SubscriptionBus
+    trusts_caller: bool = False
+    """Whether a caller may also do what loosens the rules of the user."""
+
+    @property
+    def looking(self) -> Looking:
+        """Return what looks at sessions and folders."""
+        return Looking(self.door, self.folders)
+
+
+class Call(Struct, frozen=True):
+    """One call of a tool."""
+
+    desk: Desk
+    client: Client
+    params: CallToolRequestParams
+
+    @property
+    def door(self) -> Door:
+        """Return where the sessions are."""
+        return self.desk.door
+
+
+Handler = Callable[[Call], Awaitable[Answered]]
+
+
+def answered(text: str, value: Any = None, *, is_error: bool = False) -> CallToolResult:
+    """Answer with a text for people and models, and the same as a value for programs."""
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=None if value is None else msgspec.to_builtins(value, str_keys=True),
+        is_error=is_error,
+    )
+
+
+def failed(error: BridleError) -> CallToolResult:
+    """Answer with what went wrong, so that a model can do better."""
+    return CallToolResult(
+        content=[TextContent(text=str(error))],
+        is_error=True,
+        _meta={CODE: problem_of(error).code},
+    )
+
+
+def asks(held: HeldRun, stop: Asks) -> InputRequiredResult:
+    """Answer with questions; the client comes again with the answers, and finds its run by the token."""
+    return InputRequiredResult(
+        input_requests={
+            str(call_id): ElicitRequest(params=form_of(asked)) for call_id, asked in stop.questions.items()
+        },
+        request_state=held.token,
+    )

@@ -1,0 +1,18 @@
+"""`bridle_folder`: what there is in a folder, by the name of what is wanted."""
+
+import asyncio
+
+import msgspec
+
+from bridle.surfaces.fitting import within
+from bridle.surfaces.mcp_server.arguments import FolderArgs, read_arguments
+from bridle.surfaces.mcp_server.desk import Answered, Call, answered
+from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
+
+
+async def folder(call: Call) -> Answered:
+    """Return what is asked for."""
+    args = read_arguments(call.params.arguments, FolderArgs)
+    found = await call.desk.looking.folder(args.what, args.cwd)
+    view = await asyncio.to_thread(within, found, MAX_TEXT_CHARS)
+    return answered(msgspec.json.encode(view[args.what]).decode(), view)

@@ -1,0 +1,343 @@
+"""`meerkat_run`, `meerkat_resume`, `meerkat_capabilities`: as clients of Meerkat's own server know them.
+
+```
+meerkat_run {prompt, tools} ─▶ {session_id, status: "pending_tool_call", pending_tool_calls: [...]}
+meerkat_resume {session_id, tool_results} ─▶ the same again, or {content, session_id, turns, tool_calls, ...}
+```
+
+Every failure is an error of the protocol, as there; its data has the name of it.
+"""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from bridle.app import skills_in
+from bridle.core.errors import BridleError, SessionBusy, UsageError
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import ToolCall, user_message
+from bridle.core.ports import ToolOutput
+from bridle.core.protocol import Prompt, Resume, RunOptions, Steer
+from bridle.core.session import RunState
+from bridle.core.tool import ToolSpec
+from bridle.surfaces.driving import rules_needed
+from bridle.surfaces.mcp_server.arguments import MAX_PAGE, SessionName, read_arguments
+from bridle.surfaces.mcp_server.callbacks import Callbacks
+from bridle.surfaces.mcp_server.client import Asks, Ended, Waits
+from bridle.surfaces.mcp_server.desk import Answered, Call, asks
+from bridle.surfaces.mcp_server.running import begin, begin_new, find, follow_to, held_before
+from bridle.surfaces.mcp_server.runs import HeldRun
+from bridle.surfaces.meerkat.capabilities import capabilities
+from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+from bridle.surfaces.meerkat.requests import CallbackTool, Order, OutputTokens, Retries, RunParams, order_of
+from bridle.surfaces.meerkat.results import SchemaWarning, run_result
+from bridle.surfaces.meerkat.skills import with_skills
+from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused, problem_of, problem_of_result
+from bridle.surfaces.wire import Result
+
+WAITING = "Agent is waiting for tool results"
+MAX_TOOLS = 128
+MAX_RESULT_CHARS = 4 * 1024 * 1024
+
+
+class BuiltinConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which built-in tools there are."""
+
+    enable_shell: bool = False
+    shell_timeout_secs: Annotated[int, Meta(ge=0)] | None = None
+
+
+class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What both tools take."""
+
+    model: Annotated[str, Meta(max_length=4200)] | None = None
+    max_tokens: OutputTokens | None = None
+    provider: Literal["anthropic", "openai", "gemini", "other"] | None = None
+    stream: bool = False
+    """Events are told as progress to whoever wants it, with or without it; so for the next one."""
+    verbose: bool = False
+    tools: Annotated[list[CallbackTool], Meta(max_length=MAX_TOOLS)] = []
+    enable_builtins: bool = False
+    builtin_config: BuiltinConfig = BuiltinConfig()
+    host_mode: bool = False
+    comms_name: Annotated[str, Meta(max_length=200)] | None = None
+    hooks_override: dict[str, Any] | None = None
+
+    def order(self, prompt: str, **more: Any) -> Order:
+        """Say what it means here; raises UsageError, and Refused for what is not offered."""
+        if self.builtin_config.shell_timeout_secs is not None:
+            name = "builtin_config.shell_timeout_secs"
+            raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
+        has_more = None if self.enable_builtins else False
+        params = RunParams(
+            prompt=prompt,
+            model=self.model,
+            provider=self.provider,
+            max_tokens=self.max_tokens,
+            hooks_override=self.hooks_override,
+            external_tools=self.tools,
+            enable_builtins=has_more,
+            enable_shell=None if self.enable_builtins and self.builtin_config.enable_shell else False,
+            enable_subagents=has_more,
+            enable_memory=has_more,
+            host_mode=self.host_mode,
+            comms_name=self.comms_name,
+            **more,
+        )
+        order = order_of(params)
+        theirs = {tool.name for tool in order.tools}
+        kept = tuple(name for name in order.options.without_tools if name not in theirs)
+        return replace(order, options=replace(order.options, without_tools=kept))
+
+
+class MeerkatRunArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `meerkat_run` takes."""
+
+    prompt: Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
+    system_prompt: Annotated[str, Meta(max_length=1024 * 1024)] | None = None
+    output_schema: dict[str, Any] | None = None
+    structured_output_retries: Retries = 2
+
+
+class CallbackResult(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a tool of the client gave back."""
+
+    tool_use_id: Annotated[str, Meta(max_length=200)]
+    content: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)]
+    is_error: bool = False
+
+
+class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `meerkat_resume` takes."""
+
+    session_id: SessionName
+    prompt: Annotated[str, Meta(max_length=4 * 1024 * 1024)] = ""
+    """What to do next; with tool_results it may be left out, and is added to the run."""
+    tool_results: Annotated[list[CallbackResult], Meta(max_length=MAX_PAGE)] = []
+
+    @property
+    def results(self) -> dict[CallId, ToolOutput]:
+        """Return the results by their calls; raises UsageError for two of one call."""
+        found = {CallId(one.tool_use_id): ToolOutput(one.content, one.is_error) for one in self.tool_results}
+        if len(found) < len(self.tool_results):
+            raise UsageError("tool_results: a tool_use_id is there twice")
+        return found
+
+
+# ---------------------------------------------------------------------------- the tools
+
+
+async def run(call: Call) -> Answered:
+    """Begin a session with a prompt."""
+    if (held := await held_before(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, MeerkatRunArgs)
+    order = args.order(
+        args.prompt,
+        system_prompt=args.system_prompt,
+        output_schema=args.output_schema,
+        structured_output_retries=args.structured_output_retries,
+    )
+    cwd = call.desk.folders.usual
+    prompt = await _prompt(call, order, cwd)
+    callbacks = Callbacks(order.tools) if order.tools else None
+    return await _follow(call, await begin_new(call.desk, prompt, cwd=cwd, callbacks=callbacks))
+
+
+async def resume(call: Call) -> Answered:
+    """Go on in a session: with results of tools, with a prompt, or with a run that was cut off."""
+    if (held := await held_before(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, MeerkatResumeArgs)
+    session, created = await find(call.door, args.session_id)
+    results = args.results
+    held = call.desk.runs.resting_in(session)
+    if held is not None:
+        _check_waiting(held, results)
+        return await _follow(call, await _give(call, held, args.prompt, results))
+    cut = await _cut_off(call, session)
+    if cut is not None and (results or not args.prompt):
+        return await _follow(call, await _go_on(call, session, cut, args, results))
+    if results:
+        raise UsageError(f"session {session} waits for no results", hint="leave tool_results out")
+    if not args.prompt:
+        raise UsageError(f"session {session} has nothing to go on with", hint="give a prompt")
+    order = args.order(args.prompt)
+    prompt = await _prompt(call, order, created.cwd)
+    callbacks = Callbacks(order.tools) if order.tools else None
+    return await _follow(call, await begin(call.desk, session, prompt, callbacks))
+
+
+async def list_capabilities(call: Call) -> Answered:
+    """Say what of Meerkat is offered."""
+    read_arguments(call.params.arguments, NoArgs)
+    return written(capabilities(parse_contract(DEFAULT_CONTRACT)))
+
+
+class NoArgs(Struct, frozen=True, forbid_unknown_fields=True):
+    """What `meerkat_capabilities` takes."""
+
+
+async def _prompt(call: Call, order: Order, cwd: str) -> Prompt:
+    skills = await asyncio.to_thread(lambda: skills_in(call.desk.folders.settings(cwd)))
+    order = with_skills(order, skills, cwd)
+    return Prompt(order.message, order.options, "reject")
+
+
+# ---------------------------------------------------------------------------- results of the client
+
+
+def _check_waiting(held: HeldRun, results: dict[CallId, ToolOutput]) -> None:
+    """Refuse results unless there is one for every call that a run waits for; raises UsageError."""
+    waiting = set(held.waiting)
+    if held.is_followed or not waiting:
+        raise SessionBusy(f"session {held.session} is running", hint="wait for the call that follows it")
+    _check(results, known=waiting, wanted=[call_id for call_id in held.told if call_id in waiting])
+
+
+async def _give(call: Call, held: HeldRun, prompt: str, results: dict[CallId, ToolOutput]) -> HeldRun:
+    """Let a run that waits go on; what is said with the results reaches it before its next turn."""
+    if prompt and results:
+        await call.door.submit(held.session, Steer(user_message(prompt)))
+    if held.callbacks is not None:
+        held.callbacks.give(results)
+    return held
+
+
+def _check(results: dict[CallId, ToolOutput], *, known: set[CallId], wanted: list[CallId]) -> None:
+    if unknown := [call_id for call_id in results if call_id not in known]:
+        raise UsageError(
+            f"tool_results: no call {unknown[0][:80]!r} waits for a result",
+            hint=f"waiting: {_listed(wanted)}",
+        )
+    if missing := [call_id for call_id in wanted if call_id not in results]:
+        raise UsageError(f"tool_results: there is none for {_listed(missing)}")
+
+
+def _listed(calls: list[CallId]) -> str:
+    return ", ".join(calls)
+
+
+# ---------------------------------------------------------------------------- after a restart
+
+
+async def _cut_off(call: Call, session: SessionId) -> RunState | None:
+    """Return the run of a session that nobody drives any more, if there is one."""
+    if await call.door.is_running(session):
+        return None
+    return (await call.door.read(session)).run
+
+
+async def _go_on(
+    call: Call,
+    session: SessionId,
+    cut: RunState,
+    args: MeerkatResumeArgs,
+    results: dict[CallId, ToolOutput],
+) -> HeldRun:
+    """Resume a run: its open calls come again under their ids, and find the results that were given."""
+    order = args.order(args.prompt)
+    open_calls = _open_calls(cut)
+    ours = {tool.name for tool in (await call.door.next_context(session)).tools}
+    lent = {tool.name for tool in order.tools}
+    theirs = {one.id: one for one in open_calls if one.name in lent or one.name not in ours}
+    if results:
+        _check(results, known=set(theirs), wanted=list(theirs))
+    specs = [*order.tools, *(_spec_of(name) for name in _names(theirs) if name not in lent)]
+    callbacks = Callbacks(specs) if specs else None
+    options = RunOptions(model=order.options.model, params=order.options.params, hooks=order.options.hooks)
+    held = await begin(call.desk, session, Resume(options), callbacks)
+    return await _give(call, held, args.prompt, results)
+
+
+def _open_calls(cut: RunState) -> list[ToolCall]:
+    calls = cut.replied.message.calls if cut.replied is not None else ()
+    return [one for one in calls if one.id not in cut.finished]
+
+
+def _names(calls: dict[CallId, ToolCall]) -> list[str]:
+    return list(dict.fromkeys(one.name for one in calls.values()))
+
+
+def _spec_of(name: str) -> ToolSpec:
+    """Describe a tool that the client has named in an earlier call, and not in this one."""
+    return ToolSpec(name, f"Tool: {name}", {"type": "object"})
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+class PendingCall(Struct, frozen=True):
+    """A call that waits for a result of the client."""
+
+    tool_name: str
+    args: dict[str, Any]
+    """With the id of the call in it, as `tool_use_id`."""
+
+
+class Pending(Struct, frozen=True):
+    """A run that waits for results of the client."""
+
+    content: list[dict[str, str]]
+    session_id: str
+    status: Literal["pending_tool_call"]
+    pending_tool_calls: list[PendingCall]
+
+
+class Done(Struct, frozen=True):
+    """What a run came to."""
+
+    content: list[dict[str, str]]
+    session_id: str
+    turns: int
+    tool_calls: int
+    structured_output: Any = None
+    schema_warnings: list[SchemaWarning] | None = None
+
+
+async def _follow(call: Call, held: HeldRun) -> Answered:
+    match await follow_to(call, held):
+        case Ended(result=result):
+            return _done(result)
+        case Waits(calls=calls):
+            pending = [PendingCall(one.name, {**one.args, "tool_use_id": one.id}) for one in calls]
+            return written(Pending(_text(WAITING), held.session, "pending_tool_call", pending))
+        case Asks() as stop:
+            return asks(held, stop)
+
+
+def _done(result: Result) -> CallToolResult:
+    problem = problem_of_result(result)
+    if result.outcome in ("failed", "denied", "cancelled"):
+        reason = result.reason or result.outcome
+        rules = rules_needed(result)
+        hint = f" (to let it through, allow {', '.join(rules)} in the settings)" if rules else ""
+        code = problem.code if problem is not None else result.outcome.upper()
+        raise MCPError(INTERNAL_ERROR, f"{reason}{hint}", {"code": code, "session_id": result.session_id})
+    told = run_result(result)
+    warnings = None if told.schema_warnings is msgspec.UNSET else told.schema_warnings
+    value = result.structured_output
+    return written(Done(_text(told.text), told.session_id, told.turns, told.tool_calls, value, warnings))
+
+
+def _text(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]
+
+
+def written(value: Any) -> CallToolResult:
+    """Answer with a value, written as JSON into the text as clients of Meerkat read it."""
+    data = msgspec.json.encode(value)
+    return CallToolResult(
+        content=[TextContent(text=data.decode())], structured_content=msgspec.json.decode(data)
+    )
+
+
+def protocol_error(error: BridleError) -> MCPError:
+    """Say what went wrong as an error of the protocol."""
+    code = INVALID_PARAMS if isinstance(error, UsageError) else INTERNAL_ERROR
+    return MCPError(code, str(error), {"code": problem_of(error).code})

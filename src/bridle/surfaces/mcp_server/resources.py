@@ -1,0 +1,108 @@
+"""Sessions as resources: the list, each as Markdown, and each as its records."""
+
+from collections.abc import Sequence
+
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from bridle.core.door import Door
+from bridle.core.errors import SessionNotFound
+from bridle.core.protocol import Record
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.export import to_markdown
+from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS, bounded
+from bridle.surfaces.mcp_server.uris import LIST, RECORDS, TRANSCRIPT, parse_uri, session_uri
+from bridle.surfaces.terminal import one_line
+
+PAGE = 100
+MAX_LISTED = 1_000
+JSON = "application/json"
+MARKDOWN = "text/markdown"
+
+
+async def list_resources(door: Door, cursor: str | None) -> ListResourcesResult:
+    """Return a page of the sessions, newest first, behind the list of all of them."""
+    start = _start(cursor)
+    sessions = await door.list()
+    page = sessions[start : start + PAGE]
+    listed = [_session(session) for session in page]
+    if start == 0:
+        listed.insert(0, Resource(uri=LIST, name="sessions", title="All sessions", mime_type=JSON))
+    more = start + PAGE < len(sessions)
+    return ListResourcesResult(resources=listed, next_cursor=str(start + PAGE) if more else None)
+
+
+def _start(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
+        raise MCPError(INVALID_PARAMS, "this cursor is none of ours")
+    return int(cursor)
+
+
+def _session(session: SessionSummary) -> Resource:
+    return Resource(
+        uri=session_uri(session.id),
+        name=str(session.id),
+        title=one_line(session.title) or None,
+        description=f"{session.agent} in {session.cwd}",
+        mime_type=MARKDOWN,
+    )
+
+
+def list_templates() -> ListResourceTemplatesResult:
+    """Return how the addresses are made."""
+    transcript = ResourceTemplate(
+        uri_template=TRANSCRIPT, name="session", title="The transcript of a session", mime_type=MARKDOWN
+    )
+    records = ResourceTemplate(
+        uri_template=RECORDS, name="records", title="The records of a session", mime_type=JSON
+    )
+    return ListResourceTemplatesResult(resource_templates=[transcript, records])
+
+
+async def read_resource(door: Door, uri: str) -> ReadResourceResult:
+    """Return what lies at an address; raises MCPError."""
+    if uri == LIST:
+        return _text(uri, JSON, msgspec.json.encode((await door.list())[:MAX_LISTED]).decode())
+    found = parse_uri(uri)
+    if found is None:
+        raise _missing(uri)
+    session, wants_records = found
+    try:
+        records = await door.records(session)
+    except SessionNotFound:
+        raise _missing(uri) from None
+    if wants_records:
+        return _text(uri, JSON, _encoded(records))
+    return _text(uri, MARKDOWN, bounded(to_markdown(records)))
+
+
+def _encoded(records: Sequence[Record]) -> str:
+    """Write records as one list, the newest ones if all are too much for one answer."""
+    kept: list[bytes] = []
+    size = 0
+    for record in reversed(records):
+        data = msgspec.json.encode(record)
+        size += len(data)
+        if kept and size > MAX_TEXT_CHARS:
+            break
+        kept.append(data)
+    return f"[{b','.join(reversed(kept)).decode()}]"
+
+
+def _text(uri: str, mime_type: str, text: str) -> ReadResourceResult:
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+
+
+def _missing(uri: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri[:400]})

@@ -1,0 +1,191 @@
+"""`bridle_run` and `bridle_resume`: a prompt, or a run that was cut off, taken to its end."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
+from mcp_types import ElicitResult
+from msgspec.structs import replace
+
+from bridle.config.rules import local_rules
+from bridle.config.settings import find_user_folder
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, SessionNotFound, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.messages import user_message
+from bridle.core.permission import Action, parse_rule
+from bridle.core.protocol import Prompt, Resume, RunOptions, SessionCreated
+from bridle.core.summary import title_from
+from bridle.surfaces.driving import rules_needed
+from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
+from bridle.surfaces.mcp_server.asking import answer_of
+from bridle.surfaces.mcp_server.callbacks import Callbacks
+from bridle.surfaces.mcp_server.client import Asks, Ended, Stop, Waits, follow, submit_answer
+from bridle.surfaces.mcp_server.desk import Answered, Call, Desk, answered, asks
+from bridle.surfaces.mcp_server.runs import HeldRun
+from bridle.surfaces.mcp_server.trusting import check_options
+from bridle.surfaces.mcp_server.uris import LIST, session_uri
+from bridle.surfaces.skill_prompt import expand_in
+from bridle.surfaces.wire import Result
+
+
+async def run(call: Call) -> Answered:
+    """Answer a prompt, in a new session or in one that is there."""
+    if (held := await held_before(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, RunArgs)
+    more = {
+        "system": args.system,
+        "output_schema": args.output_schema,
+        "output_retries": args.output_retries,
+    }
+    options = args.options(**more)
+    if args.session_id:
+        session, created = await find(call.door, args.session_id)
+        options = replace(options, agent=args.agent if args.agent not in ("", created.agent) else None)
+        where = await asyncio.to_thread(call.desk.folders.path, args.cwd) if args.cwd else created.cwd
+        options = replace(options, cwd=where if where != created.cwd else None)
+        prompt = await make_prompt(call.desk, args.prompt, options, where, if_busy=args.if_busy, key=args.key)
+        held = await begin(call.desk, session, prompt)
+    else:
+        where = await asyncio.to_thread(call.desk.folders.path, args.cwd)
+        prompt = await make_prompt(call.desk, args.prompt, options, where, key=args.key)
+        title = title_from(args.prompt) if args.prompt != prompt.message.text else ""
+        held = await begin_new(call.desk, prompt, cwd=where, agent=args.agent, title=title)
+    return await _follow(call, held)
+
+
+async def resume(call: Call) -> Answered:
+    """Go on in a session: with a prompt, or with a run that was cut off."""
+    if (held := await held_before(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, ResumeArgs)
+    session, created = await find(call.door, args.session_id)
+    command: Prompt | Resume
+    if args.prompt:
+        command = await make_prompt(call.desk, args.prompt, args.options(), created.cwd)
+    else:
+        options = args.options()
+        command = Resume(await asyncio.to_thread(_in_folder, options, created.cwd, call.desk))
+    return await _follow(call, await begin(call.desk, session, command))
+
+
+async def _follow(call: Call, held: HeldRun) -> Answered:
+    match await follow_to(call, held):
+        case Ended(result=result):
+            text = said(result, trusts_caller=call.desk.trusts_caller)
+            return answered(text, result, is_error=not result.has_answer)
+        case Asks() as stop:
+            return asks(held, stop)
+        case Waits():
+            raise AssertionError("a run without tools of its client waits for none")
+
+
+# ---------------------------------------------------------------------------- for every tool that runs
+
+
+async def follow_to(call: Call, held: HeldRun) -> Stop:
+    """Follow a run for a call, and tell those who watch the resources about it."""
+    stop = await follow(call.desk.runs, held, call.client)
+    await call.desk.bus.publish(ResourceUpdated(uri=session_uri(held.session)))
+    return stop
+
+
+async def held_before(call: Call) -> HeldRun | None:
+    """Return the run that a client comes back to with answers; raises UsageError when it is not there."""
+    state = call.params.request_state
+    if state is None:
+        return None
+    held = call.desk.runs.by_token(state)
+    if held is None:
+        raise UsageError(
+            "the run that asked does not wait any more", hint="bridle_sessions says how its session is"
+        )
+    for call_id, given in (call.params.input_responses or {}).items():
+        asked = {str(known): one for known, one in held.asked.items()}.get(call_id)
+        if asked is not None and isinstance(given, ElicitResult):
+            held.settle(asked.call_id)
+            await submit_answer(call.door, held.session, answer_of(asked, given))
+    return held
+
+
+async def find(door: Door, wanted: str) -> tuple[SessionId, SessionCreated]:
+    """Return a session and how it began; raises SessionNotFound."""
+    if not is_session_id(wanted):
+        raise SessionNotFound(f"no session {wanted[:80]!r}")
+    session = SessionId(wanted)
+    [first] = await door.records(session, limit=1)
+    assert isinstance(first.event, SessionCreated)
+    return session, first.event
+
+
+async def make_prompt(
+    desk: Desk, text: str, options: RunOptions, cwd: str, *, if_busy: str = "reject", key: str = ""
+) -> Prompt:
+    """Make the command of a prompt: skills put in, rules seen from its folder; raises BridleError."""
+
+    def prepared() -> tuple[str, RunOptions]:
+        words = expand_in(text, cwd, desk.folders.environ) if text.startswith("/") else text
+        return words, _in_folder(options, cwd, desk)
+
+    words, local = await asyncio.to_thread(prepared)
+    return Prompt(user_message(words), local, "queue" if if_busy == "queue" else "reject", key)
+
+
+def _in_folder(options: RunOptions, cwd: str, desk: Desk) -> RunOptions:
+    """Return options whose rules are seen from a folder: with `~/` and whole paths understood."""
+
+    def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
+        rules = [parse_rule(action, text) for text in texts]
+        return tuple(map(str, local_rules(rules, find_user_folder(desk.folders.environ), Path(cwd))))
+
+    return replace(
+        options,
+        allow=local("allow", options.allow),
+        ask=local("ask", options.ask),
+        deny=local("deny", options.deny),
+    )
+
+
+async def begin_new(
+    desk: Desk,
+    prompt: Prompt,
+    *,
+    cwd: str,
+    agent: str = "",
+    title: str = "",
+    callbacks: Callbacks | None = None,
+) -> HeldRun:
+    """Begin a session with a run; where the prompt is refused nothing is left behind."""
+    session = await desk.door.create(cwd=cwd, agent=agent, title=title)
+    try:
+        held = await begin(desk, session, prompt, callbacks)
+    except BridleError:
+        await desk.door.delete(session)
+        raise
+    await desk.bus.publish(ResourcesListChanged())
+    await desk.bus.publish(ResourceUpdated(uri=LIST))
+    return held
+
+
+async def begin(
+    desk: Desk, session: SessionId, command: Prompt | Resume, callbacks: Callbacks | None = None
+) -> HeldRun:
+    """Begin a run of a session; raises Refused for what its caller may not want."""
+    await check_options(desk, session, command.options)
+    return await desk.runs.begin(session, command, callbacks)
+
+
+def said(result: Result, *, trusts_caller: bool) -> str:
+    """Say what a run came to, for people and models."""
+    lines = [result.text] if result.text else []
+    if result.outcome != "completed":
+        lines.append(f"The run ended {result.outcome}: {result.reason or result.outcome}")
+    rules = rules_needed(result)
+    if rules and trusts_caller:
+        lines.append(f"To let it through, run it again with allow: {', '.join(rules)}")
+    elif rules:
+        lines.append(f"The user can let it through in the settings, with allow: {', '.join(rules)}")
+    lines += result.schema_warnings
+    return "\n\n".join(lines)

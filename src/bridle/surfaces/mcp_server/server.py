@@ -1,0 +1,114 @@
+"""The MCP server over a door: which methods it has, and who answers each."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from mcp.server.lowlevel.server import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp_types import (
+    CallToolRequestParams,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+)
+
+import bridle
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.mcp_server import prompts, resources
+from bridle.surfaces.mcp_server.client import Client, Context
+from bridle.surfaces.mcp_server.desk import Answered, Call, Desk
+from bridle.surfaces.mcp_server.meerkat import protocol_error
+from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.tools import call_tool, input_schema, list_tools
+
+MAX_LISTENERS = 64
+INSTRUCTIONS = (
+    "bridle_run lets an agent work in a folder and returns its answer; bridle_resume goes on in its session. "
+    "bridle_sessions looks at sessions and steers, cancels or forks them. Sessions are also resources, "
+    "and skills are prompts."
+)
+
+
+class BridleServer:
+    """The server, and the runs it follows."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.runs = desk.runs
+        self._desk = desk
+        self.server: Server[Any] = Server(
+            "bridle",
+            version=bridle.__version__,
+            title="Bridle",
+            description="A local-first agent runtime",
+            instructions=INSTRUCTIONS,
+            get_tool_input_schema=input_schema,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_subscriptions_listen=ListenHandler(desk.bus, max_subscriptions=MAX_LISTENERS),
+        )
+
+    async def _list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=list_tools())
+
+    async def _call_tool(self, context: Context, params: CallToolRequestParams) -> Answered:
+        return await call_tool(Call(self._desk, Client(context), params))
+
+    async def _list_resources(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        with _told():
+            return await resources.list_resources(self._desk.door, params.cursor if params else None)
+
+    async def _list_templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return resources.list_templates()
+
+    async def _read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        with _told():
+            return await resources.read_resource(self._desk.door, str(params.uri))
+
+    async def _list_prompts(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        with _told():
+            return await prompts.list_prompts(self._desk.folders)
+
+    async def _get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        with _told():
+            return await prompts.get_prompt(self._desk.folders, params)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn our errors into those of the protocol."""
+    try:
+        yield
+    except BridleError as error:
+        raise protocol_error(error) from error
+
+
+@asynccontextmanager
+async def open_server(
+    door: Door, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
+) -> AsyncIterator[BridleServer]:
+    """Make the server over a door; left, it follows no run any more.
+
+    Callers may tighten what the user has set; only those who are trusted may loosen it.
+    """
+    async with runs or Runs(door) as runs:
+        yield BridleServer(Desk(door, runs, folders, InMemorySubscriptionBus(), trusts_caller))

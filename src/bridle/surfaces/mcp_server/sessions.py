@@ -1,0 +1,329 @@
+"""`bridle_sessions`: look at sessions and tell them something, by the name of the action."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
+from msgspec import Struct
+
+from bridle.core.door import RewindPlan
+from bridle.core.errors import SessionNotRunning, UsageError
+from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import (
+    ApprovalRequested,
+    Archive,
+    Cancel,
+    Command,
+    Compact,
+    Decide,
+    DropQueued,
+    Outcome,
+    Prompt,
+    QuestionAsked,
+    Rename,
+    Reply,
+    Rewind,
+    Steer,
+    Totals,
+)
+from bridle.core.revision import FileChange
+from bridle.core.session import Session
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.fitting import within
+from bridle.surfaces.mcp_server.arguments import Action, SessionsArgs, given_fields, read_arguments
+from bridle.surfaces.mcp_server.desk import Answered, Call, answered
+from bridle.surfaces.mcp_server.running import find
+from bridle.surfaces.mcp_server.trusting import refuse_unless_trusted
+from bridle.surfaces.mcp_server.uris import LIST, session_uri
+from bridle.surfaces.terminal import one_line
+from bridle.surfaces.usage import Stats
+
+PAGE = 50
+MAX_PAGE_BYTES = 1024 * 1024
+MAX_TEXT_CHARS = 4 * 1024 * 1024
+
+
+class SessionView(Struct, frozen=True, omit_defaults=True):
+    """How a session is, and what it waits for."""
+
+    session_id: SessionId
+    title: str
+    cwd: str
+    agent: str
+    model: str
+    created_at: int
+    """Milliseconds since 1970."""
+    updated_at: int
+    seq: int
+    is_active: bool
+    """A run goes on, somewhere."""
+    archived: bool
+    totals: Totals
+    run_id: RunId | None = None
+    """The run that was begun last and whose end is not recorded."""
+    outcome: Outcome | None = None
+    """How the last run ended."""
+    text: str = ""
+    """What it said last."""
+    approvals: list[ApprovalRequested] = []
+    """What waits for `decide`."""
+    questions: list[QuestionAsked] = []
+    """What waits for `reply`."""
+    queue: list[dict[str, str]] = []
+    """Prompts that wait, each with its `item_id`."""
+
+
+class SessionsAnswer(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What an action came to; which fields there are goes by the action."""
+
+    action: Action
+    session_id: SessionId | None = None
+    sessions: list[SessionSummary] | None = None
+    session: SessionView | None = None
+    records: list[dict[str, Any]] | None = None
+    next: int | None = None
+    """What to give as `after` for the next page; absent on the last one."""
+    text: str | None = None
+    changes: list[FileChange] | None = None
+    context: dict[str, Any] | None = None
+    """What the next turn sends: model, system text, tools, messages, and how many tokens they are."""
+    usage: Stats | None = None
+    plan: RewindPlan | None = None
+    seq: int | None = None
+    run_id: RunId | None = None
+    item_id: str | None = None
+
+
+Work = Callable[[Call, SessionsArgs], Awaitable[SessionsAnswer]]
+
+
+class Deed(Struct, frozen=True):
+    """One action: what it needs, what it may have, and who does it."""
+
+    work: Work
+    needs: tuple[str, ...] = ("session_id",)
+    takes: tuple[str, ...] = ()
+
+
+async def sessions(call: Call) -> Answered:
+    """Do what an action says."""
+    args = read_arguments(call.params.arguments, SessionsArgs)
+    deed = DEEDS[args.action]
+    given = given_fields(args) - {"action"}
+    if missing := [name for name in deed.needs if name not in given]:
+        raise UsageError(f"{args.action}: {missing[0]} is missing")
+    if extra := sorted(given - {*deed.needs, *deed.takes}):
+        raise UsageError(f"{args.action}: {extra[0]} has no meaning here")
+    done = await deed.work(call, args)
+    return answered(_said(done), done)
+
+
+# ---------------------------------------------------------------------------- looking
+
+
+async def _list(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    found = await call.door.list(archived=bool(args.archived))
+    end = args.after + (args.limit or PAGE)
+    page = list(found[args.after : end])
+    return SessionsAnswer(action="list", sessions=page, next=end if end < len(found) else None)
+
+
+async def _read(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    stored = await call.door.read(session)
+    view = _view(session, stored, is_active=await call.door.is_running(session))
+    return SessionsAnswer(action="read", session=view)
+
+
+def _view(session_id: SessionId, session: Session, *, is_active: bool) -> SessionView:
+    facts, run = session.known, session.run
+    return SessionView(
+        session_id=session_id,
+        title=facts.title,
+        cwd=facts.created.cwd,
+        agent=facts.created.agent,
+        model=facts.model,
+        created_at=facts.created_at,
+        updated_at=session.updated_at,
+        seq=session.seq,
+        is_active=is_active,
+        archived=facts.archived,
+        totals=facts.totals,
+        run_id=run.run_id if run is not None else None,
+        outcome=session.last.outcome if session.last is not None and run is None else None,
+        text=session.last.text if session.last is not None and run is None else "",
+        approvals=run.pending if run is not None else [],
+        questions=list(run.questions.values()) if run is not None else [],
+        queue=[{"item_id": item.item_id, "text": item.message.text} for item in facts.queue],
+    )
+
+
+async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    limit = args.limit or PAGE
+    found = await call.door.records(session, args.after, limit + 1)
+    page: list[dict[str, Any]] = []
+    size, last = 0, args.after
+    for record in found[:limit]:
+        size += len(msgspec.json.encode(record))
+        if page and size > MAX_PAGE_BYTES:
+            break
+        page.append(msgspec.to_builtins(record, str_keys=True))
+        last = record.seq
+    return SessionsAnswer(action="history", records=page, next=last if len(found) > len(page) else None)
+
+
+async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    text = await call.desk.looking.export(session, args.format or "md")
+    return SessionsAnswer(action=args.action, text=bounded(text))
+
+
+async def _changes(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    diff = await call.desk.looking.diff(session, args.after, args.upto)
+    return SessionsAnswer(action="changes", text=bounded(diff.text), changes=diff.changes)
+
+
+async def _context(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    found = await call.door.next_context(session, args.seq)
+    return SessionsAnswer(action="context", context=await asyncio.to_thread(within, found, MAX_TEXT_CHARS))
+
+
+async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    return SessionsAnswer(action="usage", usage=await call.desk.looking.usage(session))
+
+
+async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    plan = await call.door.plan_rewind(session, args.seq or 0)
+    lines = [f"{path}: somebody else has changed it since" for path in plan.conflicts]
+    lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
+    lines.append(await call.door.describe(plan.changes))
+    return SessionsAnswer(action="plan_rewind", plan=plan, text=bounded("\n".join(lines)))
+
+
+def bounded(text: str) -> str:
+    """Cut a text that is too long for one answer."""
+    if len(text) <= MAX_TEXT_CHARS:
+        return text
+    return f"{text[:MAX_TEXT_CHARS]}\n\n… {len(text) - MAX_TEXT_CHARS} more characters\n"
+
+
+# ---------------------------------------------------------------------------- telling
+
+
+def _command(make: Callable[[SessionsArgs], Command]) -> Work:
+    """Hand a command to the session."""
+
+    async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
+        session, _ = await find(call.door, args.session_id)
+        receipt = await call.door.submit(session, make(args))
+        await call.desk.bus.publish(ResourceUpdated(uri=session_uri(session)))
+        return SessionsAnswer(
+            action=args.action, seq=receipt.seq, run_id=receipt.run_id, item_id=receipt.item_id
+        )
+
+    return work
+
+
+async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    """Let a prompt wait for the end of the active run; whoever asks then finds nobody."""
+    session, _ = await find(call.door, args.session_id)
+    if not await call.door.is_running(session):
+        raise SessionNotRunning(f"session {session} is not running", hint="bridle_run begins a run")
+    held = await call.desk.runs.begin(session, Prompt(user_message(args.text)), is_attended=False)
+    return SessionsAnswer(action="queue", run_id=held.run_id, item_id=held.item_id)
+
+
+async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    run = (await call.door.read(session)).run
+    if run is None or args.call_id not in [asked.call_id for asked in run.pending]:
+        raise UsageError(f"no approval of the call {args.call_id!r} is open", hint="action read shows them")
+    assert args.answer is not None
+    if args.answer not in ("deny", "stop"):
+        refuse_unless_trusted(call.desk, "approving a call")
+    receipt = await call.door.submit(session, Decide(CallId(args.call_id), args.answer, args.reason))
+    return SessionsAnswer(action="decide", seq=receipt.seq)
+
+
+async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    run = (await call.door.read(session)).run
+    if run is None or args.call_id not in run.questions:
+        raise UsageError(f"no question of the call {args.call_id!r} is open", hint="action read shows them")
+    receipt = await call.door.submit(session, Reply(CallId(args.call_id), tuple(args.answers)))
+    return SessionsAnswer(action="reply", seq=receipt.seq)
+
+
+async def _fork(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    child = await call.door.fork(session, args.seq)
+    await _tell_list(call)
+    return SessionsAnswer(action="fork", session_id=child)
+
+
+async def _delete(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    session, _ = await find(call.door, args.session_id)
+    await call.door.delete(session)
+    await _tell_list(call)
+    return SessionsAnswer(action="delete", session_id=session)
+
+
+async def _tell_list(call: Call) -> None:
+    await call.desk.bus.publish(ResourcesListChanged())
+    await call.desk.bus.publish(ResourceUpdated(uri=LIST))
+
+
+DEEDS: Mapping[Action, Deed] = {
+    "list": Deed(_list, (), ("archived", "after", "limit")),
+    "read": Deed(_read),
+    "history": Deed(_history, takes=("after", "limit")),
+    "transcript": Deed(_export),
+    "export": Deed(_export, takes=("format",)),
+    "changes": Deed(_changes, takes=("after", "upto")),
+    "context": Deed(_context, takes=("seq",)),
+    "usage": Deed(_usage),
+    "plan_rewind": Deed(_plan_rewind, ("session_id", "seq")),
+    "cancel": Deed(_command(lambda args: Cancel(args.reason)), takes=("reason",)),
+    "steer": Deed(_command(lambda args: Steer(user_message(args.text))), ("session_id", "text")),
+    "queue": Deed(_queue, ("session_id", "text")),
+    "drop": Deed(_command(lambda args: DropQueued(args.item_id)), ("session_id", "item_id")),
+    "decide": Deed(_decide, ("session_id", "call_id", "answer"), ("reason",)),
+    "reply": Deed(_reply, ("session_id", "call_id"), ("answers",)),
+    "fork": Deed(_fork, takes=("seq",)),
+    "rewind": Deed(
+        _command(lambda args: Rewind(args.seq or 0, args.scope or "all")), ("session_id", "seq"), ("scope",)
+    ),
+    "compact": Deed(_command(lambda args: Compact(args.keep)), takes=("keep",)),
+    "rename": Deed(_command(lambda args: Rename(args.text)), ("session_id", "text")),
+    "archive": Deed(_command(lambda args: Archive())),
+    "restore": Deed(_command(lambda args: Archive(archived=False))),
+    "delete": Deed(_delete),
+}
+
+
+def _said(done: SessionsAnswer) -> str:
+    if done.sessions is not None:
+        return "\n".join(map(_line, done.sessions)) or "no sessions yet"
+    if done.text is not None:
+        return done.text or "nothing"
+    for value in (done.session, done.context, done.usage):
+        if value is not None:
+            return msgspec.json.format(msgspec.json.encode(value)).decode()
+    if done.records is not None:
+        return "\n".join(msgspec.json.encode(record).decode() for record in done.records)
+    if done.session_id is not None:
+        return f"{done.action}: {done.session_id}"
+    return f"{done.action}: done"
+
+
+def _line(session: SessionSummary) -> str:
+    state = "unfinished" if session.unfinished else session.outcome or "new"
+    return f"{session.id}  {state}  {one_line(session.title)}".rstrip()

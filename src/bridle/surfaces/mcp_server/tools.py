@@ -1,0 +1,155 @@
+"""The table of the tools: what clients read of each, and who does it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, Tool, ToolAnnotations
+from msgspec import Struct
+
+from bridle.core.errors import BridleError
+from bridle.surfaces.looking import FolderView
+from bridle.surfaces.mcp_server import configuring, folder, meerkat, running, sessions
+from bridle.surfaces.mcp_server.arguments import (
+    ConfigArgs,
+    FolderArgs,
+    ResumeArgs,
+    RunArgs,
+    SessionsArgs,
+    object_schema,
+)
+from bridle.surfaces.mcp_server.desk import Answered, Call, Handler, failed
+from bridle.surfaces.wire import Result
+
+
+class Offer(Struct, frozen=True):
+    """One tool."""
+
+    handler: Handler
+    takes: type[Struct]
+    title: str
+    description: str
+    answers: type[Struct] | None = None
+    changes: bool = True
+    """It may change something; False for one that only looks."""
+    is_ours: bool = True
+    """It tells failures as results; those of Meerkat are errors of the protocol."""
+
+    def tool(self, name: str) -> Tool:
+        """Return what clients read."""
+        hints = ToolAnnotations(
+            read_only_hint=not self.changes,
+            destructive_hint=self.changes,
+            open_world_hint=self.changes,
+        )
+        return Tool(
+            name=name,
+            title=self.title,
+            description=self.description,
+            input_schema=object_schema(self.takes),
+            output_schema=object_schema(self.answers) if self.answers is not None else None,
+            annotations=hints,
+        )
+
+
+OFFERS: Mapping[str, Offer] = {
+    "bridle_run": Offer(
+        running.run,
+        RunArgs,
+        "Run an agent",
+        "Let an agent work on a prompt in a folder, with tools for files, commands and the web, and return "
+        "its answer. What needs an approval is asked for; where nobody can be asked the run stops and says "
+        "which rules would let it through. The session stays: bridle_resume goes on in it.",
+        Result,
+    ),
+    "bridle_resume": Offer(
+        running.resume,
+        ResumeArgs,
+        "Go on in a session",
+        "Go on in a session with a further prompt, or without one with a run that was cut off.",
+        Result,
+    ),
+    "bridle_sessions": Offer(
+        sessions.sessions,
+        SessionsArgs,
+        "Sessions",
+        "Look at sessions and tell them something. list: all, newest first. read: how one is and what it "
+        "waits for. history: its records. transcript: the conversation as Markdown. export: the same, or "
+        "all of it as JSON, or as a page. changes: what it changed on disk. context: what its next turn "
+        "sends. usage: what it and its sub-agents have used. plan_rewind: what rewind would do. cancel, "
+        "steer (text reaches the active run), queue (text runs next), drop, decide (answer "
+        "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
+        sessions.SessionsAnswer,
+    ),
+    "bridle_folder": Offer(
+        folder.folder,
+        FolderArgs,
+        "What is in a folder",
+        "Look at what there is in a folder: the agents that bridle_run takes, skills, the models that can be "
+        "asked, the rules that hold, how tool servers are; or at the stats of all sessions.",
+        FolderView,
+        changes=False,
+    ),
+    "bridle_config": Offer(
+        configuring.config,
+        ConfigArgs,
+        "Settings",
+        "get: what the user's settings file says, or with a key which settings hold in a folder; set: one "
+        "setting, or all of them; patch: a JSON merge patch. Secrets are hidden. Only a caller whom the "
+        "user trusts may change something.",
+        configuring.ConfigAnswer,
+    ),
+    "meerkat_run": Offer(
+        meerkat.run,
+        meerkat.MeerkatRunArgs,
+        "Run an agent (Meerkat)",
+        "Run a new agent with the given prompt. With `tools` the agent may call tools of yours: then the "
+        "answer has the status pending_tool_call, and meerkat_resume takes their results.",
+        is_ours=False,
+    ),
+    "meerkat_resume": Offer(
+        meerkat.resume,
+        meerkat.MeerkatResumeArgs,
+        "Go on in a session (Meerkat)",
+        "Go on in a session with a prompt, or with the results of tools that it waits for.",
+        is_ours=False,
+    ),
+    "meerkat_config": Offer(
+        configuring.meerkat_config,
+        configuring.MeerkatConfigArgs,
+        "Settings (Meerkat)",
+        "Get, set or patch the settings.",
+        is_ours=False,
+    ),
+    "meerkat_capabilities": Offer(
+        meerkat.list_capabilities,
+        meerkat.NoArgs,
+        "Capabilities (Meerkat)",
+        "List what is offered here of Meerkat's capabilities.",
+        changes=False,
+        is_ours=False,
+    ),
+}
+
+
+def list_tools() -> list[Tool]:
+    """Return all of them."""
+    return [offer.tool(name) for name, offer in OFFERS.items()]
+
+
+def input_schema(name: str) -> dict[str, Any] | None:
+    """Return the schema of what a tool takes; None for one that is not there."""
+    return object_schema(OFFERS[name].takes) if name in OFFERS else None
+
+
+async def call_tool(call: Call) -> Answered:
+    """Do a call; raises MCPError where the protocol wants an error."""
+    offer = OFFERS.get(call.params.name)
+    if offer is None:
+        raise MCPError(INVALID_PARAMS, f"Unknown tool: {call.params.name[:80]}")
+    try:
+        return await offer.handler(call)
+    except BridleError as error:
+        if offer.is_ours:
+            return failed(error)
+        raise meerkat.protocol_error(error) from error

@@ -1,0 +1,47 @@
+"""What the caller of a tool may not do: it is a model, and no person has said yes to what it wants.
+
+It may tighten what the user has set and never loosen it, nor run a command that no rule is asked about,
+unless the server was started with `--trust-caller`.
+"""
+
+import asyncio
+
+from bridle.config.agents import load_agent
+from bridle.config.trust import STRICTNESS
+from bridle.core.budget import Limits
+from bridle.core.ids import SessionId
+from bridle.core.protocol import RunOptions, SessionCreated
+from bridle.surfaces.mcp_server.desk import Desk
+from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
+
+FLAG = "--trust-caller"
+
+
+def refuse_unless_trusted(desk: Desk, what: str) -> None:
+    """Raise Refused unless the caller is trusted with what only the user may do."""
+    if not desk.trusts_caller:
+        raise Refused(
+            CAPABILITY_UNAVAILABLE,
+            f"{what}: only the user may do that",
+            hint=f"bridle mcp serve {FLAG} lets it",
+        )
+
+
+async def check_options(desk: Desk, session: SessionId, options: RunOptions) -> None:
+    """See that a run does no more than the user lets it; raises Refused, SessionNotFound, ConfigError."""
+    usual = RunOptions()
+    for name in ("allow", "until", "hooks"):
+        if getattr(options, name) != getattr(usual, name):
+            refuse_unless_trusted(desk, name)
+    if desk.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
+        return
+    [first] = await desk.door.records(session, limit=1)
+    assert isinstance(first.event, SessionCreated)
+    cwd, name = options.cwd or first.event.cwd, options.agent or first.event.agent
+    agent = await asyncio.to_thread(lambda: load_agent(name, desk.folders.settings(cwd)).agent)
+    if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):
+        refuse_unless_trusted(desk, f'a looser mode than "{agent.mode}"')
+    for name in Limits.__struct_fields__:
+        wanted, most = getattr(options.limits, name), getattr(agent.limits, name)
+        if wanted is not None and most is not None and wanted > most:
+            refuse_unless_trusted(desk, f"more {name} than {most:g}")

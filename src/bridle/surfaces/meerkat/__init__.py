@@ -1,0 +1,1 @@
+"""Meerkat's words, for every surface that speaks them: its requests, results, events and settings."""

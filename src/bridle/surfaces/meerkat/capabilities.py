@@ -1,0 +1,51 @@
+"""What of Meerkat is offered here, in the words of its `capabilities/get`."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.surfaces.meerkat.contract import Contract
+
+
+class Capability(Struct, frozen=True):
+    """Something that a client may find or miss."""
+
+    id: str
+    description: str
+    status: str | dict[str, Any] = "Available"
+
+
+class Capabilities(Struct, frozen=True):
+    """All of it."""
+
+    contract_version: Contract
+    capabilities: list[Capability]
+
+
+AVAILABLE = {
+    "sessions": "durable conversations: create, run, interrupt, list, read, archive",
+    "streaming": "events while a run goes on",
+    "structured_output": "answers that fit a JSON Schema",
+    "hooks": "your own code at eight points of a run",
+    "builtins": "tools for files, code, the web and tasks",
+    "shell": "commands, in a sandbox and by rules",
+    "sub_agents": "runs that start other runs",
+    "memory_store": "recall over earlier sessions of a project",
+    "session_store": "sessions survive the process",
+    "session_compaction": "a summary takes the place of what was said long ago",
+    "skills": "reusable prompts in files",
+}
+UNAVAILABLE = {
+    "comms": ("messages between agents", "set [comms] in the settings, not by request"),
+    "mcp_live": ("tool servers of one session", "name tool servers in the settings"),
+}
+
+
+def capabilities(contract: Contract) -> Capabilities:
+    """List what is offered."""
+    offered = [Capability(name, text) for name, text in AVAILABLE.items()]
+    missing = [
+        Capability(name, text, {"NotSupportedByProtocol": {"reason": reason}})
+        for name, (text, reason) in UNAVAILABLE.items()
+    ]
+    return Capabilities(contract, [*offered, *missing])

@@ -1,0 +1,129 @@
+"""The user's settings as a JSON object: read, replaced and patched, never with a secret in them.
+
+What is shown is what the user's own file says. A value that may be a secret is shown as `(hidden)`; given
+back like that it stays as it is.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.config.document import parse_toml
+from bridle.config.edit_tree import change_file, merge_patch
+from bridle.config.hooks import HIDDEN
+from bridle.config.mcp import shown_url
+from bridle.config.places import CONFIG_FILE
+from bridle.config.settings import find_home, load_settings
+from bridle.config.textfile import read_text, write_text
+from bridle.core.errors import ConfigError, UsageError
+
+MAX_DEPTH = 32
+PRIVATE = ("env", "headers")
+ADDRESSES = ("url", "base_url")
+
+
+class ConfigEnvelope(Struct, frozen=True):
+    """The settings, and by what it is known that they have not been changed since."""
+
+    config: dict[str, Any]
+    generation: int
+    config_path: str
+
+
+class SettingsChanged(UsageError):
+    """Somebody else has changed the settings meanwhile."""
+
+
+class UserConfig:
+    """The `config.toml` of a home; every method blocks."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
+        self._environ = environ
+        self._file = find_home(environ, cwd) / CONFIG_FILE
+
+    def read(self) -> ConfigEnvelope:
+        """Return what the file says; raises ConfigError."""
+        return self._envelope(read_text(self._file) or "")
+
+    def replace(self, config: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
+        """Let the file say this and nothing else; raises ConfigError, UsageError."""
+        return self._change(lambda tree: _revealed(config, tree), expected)
+
+    def patch(self, patch: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
+        """Apply a JSON merge patch; raises ConfigError, UsageError."""
+        return self._change(lambda tree: merge_patch(tree, _revealed(patch, tree)), expected)
+
+    def _change(
+        self, change: Callable[[dict[str, Any]], dict[str, Any]], expected: int | None
+    ) -> ConfigEnvelope:
+        def checked(text: str, tree: dict[str, Any]) -> dict[str, Any]:
+            if expected is not None and expected != generation(text):
+                raise SettingsChanged(
+                    f"the settings are of generation {generation(text)}, not {expected}",
+                    hint="read them again",
+                )
+            wanted = change(tree)
+            _refuse_null(wanted)
+            return wanted
+
+        return self._envelope(change_file(self._file, checked, self._judge))
+
+    def _judge(self, text: str) -> None:
+        """Load a text as the settings of a home of its own; raises ConfigError."""
+        with tempfile.TemporaryDirectory(prefix="bridle-") as folder:
+            write_text(Path(folder) / CONFIG_FILE, text)
+            try:
+                load_settings({**self._environ, "BRIDLE_HOME": folder}, Path(folder))
+            except ConfigError as error:
+                message = error.message.replace(folder, str(self._file.parent))
+                raise ConfigError(message, hint=error.hint) from None
+
+    def _envelope(self, text: str) -> ConfigEnvelope:
+        tree = parse_toml(text, str(self._file))
+        return ConfigEnvelope(_shown(tree), generation(text), str(self._file))
+
+
+def generation(text: str) -> int:
+    """Return a number that is another one for every other text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+def _shown(value: Any, key: str = "") -> Any:
+    if key in PRIVATE and isinstance(value, dict):
+        return dict.fromkeys(value, HIDDEN)
+    if isinstance(value, dict):
+        return {name: _shown(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if key in ADDRESSES and isinstance(value, str):
+        return shown_url(value)
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
+    """Put what is there already in the place of what was hidden; raises UsageError."""
+    if depth > MAX_DEPTH:
+        raise UsageError(f"the settings are nested deeper than {MAX_DEPTH} tables")
+    if isinstance(given, dict):
+        inner = known if isinstance(known, dict) else {}
+        return {key: _revealed(value, inner.get(key), depth + 1) for key, value in given.items()}
+    if isinstance(given, list):
+        items = known if isinstance(known, list) else []
+        padded = [*items, *[None] * len(given)]
+        return [_revealed(value, old, depth + 1) for value, old in zip(given, padded, strict=False)]
+    if isinstance(given, str) and HIDDEN in given:
+        if isinstance(known, str) and given in (HIDDEN, shown_url(known)):
+            return known
+        raise UsageError(f'"{HIDDEN}" stands where nothing is hidden', hint="write the value, or null")
+    return given
+
+
+def _refuse_null(value: Any) -> None:
+    if value is None:
+        raise UsageError("null is no setting", hint="leave the key out, or use a patch")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _refuse_null(inner)

@@ -1,0 +1,225 @@
+"""Meerkat's events: what a client is told while a run goes on, under the names of its contract."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from bridle.core.messages import StopReason, Usage
+from bridle.core.protocol.names import snake
+
+BudgetType = Literal["tokens", "time", "tool_calls"]
+
+
+class TokenUsage(Struct, frozen=True):
+    """Tokens of one answer or of a whole run; all keys are always there."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    cache_creation_tokens: int | None
+    cache_read_tokens: int | None
+
+
+def token_usage(usage: Usage) -> TokenUsage:
+    """Say in Meerkat's words what was used."""
+    return TokenUsage(
+        usage.input, usage.output, usage.context, usage.cache_write or None, usage.cache_read or None
+    )
+
+
+class AgentEventKind(Struct, frozen=True, tag=snake):
+    """Something that happened in a run."""
+
+
+class RunStarted(AgentEventKind, frozen=True):
+    session_id: str
+    prompt: str
+
+
+class RunCompleted(AgentEventKind, frozen=True):
+    session_id: str
+    result: str
+    usage: TokenUsage
+
+
+class RunFailed(AgentEventKind, frozen=True):
+    session_id: str
+    error: str
+    error_class: str = "internal"
+    """Which kind of failure it is, of those that clients since 0.6 know."""
+
+
+class HookStarted(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+
+
+class HookCompleted(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+    duration_ms: int
+
+
+class HookFailed(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+    error: str
+
+
+class HookDenied(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+    reason_code: str
+    message: str
+    payload: Any = None
+
+
+class HookRewriteApplied(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+    patch: Any
+
+
+class HookPatchPublished(AgentEventKind, frozen=True):
+    hook_id: str
+    point: str
+    envelope: Any
+
+
+class TurnStarted(AgentEventKind, frozen=True):
+    turn_number: int
+    """From 0."""
+
+
+class ReasoningDelta(AgentEventKind, frozen=True):
+    delta: str
+
+
+class ReasoningComplete(AgentEventKind, frozen=True):
+    content: str
+
+
+class TextDelta(AgentEventKind, frozen=True):
+    delta: str
+
+
+class TextComplete(AgentEventKind, frozen=True):
+    content: str
+
+
+class ToolCallRequested(AgentEventKind, frozen=True):
+    id: str
+    name: str
+    args: Any
+
+
+class ToolExecutionStarted(AgentEventKind, frozen=True):
+    id: str
+    name: str
+
+
+class ToolExecutionCompleted(AgentEventKind, frozen=True):
+    id: str
+    name: str
+    result: str
+    is_error: bool
+    duration_ms: int
+
+
+class ToolExecutionTimedOut(AgentEventKind, frozen=True):
+    id: str
+    name: str
+    timeout_ms: int
+
+
+class ToolResultReceived(AgentEventKind, frozen=True):
+    """The model has the result; how it reads is for clients since 0.9.5, which get it nowhere else."""
+
+    id: str
+    name: str
+    is_error: bool
+    result: str = ""
+
+
+class TurnCompleted(AgentEventKind, frozen=True):
+    stop_reason: StopReason
+    usage: TokenUsage
+
+
+class CompactionStarted(AgentEventKind, frozen=True):
+    input_tokens: int
+    estimated_history_tokens: int
+    message_count: int
+
+
+class CompactionCompleted(AgentEventKind, frozen=True):
+    summary_tokens: int
+    messages_before: int
+    messages_after: int
+
+
+class CompactionFailed(AgentEventKind, frozen=True):
+    error: str
+
+
+class BudgetWarning(AgentEventKind, frozen=True):
+    budget_type: BudgetType
+    used: int
+    limit: int
+    percent: float
+    """From 0 to 1."""
+
+
+class Retrying(AgentEventKind, frozen=True):
+    attempt: int
+    max_attempts: int
+    error: str
+    delay_ms: int
+
+
+class SkillsResolved(AgentEventKind, frozen=True):
+    skills: tuple[str, ...]
+    injection_bytes: int
+
+
+class SkillResolutionFailed(AgentEventKind, frozen=True):
+    reference: str
+    error: str
+
+
+class StreamTruncated(AgentEventKind, frozen=True):
+    """Fragments were left out, as whoever reads was too slow."""
+
+    dropped: int
+
+
+AgentEvent = (
+    RunStarted
+    | RunCompleted
+    | RunFailed
+    | HookStarted
+    | HookCompleted
+    | HookFailed
+    | HookDenied
+    | HookRewriteApplied
+    | HookPatchPublished
+    | TurnStarted
+    | ReasoningDelta
+    | ReasoningComplete
+    | TextDelta
+    | TextComplete
+    | ToolCallRequested
+    | ToolExecutionStarted
+    | ToolExecutionCompleted
+    | ToolExecutionTimedOut
+    | ToolResultReceived
+    | TurnCompleted
+    | CompactionStarted
+    | CompactionCompleted
+    | CompactionFailed
+    | BudgetWarning
+    | Retrying
+    | SkillsResolved
+    | SkillResolutionFailed
+    | StreamTruncated
+)

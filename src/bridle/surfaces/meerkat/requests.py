@@ -1,0 +1,356 @@
+"""What a client asks a run for, in Meerkat's words, and what that means here.
+
+A field that is not known is refused, and so is one that Meerkat knows and that would change nothing here:
+a client that relies on it should hear of that at once.
+"""
+
+import base64
+import binascii
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from bridle.config.duration import parse_duration
+from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.hook import HookOverride
+from bridle.core.messages import Media, Message, Part, Text
+from bridle.core.permission import Mode
+from bridle.core.protocol import RunOptions
+from bridle.core.tool import ToolSpec
+from bridle.surfaces.misfit import misfit
+from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
+
+MAX_BLOCKS = 1_000
+MAX_MODEL_CHARS = 4_200  # a scripted one is named by a path
+
+SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
+WEB_TOOLS = ("web_fetch", "download")
+CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel")
+MEMORY_TOOLS = ("memory_search",)
+OTHER_TOOLS = (
+    "read_file edit_file write_file list_files multi_edit python grep glob skill ask_user datetime todos "
+    "wait diagnostics references definition symbols call_hierarchy rename_symbol replace_symbol code_action"
+).split()
+
+VENDORS = {"open_a_i": "openai", "google": "gemini"}
+"""Names that clients have for vendors, beside ours."""
+FAMILIES = {
+    "claude-": "anthropic",
+    "gpt-": "openai",
+    "o1-": "openai",
+    "o3-": "openai",
+    "chatgpt-": "openai",
+    "gemini-": "gemini",
+}
+"""How the names of a vendor's models begin."""
+
+Retries = Annotated[int, Meta(ge=0, le=100)]
+OutputTokens = Annotated[int, Meta(ge=1, le=10_000_000)]
+Texts = Annotated[list[str], Meta(max_length=MAX_BLOCKS)]
+
+
+class TextBlock(Struct, frozen=True, tag="text", forbid_unknown_fields=True):
+    """Words."""
+
+    text: str
+
+
+class ImageBlock(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
+    """A picture, as base64 text."""
+
+    media_type: str
+    data: str = ""
+    source: Literal["inline", "blob"] = "inline"
+    blob_id: str = ""
+
+
+class VideoBlock(Struct, frozen=True, tag="video", forbid_unknown_fields=True):
+    """A film, as base64 text."""
+
+    media_type: str
+    data: str = ""
+    duration_ms: int = 0
+    source: Literal["inline", "uri"] = "inline"
+    uri: str = ""
+
+
+Block = TextBlock | ImageBlock | VideoBlock
+Content = str | Annotated[list[Block], Meta(max_length=MAX_BLOCKS)]
+
+
+class SkillKey(Struct, frozen=True, forbid_unknown_fields=True):
+    """A skill by its source, of which there is one here, and its name."""
+
+    skill_name: str
+    source_uuid: str = ""
+
+
+SkillRefs = Annotated[list[SkillKey | str], Meta(max_length=100)]
+
+
+class Duration(Struct, frozen=True, forbid_unknown_fields=True):
+    """A time in two parts."""
+
+    secs: Annotated[int, Meta(ge=0)]
+    nanos: Annotated[int, Meta(ge=0)] = 0
+
+
+class BudgetLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run may use."""
+
+    max_tokens: Annotated[int, Meta(ge=0)] | None = None
+    max_duration: Duration | float | str | None = None
+    """Seconds, or a text such as `90s`."""
+    max_tool_calls: Annotated[int, Meta(ge=0)] | None = None
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
+    """Dollars."""
+    max_turns: Annotated[int, Meta(ge=0)] | None = None
+
+
+class ToolOverlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which tools a run may use."""
+
+    allowed_tools: Texts | None = None
+    blocked_tools: Texts | None = None
+
+
+class SystemPromptDisable(Struct, frozen=True, forbid_unknown_fields=True):
+    """No instructions at all."""
+
+    action: Literal["disable"]
+
+
+class CallbackTool(Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool of the client's own."""
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
+    handler: str = "callback"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """As the model sees it."""
+        return ToolSpec(self.name, self.description or f"Tool: {self.name}", self.input_schema)
+
+
+class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one run is to do and how; what is left out is as the agent of the session has it."""
+
+    prompt: Content
+    model: Annotated[str, Meta(max_length=MAX_MODEL_CHARS)] | None = None
+    """`provider/model`, or the vendor's own name for it."""
+    provider: Annotated[str, Meta(max_length=100)] | None = None
+    max_tokens: OutputTokens | None = None
+    """Of one answer."""
+    system_prompt: str | SystemPromptDisable | None = None
+    output_schema: dict[str, Any] | None = None
+    structured_output_retries: Retries | None = None
+    hooks_override: dict[str, Any] | None = None
+    provider_params: dict[str, Any] | None = None
+    budget_limits: BudgetLimits | None = None
+    preload_skills: SkillRefs | None = None
+    skill_refs: SkillRefs | None = None
+    skill_references: SkillRefs | None = None
+    additional_instructions: Texts | None = None
+    injected_context: Annotated[list[Content], Meta(max_length=100)] | None = None
+    shell_env: dict[str, str] | None = None
+    turn_tool_overlay: ToolOverlay | None = None
+    flow_tool_overlay: ToolOverlay | None = None
+    external_tools: Annotated[list[CallbackTool], Meta(max_length=128)] | None = None
+    enable_builtins: bool | None = None
+    """False leaves these tools out, anything else changes nothing; so do those that follow."""
+    enable_shell: bool | None = None
+    enable_subagents: bool | None = None
+    enable_memory: bool | None = None
+    enable_web_search: bool | None = None
+    enable_mob: bool | None = None
+    enable_schedule: bool | None = None
+    enable_workgraph: bool | None = None
+    host_mode: bool | None = None
+    keep_alive: bool | None = None
+    comms_name: str | None = None
+    peer_meta: Any = None
+    labels: dict[str, str] | None = None
+    app_context: Any = None
+    auth_binding: Any = None
+    self_hosted_server_id: str | None = None
+    transient_turn_context: str | None = None
+    idempotency_key: Annotated[str, Meta(max_length=255)] = ""
+    """Under the same key a prompt is not taken a second time."""
+    session_events: bool = True
+    """Whether the events of the run are wanted."""
+    mode: Mode | None = None
+    """Ours, like all that follow: what happens where no rule speaks."""
+    allow: Texts = field(default_factory=list)
+    deny: Texts = field(default_factory=list)
+    code: bool | None = None
+
+
+UNOFFERED = (
+    "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta labels "
+    "app_context auth_binding self_hosted_server_id transient_turn_context"
+).split()
+"""What Meerkat has and we have not, or not by request: refused if it asks for anything."""
+
+
+class CreateParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new session and its first run."""
+
+    initial_turn: Literal["run_immediately", "deferred"] = "run_immediately"
+    cwd: str = ""
+    """Ours, like all that follow: the folder it works in."""
+    agent: str = ""
+    title: Annotated[str, Meta(max_length=1_000)] = ""
+
+
+class TurnParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A further run of a session."""
+
+    session_id: str
+
+
+class Order(Struct, frozen=True):
+    """What a request means here."""
+
+    message: Message
+    options: RunOptions
+    skills: tuple[str, ...] = ()
+    """Whose texts are to stand before the message."""
+    tools: tuple[ToolSpec, ...] = ()
+    """Tools that the client lends to this session."""
+    key: str = ""
+    wants_events: bool = True
+
+
+def order_of(params: RunParams) -> Order:
+    """Say what a request means; raises UsageError, and Refused for what is not offered."""
+    _refuse_unoffered(params)
+    before = [Text(text) for text in params.additional_instructions or ()]
+    context = [part for content in params.injected_context or () for part in parts_of(content)]
+    return Order(
+        message=Message("user", (*before, *context, *parts_of(params.prompt))),
+        options=_options(params),
+        skills=_skill_names(params),
+        tools=tuple(tool.spec for tool in params.external_tools or ()),
+        key=params.idempotency_key,
+        wants_events=params.session_events,
+    )
+
+
+def parts_of(content: Content) -> list[Part]:
+    """Read a prompt; raises UsageError, and Refused for media that lie elsewhere."""
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    return [_part(block) for block in content]
+
+
+def _part(block: Block) -> Part:
+    if isinstance(block, TextBlock):
+        return Text(block.text)
+    if block.source != "inline":
+        raise Refused(CAPABILITY_UNAVAILABLE, f"content that lies elsewhere ({block.source}) is not fetched")
+    try:
+        base64.b64decode(block.data, validate=True)
+    except (binascii.Error, ValueError):
+        raise UsageError(f"the data of the {block.media_type[:80]} block is not base64") from None
+    return Media(block.media_type, block.data)
+
+
+def _refuse_unoffered(params: RunParams) -> None:
+    for name in UNOFFERED:
+        if getattr(params, name):
+            raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
+
+
+def _options(params: RunParams) -> RunOptions:
+    extra = dict(params.provider_params or {})
+    if params.max_tokens is not None:
+        extra["max_tokens"] = params.max_tokens
+    overlay = params.turn_tool_overlay or params.flow_tool_overlay or ToolOverlay()
+    system = params.system_prompt
+    retries = params.structured_output_retries
+    return RunOptions(
+        model=model_ref(params.model, params.provider),
+        mode=params.mode,
+        allow=tuple(params.allow),
+        deny=tuple(params.deny),
+        limits=_limits(params.budget_limits or BudgetLimits()),
+        params=extra,
+        code=params.code,
+        env=params.shell_env or {},
+        system="" if isinstance(system, SystemPromptDisable) else system,
+        tools=None if overlay.allowed_tools is None else tuple(overlay.allowed_tools),
+        without_tools=(*_left_out(params), *(overlay.blocked_tools or ())),
+        hooks=hook_override(params.hooks_override or {}),
+        output_schema=params.output_schema,
+        output_retries=RunOptions().output_retries if retries is None else retries,
+    )
+
+
+def model_ref(model: str | None, provider: str | None) -> str | None:
+    """Name a model as Bridle does; None where none is named. Raises UsageError for a provider alone."""
+    vendor = VENDORS.get(provider or "", provider or "")
+    if not model:
+        if vendor:
+            raise UsageError("provider: there is no model that it could be about")
+        return None
+    if vendor and vendor != "other":
+        return model if model.startswith(f"{vendor}/") else f"{vendor}/{model}"
+    if "/" in model:
+        return model
+    family = next((name for start, name in FAMILIES.items() if model.startswith(start)), None)
+    return f"{family}/{model}" if family else model
+
+
+def _left_out(params: RunParams) -> list[str]:
+    """Name the tools that a request switches off."""
+    groups = (
+        (params.enable_builtins, (*OTHER_TOOLS, *WEB_TOOLS, *SHELL_TOOLS)),
+        (params.enable_shell, SHELL_TOOLS),
+        (params.enable_web_search, WEB_TOOLS),
+        (params.enable_subagents, CHILD_TOOLS),
+        (params.enable_memory, MEMORY_TOOLS),
+    )
+    return list(dict.fromkeys(name for wanted, names in groups if wanted is False for name in names))
+
+
+def _limits(given: BudgetLimits) -> Limits:
+    match given.max_duration:
+        case Duration(secs=secs, nanos=nanos):
+            duration: float | None = secs + nanos / 1e9
+        case str() as text:
+            try:
+                duration = parse_duration(text)
+            except ConfigError as error:
+                raise UsageError(f"budget_limits.max_duration: {error.message}", hint=error.hint) from None
+        case seconds:
+            duration = seconds
+    return Limits(given.max_tokens, duration, given.max_tool_calls, given.max_cost, given.max_turns)
+
+
+def hook_override(given: dict[str, Any]) -> HookOverride:
+    """Read the hooks of a run, also with `{type, config: {…}}` for how one is reached; raises UsageError."""
+    entries = given.get("entries")
+    if isinstance(entries, list):
+        given = {**given, "entries": [_flat_entry(entry) for entry in entries]}
+    try:
+        return msgspec.convert(given, HookOverride)
+    except msgspec.ValidationError as error:
+        raise UsageError(misfit(error, "hooks_override"), hint="bridle schema hooks") from None
+
+
+def _flat_entry(entry: Any) -> Any:
+    runtime = entry.get("runtime") if isinstance(entry, dict) else None
+    if not isinstance(runtime, dict) or not isinstance(runtime.get("config"), dict):
+        return entry
+    others = {key: value for key, value in runtime.items() if key != "config"}
+    return {**entry, "runtime": {**runtime["config"], **others}}
+
+
+def _skill_names(params: RunParams) -> tuple[str, ...]:
+    refs = (*(params.preload_skills or ()), *(params.skill_refs or ()), *(params.skill_references or ()))
+    names = (ref.skill_name if isinstance(ref, SkillKey) else ref.rpartition("/")[2] for ref in refs)
+    return tuple(dict.fromkeys(names))

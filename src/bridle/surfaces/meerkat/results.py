@@ -1,0 +1,329 @@
+"""What came of a run, and what a session is, in Meerkat's words."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from bridle.core.ids import CallId
+from bridle.core.messages import (
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+    final_text,
+)
+from bridle.core.protocol import (
+    Compacted,
+    MessageAdded,
+    ModelReplied,
+    Outcome,
+    Record,
+    RunEnded,
+    ToolFinished,
+    TurnEnded,
+)
+from bridle.core.session import Session
+from bridle.core.summary import SessionSummary
+from bridle.core.transcript import live
+from bridle.surfaces.meerkat.events import TokenUsage, token_usage
+from bridle.surfaces.meerkat.translation import rfc3339
+from bridle.surfaces.wire import DeniedCall, Result
+
+MAX_PAGE = 1_000
+
+
+class SchemaWarning(Struct, frozen=True):
+    """A part of an output schema that the vendor could not hold its model to."""
+
+    provider: str
+    path: str
+    message: str
+
+
+class RunResult(Struct, frozen=True, omit_defaults=True):
+    """What a run came to; the fields from `run_id` on are ours."""
+
+    session_id: str
+    text: str
+    turns: int
+    tool_calls: int
+    usage: TokenUsage
+    structured_output: Any | UnsetType = UNSET
+    schema_warnings: list[SchemaWarning] | UnsetType = UNSET
+    run_id: str = ""
+    outcome: Outcome | UnsetType = UNSET
+    """How it ended."""
+    reason: str = ""
+    """Why, for every outcome but "completed"."""
+    denied: list[DeniedCall] = []
+    """The calls that were refused, with the rules that would allow them."""
+    cost: float | None = None
+    """Dollars, where the price is known."""
+
+
+def run_result(result: Result) -> RunResult:
+    """Say what a run came to."""
+    warnings = [_warning(text) for text in result.schema_warnings]
+    return RunResult(
+        session_id=result.session_id,
+        text=result.text,
+        turns=result.turns,
+        tool_calls=result.tool_calls,
+        usage=token_usage(Usage(**result.usage)),
+        structured_output=UNSET if result.structured_output is None else result.structured_output,
+        schema_warnings=warnings or UNSET,
+        run_id=result.run_id,
+        outcome=result.outcome,
+        reason=result.reason,
+        denied=result.denied,
+        cost=result.cost,
+    )
+
+
+def _warning(text: str) -> SchemaWarning:
+    path, separator, message = text.partition(": ")
+    return SchemaWarning("", path, message) if separator else SchemaWarning("", "", text)
+
+
+# ---------------------------------------------------------------------------- sessions
+
+
+class SessionRow(Struct, frozen=True):
+    """One session in a list; `state` is for the oldest clients, `title` and `cwd` are ours."""
+
+    session_id: str
+    created_at: int
+    """Seconds since 1970."""
+    updated_at: int
+    message_count: int
+    total_tokens: int
+    is_active: bool
+    state: Literal["idle", "running"]
+    title: str = ""
+    cwd: str = ""
+    labels: dict[str, str] = {}
+
+
+class SessionList(Struct, frozen=True):
+    """Sessions, the newest first."""
+
+    sessions: list[SessionRow]
+    has_more: bool = False
+
+
+class SessionInfo(Struct, frozen=True, omit_defaults=True):
+    """One session."""
+
+    session_id: str
+    created_at: int
+    updated_at: int
+    message_count: int
+    total_tokens: int
+    is_active: bool
+    state: Literal["idle", "running"]
+    model: str
+    provider: str
+    last_assistant_text: str | UnsetType = UNSET
+    title: str = ""
+    cwd: str = ""
+    agent: str = ""
+
+
+class Counted(Struct, frozen=True):
+    """What a list says of a session that its summary does not."""
+
+    message_count: int
+    total_tokens: int
+
+
+def counted(session: Session) -> Counted:
+    """Count what a session holds."""
+    totals = session.known.totals
+    return Counted(totals.messages, totals.usage.context)
+
+
+def session_row(summary: SessionSummary, counts: Counted, *, is_active: bool) -> SessionRow:
+    """Describe a session in one line."""
+    return SessionRow(
+        session_id=summary.id,
+        created_at=summary.created_at // 1000,
+        updated_at=summary.updated_at // 1000,
+        message_count=counts.message_count,
+        total_tokens=counts.total_tokens,
+        is_active=is_active,
+        state="running" if is_active else "idle",
+        title=summary.title,
+        cwd=summary.cwd,
+    )
+
+
+def session_info(session: Session, usual_model: str, *, is_active: bool) -> SessionInfo:
+    """Describe a session; `usual_model` is what it would be asked with if it has not been yet."""
+    facts = session.known
+    provider, _, model = (facts.model or usual_model).partition("/")
+    counts = counted(session)
+    last = final_text([item.message for item in session.messages])
+    return SessionInfo(
+        session_id=facts.created.session_id,
+        created_at=facts.created_at // 1000,
+        updated_at=session.updated_at // 1000,
+        message_count=counts.message_count,
+        total_tokens=counts.total_tokens,
+        is_active=is_active,
+        state="running" if is_active else "idle",
+        model=model or provider,
+        provider=provider,
+        last_assistant_text=last or UNSET,
+        title=facts.title,
+        cwd=facts.created.cwd,
+        agent=facts.created.agent,
+    )
+
+
+# ---------------------------------------------------------------------------- history
+
+
+class AssistantBlock(Struct, frozen=True):
+    """One part of an answer."""
+
+    block_type: Literal["text", "reasoning", "tool_use"]
+    data: dict[str, Any]
+
+
+class WireResult(Struct, frozen=True):
+    """What one call gave back."""
+
+    tool_use_id: str
+    content: str | list[dict[str, Any]]
+    is_error: bool
+
+
+class HistoryMessage(Struct, frozen=True, omit_defaults=True):
+    """One message; which fields it has goes by its role."""
+
+    role: Literal["system", "user", "block_assistant", "tool_results"]
+    created_at: str
+    content: str | list[dict[str, Any]] | UnsetType = UNSET
+    blocks: list[AssistantBlock] | UnsetType = UNSET
+    stop_reason: StopReason | UnsetType = UNSET
+    results: list[WireResult] | UnsetType = UNSET
+    transcript_role: Literal["compaction_summary"] | UnsetType = UNSET
+
+
+class History(Struct, frozen=True):
+    """A page of the messages of a session, oldest first."""
+
+    session_id: str
+    message_count: int
+    offset: int
+    has_more: bool
+    messages: list[HistoryMessage]
+    limit: int | None = None
+
+
+def history(session_id: str, records: Sequence[Record], offset: int, limit: int | None) -> History:
+    """Return a page of what was said, as far as no rewind has taken it back."""
+    messages = list(_messages(live(records).records))
+    end = offset + min(MAX_PAGE, MAX_PAGE if limit is None else limit)
+    page = messages[offset:end]
+    return History(session_id, len(messages), offset, end < len(messages), page, limit)
+
+
+def _messages(records: Iterable[Record]) -> Iterable[HistoryMessage]:
+    calls: tuple[ToolCall, ...] = ()
+    results: dict[CallId, ToolResult] = {}
+    at = 0
+
+    def gathered() -> list[HistoryMessage]:
+        ordered = [results[call.id] for call in calls if call.id in results]
+        results.clear()
+        return [_results(ordered, at)] if ordered else []
+
+    for record in records:
+        match record.event:
+            case MessageAdded() as event:
+                yield from gathered()
+                yield _said(event.message, record.at)
+            case ModelReplied() as event:
+                yield from gathered()
+                calls = event.message.calls
+                yield _answer(event, record.at)
+            case ToolFinished(parent=None) as event:
+                results[event.result.call_id], at = event.result, record.at
+            case TurnEnded() | RunEnded():
+                yield from gathered()
+            case Compacted() as event:
+                yield from gathered()
+                yield HistoryMessage(
+                    "user",
+                    rfc3339(record.at),
+                    content=event.message.text,
+                    transcript_role="compaction_summary",
+                )
+            case _:
+                pass
+    yield from gathered()
+
+
+def _said(message: Message, at: int) -> HistoryMessage:
+    if message.role == "assistant":  # of a fork, or imported
+        blocks = [_block(part) for part in message.parts]
+        stopped: StopReason = "tool_use" if message.calls else "end_turn"
+        return HistoryMessage("block_assistant", rfc3339(at), blocks=blocks, stop_reason=stopped)
+    if message.role == "tool":
+        return _results([part for part in message.parts if isinstance(part, ToolResult)], at)
+    role: Literal["system", "user"] = "system" if message.role == "system" else "user"
+    if role == "system" or all(isinstance(part, Text) for part in message.parts):
+        return HistoryMessage(role, rfc3339(at), content=message.text)
+    return HistoryMessage(role, rfc3339(at), content=[content_block(part) for part in message.parts])
+
+
+def _answer(event: ModelReplied, at: int) -> HistoryMessage:
+    blocks = [_block(part) for part in event.message.parts]
+    return HistoryMessage("block_assistant", rfc3339(at), blocks=blocks, stop_reason=event.stop_reason)
+
+
+def _results(results: Sequence[ToolResult], at: int) -> HistoryMessage:
+    return HistoryMessage("tool_results", rfc3339(at), results=[_result(result) for result in results])
+
+
+def _result(result: ToolResult) -> WireResult:
+    content: str | list[dict[str, Any]] = result.output
+    if result.media:
+        content = [content_block(Text(result.output)), *map(content_block, result.media)]
+    return WireResult(result.call_id, content, result.is_error)
+
+
+def _block(part: Part) -> AssistantBlock:
+    match part:
+        case Text():
+            return AssistantBlock("text", {"text": part.text})
+        case Reasoning():
+            return AssistantBlock("reasoning", {"text": part.text})
+        case ToolCall():
+            return AssistantBlock("tool_use", {"id": part.id, "name": part.name, "args": part.args})
+        case Media():
+            return AssistantBlock("text", {"text": f"[{part.mime}]"})
+        case ToolResult():
+            return AssistantBlock("text", {"text": part.output})
+
+
+def content_block(part: Part) -> dict[str, Any]:
+    """Write a part as a content block."""
+    match part:
+        case Media():
+            kind = "video" if part.mime.startswith("video/") else "image"
+            length = {"duration_ms": 0} if kind == "video" else {}
+            return {"type": kind, "media_type": part.mime, "source": "inline", "data": part.data, **length}
+        case ToolResult():
+            return {"type": "text", "text": part.output}
+        case ToolCall():
+            return {"type": "text", "text": part.name}
+        case Text() | Reasoning():
+            return {"type": "text", "text": part.text}

@@ -1,0 +1,79 @@
+"""Skills in Meerkat's words: those that a request names, and the list of them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import UsageError
+from bridle.core.messages import Message, Part, Text
+from bridle.core.skill import Skill, near_names, render
+from bridle.surfaces.meerkat.dialect import SKILL_SOURCE
+from bridle.surfaces.meerkat.requests import Order, SkillKey
+from bridle.surfaces.problems import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.skill_prompt import expand
+
+
+class SkillOrigin(Struct, frozen=True):
+    """Where a skill is from."""
+
+    display_name: str
+    source_uuid: str
+    transport_kind: str = "filesystem"
+    fingerprint: str = "bridle"
+
+
+class SkillEntry(Struct, frozen=True):
+    """One skill in a list."""
+
+    id: str
+    key: SkillKey
+    name: str
+    description: str
+    scope: Literal["project", "user"]
+    source: SkillOrigin
+    is_active: bool = True
+
+
+class SkillList(Struct, frozen=True):
+    """The skills of a folder."""
+
+    skills: list[SkillEntry]
+
+
+def skill_list(skills: Sequence[Skill]) -> SkillList:
+    """List skills."""
+    return SkillList([_entry(skill) for skill in skills])
+
+
+def _entry(skill: Skill) -> SkillEntry:
+    key = SkillKey(skill_name=skill.name, source_uuid=SKILL_SOURCE)
+    origin = SkillOrigin(skill.level, SKILL_SOURCE)
+    return SkillEntry(skill.name, key, skill.name, skill.description, skill.level, origin)
+
+
+def with_skills(order: Order, skills: Sequence[Skill], cwd: str) -> Order:
+    """Put the texts of the named skills before the message, and that of one it begins with as `/name`.
+
+    Raises Refused for a skill that does not exist.
+    """
+    known = {skill.name: skill for skill in skills}
+    texts: list[Part] = []
+    for name in order.skills:
+        if name not in known:
+            near = near_names(name, skills)
+            hint = f"did you mean {' or '.join(near)}?" if near else "bridle skills list"
+            raise Refused(SKILL_NOT_FOUND, f"no skill is named {name[:80]}", hint=hint)
+        texts.append(Text(render(known[name], "", cwd).removesuffix("\n\n---\n\n")))
+    parts = tuple(_expanded(part, skills, cwd) for part in order.message.parts)
+    return replace(order, message=Message("user", (*texts, *parts)))
+
+
+def _expanded(part: Part, skills: Sequence[Skill], cwd: str) -> Part:
+    if not isinstance(part, Text) or not part.text.startswith("/"):
+        return part
+    try:
+        return Text(expand(part.text, skills, cwd))
+    except UsageError:  # no skill of that name: a program may well begin a text with a slash
+        return part

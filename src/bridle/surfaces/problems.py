@@ -1,0 +1,89 @@
+"""What can go wrong, as programs are told: one name, with its number in JSON-RPC and its status in HTTP.
+
+The names and numbers are those of Meerkat's contract.
+"""
+
+from msgspec import Struct
+
+from bridle.core.errors import (
+    BridleError,
+    ConfigError,
+    HookError,
+    KeyTaken,
+    ProviderError,
+    SessionBusy,
+    SessionConflict,
+    SessionNotFound,
+    SessionNotRunning,
+    StoreFull,
+    UsageError,
+)
+from bridle.surfaces.wire import Result
+
+
+class Problem(Struct, frozen=True):
+    """A kind of failure."""
+
+    code: str
+    rpc: int
+    http: int
+    title: str
+
+
+INVALID_PARAMS = Problem("INVALID_PARAMS", -32602, 400, "The request makes no sense")
+SESSION_NOT_FOUND = Problem("SESSION_NOT_FOUND", -32001, 404, "There is no such session")
+SESSION_BUSY = Problem("SESSION_BUSY", -32002, 409, "The session is running")
+SESSION_NOT_RUNNING = Problem("SESSION_NOT_RUNNING", -32003, 409, "The session is not running")
+DUPLICATE_INPUT = Problem("DUPLICATE_INPUT", -32004, 409, "The key belongs to another prompt")
+REQUEST_CANCELLED = Problem("REQUEST_CANCELLED", -32005, 499, "The run was cancelled")
+PROVIDER_ERROR = Problem("PROVIDER_ERROR", -32010, 502, "The model failed")
+BUDGET_EXHAUSTED = Problem("BUDGET_EXHAUSTED", -32011, 429, "A limit of the run is reached")
+APPROVAL_DENIED = Problem("APPROVAL_DENIED", -32013, 403, "A call was not approved")
+HOOK_DENIED = Problem("HOOK_DENIED", -32012, 403, "A hook refused it")
+AGENT_ERROR = Problem("AGENT_ERROR", -32013, 500, "The run failed")
+CAPABILITY_UNAVAILABLE = Problem("CAPABILITY_UNAVAILABLE", -32020, 501, "This is not offered here")
+SKILL_NOT_FOUND = Problem("SKILL_NOT_FOUND", -32021, 404, "There is no such skill")
+SKILL_RESOLUTION_FAILED = Problem("SKILL_RESOLUTION_FAILED", -32022, 422, "The skill cannot be used")
+INTERNAL_ERROR = Problem("INTERNAL_ERROR", -32603, 500, "Something broke")
+STORE_FULL = Problem("STORE_FULL", -32603, 507, "No space is left")
+
+PROBLEMS: dict[type[BridleError], Problem] = {
+    SessionNotFound: SESSION_NOT_FOUND,
+    SessionBusy: SESSION_BUSY,
+    SessionConflict: SESSION_BUSY,
+    SessionNotRunning: SESSION_NOT_RUNNING,
+    KeyTaken: DUPLICATE_INPUT,
+    UsageError: INVALID_PARAMS,
+    ConfigError: INVALID_PARAMS,
+    ProviderError: PROVIDER_ERROR,
+    HookError: HOOK_DENIED,
+    StoreFull: STORE_FULL,
+}
+
+
+class Refused(BridleError):
+    """What was asked for cannot be had, for a reason that has no error of its own."""
+
+    def __init__(self, problem: Problem, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problem = problem
+
+
+def problem_of(error: BaseException) -> Problem:
+    """Return the kind of an error."""
+    if isinstance(error, Refused):
+        return error.problem
+    return next((PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS), INTERNAL_ERROR)
+
+
+def problem_of_result(result: Result) -> Problem | None:
+    """Return what kept a run from its answer; None for one that has it, or that was cancelled."""
+    match result.outcome:
+        case "completed" | "cancelled":
+            return None
+        case "budget_exhausted":
+            return BUDGET_EXHAUSTED
+        case "denied":
+            return HOOK_DENIED if result.refused_by_hook else APPROVAL_DENIED
+        case "failed" | "limit":
+            return PROVIDER_ERROR if result.error is not None else AGENT_ERROR

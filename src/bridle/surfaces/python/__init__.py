@@ -1,0 +1,1 @@
+"""Python: Bridle inside another program, by `import bridle`; its names are those of the package itself."""

@@ -1,0 +1,124 @@
+"""What the sessions of one opened Bridle share: the door, the program's tools, and what must end with it."""
+
+import asyncio
+import itertools
+import weakref
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Tool
+from bridle.surfaces.python.tools import Lent
+
+
+class _Loan(Struct, frozen=True):
+    """Tools that a session has for a while."""
+
+    session: SessionId
+    lent: Lent
+    stack: AsyncExitStack
+    """Ends it when it is closed."""
+
+
+class Host:
+    """Keeps what outlives a single call of the program."""
+
+    def __init__(
+        self, door: Door, environ: Mapping[str, str], tools: Sequence[Tool], builtins: Callable[[], list[str]]
+    ) -> None:
+        self._door = door
+        self._is_closed = False
+        self.environ = environ
+        self.tools = tools
+        """What every session has; an engine in another process borrows it for each."""
+        self._find_builtins = builtins
+        self._builtins: list[str] | None = None
+        self._endings: set[asyncio.Task[None]] = set()
+        self._numbers = itertools.count(1)
+        self._loans: dict[int, _Loan] = {}
+        self._turns: weakref.WeakValueDictionary[SessionId, asyncio.Lock] = weakref.WeakValueDictionary()
+
+    @property
+    def door(self) -> Door:
+        """All that can be asked of sessions; raises UsageError once it is closed."""
+        if self._is_closed:
+            raise UsageError("this Bridle is closed", hint="async with bridle.open() as b: …")
+        return self._door
+
+    def turn(self, session: SessionId) -> asyncio.Lock:
+        """Return what runs of one session wait for: one that is stopped must not stop those behind it."""
+        return self._turns.setdefault(session, asyncio.Lock())
+
+    # ------------------------------------------------------------------ tools
+
+    async def lend(self, session: SessionId, cwd: str, tools: Sequence[Tool]) -> int:
+        """Lend a session tools of the program and return the number of the loan; 0 where there are none."""
+        everywhere = self.tools if self.door.outlives_us else ()
+        if not tools and not everywhere:
+            return 0
+        lent, stack = Lent((*everywhere, *tools), session, cwd), AsyncExitStack()
+        await stack.enter_async_context(self.door.lend(session, lent))
+        number = next(self._numbers)
+        self._loans[number] = _Loan(session, lent, stack)
+        return number
+
+    async def give_back(self, number: int) -> None:
+        """End a loan; one that has ended is left alone."""
+        loan = self._loans.pop(number, None)
+        if loan is not None:
+            await loan.stack.aclose()
+
+    def give_back_after(self, borrower: object, number: int) -> "weakref.finalize[Any, Any]":
+        """End a loan once nothing refers to its borrower any more."""
+        loop = asyncio.get_running_loop()
+
+        def ended() -> None:
+            with suppress(RuntimeError):  # the loop is closed, and with it Bridle
+                loop.call_soon_threadsafe(self._end_unseen, number)  # any thread may collect garbage
+
+        finalizer = weakref.finalize(borrower, ended)
+        finalizer.atexit = False
+        return finalizer
+
+    def _end_unseen(self, number: int) -> None:
+        async def end() -> None:
+            with suppress(BridleError):  # nobody is there to hear it
+                await self.give_back(number)
+
+        if number in self._loans:
+            self._keep(asyncio.create_task(end()))
+
+    async def tool_names(self, session: SessionId) -> list[str]:
+        """Return the names of all tools that a session may have, but for those of servers."""
+        if self._builtins is None:
+            self._builtins = await asyncio.to_thread(self._find_builtins)
+        names = [tool.spec.name for tool in self.tools]
+        for loan in self._loans.values():
+            names += [spec.name for spec in loan.lent.specs if loan.session == session]
+        return list(dict.fromkeys((*names, *self._builtins)))
+
+    # ------------------------------------------------------------------ ending
+
+    async def see_through(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something to its end, also when whoever waits for it is cancelled, once or again and again."""
+        task = asyncio.create_task(work)
+        self._keep(task)
+        await asyncio.shield(task)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+    async def aclose(self) -> None:
+        """Wait for what is ending, take everything back and close the door."""
+        if self._endings:
+            await asyncio.wait(self._endings)
+        for number in list(self._loans):
+            await self.give_back(number)
+        self._is_closed = True
+        await self._door.aclose()

@@ -1,0 +1,338 @@
+"""Opening Bridle in a program: a home or nothing on disk, an engine in this process or that of the daemon."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from msgspec import Struct
+
+from bridle.app import open_blobs, open_sandbox, open_tools
+from bridle.app.lsp import open_languages
+from bridle.config.settings import Settings, find_home, load_settings
+from bridle.core.door import Door
+from bridle.core.errors import ConfigError, SessionConflict, SessionNotFound, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Provider, Store, Tool
+from bridle.core.protocol import SessionCreated
+from bridle.core.protocol.commands import LENT_VARIABLES
+from bridle.core.servers import ServerView
+from bridle.core.skill import Skill
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.folder import AgentRow, Folders, ModelView, RuleList
+from bridle.surfaces.looking import Looking
+from bridle.surfaces.python.hooks import Hook, opened
+from bridle.surfaces.python.host import Host
+from bridle.surfaces.python.options import RunKeywords, joined
+from bridle.surfaces.python.session import Session
+from bridle.surfaces.python.tools import ToolLike, tools_of
+from bridle.surfaces.usage import AllStats, time_before
+
+
+class Opening(Struct, frozen=True):
+    """What is to be opened."""
+
+    home: str
+    ephemeral: bool
+    daemon: bool
+    cwd: str
+    agent: str
+    tools: Sequence[Tool]
+    providers: Mapping[str, Provider]
+    store: Store | None
+    hooks: Sequence[Hook]
+    settings: Mapping[str, Any]
+    environ: Mapping[str, str]
+
+    def check(self) -> None:
+        """Refuse what cannot go together; raises UsageError."""
+        if not self.daemon:
+            return
+        for name in ("ephemeral", "providers", "store", "hooks", "settings"):
+            if getattr(self, name):
+                raise UsageError(f"{name}: the daemon has an engine of its own", hint="leave out daemon=True")
+
+
+class Bridle:
+    """Sessions, as long as it is open; made by `bridle.open`.
+
+    Leaving it cancels the runs of this process and records their ends; those of the daemon go on.
+    """
+
+    def __init__(self, opening: Opening, options: RunKeywords) -> None:
+        self._opening = opening
+        self._options = options
+        self._host: Host | None = None
+        self._flags: Mapping[str, Any] = {}
+        self._own_home: str = ""
+        self.warnings: tuple[str, ...] = ()
+        """What settings say and has no effect, in words."""
+
+    async def __aenter__(self) -> Self:
+        if self._host is not None or self._own_home:
+            raise UsageError("this Bridle is open already", hint="call bridle.open for each")
+        try:
+            environ = await self._environ()
+            settings = await self._load_settings(environ)
+            door = await self._open_door(settings, environ)
+            self._host = Host(door, environ, self._opening.tools, lambda: _builtin_names(settings, environ))
+        except BaseException:
+            await self._remove_home()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Cancel the runs of this process, record their ends and let go of everything."""
+        host, self._host = self._host, None
+        try:
+            if host is not None:
+                await host.aclose()
+        finally:
+            await self._remove_home()
+
+    @property
+    def door(self) -> Door:
+        """All that can be asked of sessions, also what has no shorter name here; raises UsageError."""
+        return self._opened().door
+
+    # ------------------------------------------------------------------ sessions
+
+    async def session(
+        self,
+        session_id: str | None = None,
+        *,
+        newest: bool = False,
+        cwd: str | Path | None = None,
+        agent: str = "",
+        title: str = "",
+        tools: Sequence[ToolLike] = (),
+        **options: Unpack[RunKeywords],
+    ) -> Session:
+        """Begin a session, or go on with one: that of an id, or the `newest` of the folder.
+
+        An id that is new begins a session of that name. `tools` are for this session alone: typed functions
+        and dispatchers, which cannot ask or show output. Raises ConfigError for an unknown agent.
+        """
+        host = self._opened()
+        for name, text in (("session_id", session_id or ""), ("agent", agent), ("title", title)):
+            if not isinstance(text, str):
+                raise UsageError(f"{name} is a text, not {text!r}")
+        own, merged = tools_of(tools), joined(self._options, **options)
+        folder = self._opening.cwd if cwd is None else _folder(cwd)
+        named = None if session_id is None else SessionId(session_id)
+        if newest:
+            if named is not None:
+                raise UsageError("newest and an id cannot both say which session is meant")
+            named = next((one.id for one in await host.door.list() if _is_own(one, folder)), None)
+        found = None if named is None else await self._find(host, named)
+        if found is None:
+            agent = agent or self._opening.agent
+            try:
+                named = await host.door.create(cwd=folder, agent=agent, title=title, session_id=named)
+            except SessionConflict:  # somebody else has just begun it
+                if named is None or (found := await self._find(host, named)) is None:
+                    raise
+        if found is not None:
+            _check_fits(found, cwd=None if cwd is None else folder, agent=agent)
+            folder = found.cwd
+        assert named is not None
+        return await Session.opened(host, named, folder, own, merged)
+
+    async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
+        """Return a summary of every session, newest first; archived ones only if asked."""
+        return await self.door.list(archived=archived)
+
+    async def _find(self, host: Host, session: SessionId) -> SessionCreated | None:
+        try:
+            first = (await host.door.records(session, limit=1))[0].event
+        except SessionNotFound:
+            return None
+        assert isinstance(first, SessionCreated)
+        return first
+
+    # ------------------------------------------------------------------ what there is
+
+    async def agents(self, cwd: str | Path | None = None) -> list[AgentRow]:
+        """List the agents of a folder, with those that are broken."""
+        return await self._looking().agents(_named(cwd))
+
+    async def skills(self, cwd: str | Path | None = None) -> list[Skill]:
+        """List the skills of a folder, by name."""
+        return await self._looking().skills(_named(cwd))
+
+    async def models(self, cwd: str | Path | None = None, *, every: bool = False) -> list[ModelView]:
+        """Say what is known of the models that can be asked, with `every` also of those without a key.
+
+        Those of providers that the program has brought are not among them.
+        """
+        return await self._looking().models(_named(cwd), every=every)
+
+    async def rules(self, cwd: str | Path | None = None, *, agent: str = "") -> RuleList:
+        """List the rules of files that hold for an agent of a folder, the strictest first."""
+        return await self._looking().rules(_named(cwd), agent or self._opening.agent)
+
+    async def servers(self, cwd: str | Path | None = None) -> list[ServerView]:
+        """Say how the tool servers and language servers of a folder are, without starting one."""
+        return await self._looking().servers(_named(cwd))
+
+    async def stats(self, *, since: str = "", archived: bool = False) -> AllStats:
+        """Say what all sessions have used, for all time or `since` so long ago, such as "7d" or "12h"."""
+        return await self._looking().stats(time_before(since) if since else 0, archived=archived)
+
+    def _looking(self) -> Looking:
+        return Looking(self.door, Folders(self._opened().environ, self._opening.cwd, self._flags))
+
+    # ------------------------------------------------------------------ opening
+
+    def _opened(self) -> Host:
+        if self._host is None:
+            raise UsageError("this Bridle is not open", hint="async with bridle.open() as b: …")
+        return self._host
+
+    async def _environ(self) -> dict[str, str]:
+        """Return the environment with the home in it; without a home of the user one of its own is made."""
+        environ = dict(self._opening.environ)
+        if self._opening.ephemeral:
+            self._own_home = await asyncio.to_thread(tempfile.mkdtemp, prefix="bridle-")
+            return {**environ, "BRIDLE_HOME": self._own_home}
+        return {**environ, "BRIDLE_HOME": self._opening.home} if self._opening.home else environ
+
+    async def _load_settings(self, environ: Mapping[str, str]) -> Settings:
+        opening = self._opening
+        flags = {**_ephemeral_flags(opening), **opening.settings} if opening.ephemeral else opening.settings
+        if "model" in self._options:  # for sub-agents and titles, too
+            flags = {**flags, "model": self._options["model"]}
+        settings = await asyncio.to_thread(load_settings, environ, Path(opening.cwd), flags)
+        self.warnings, self._flags = settings.warnings, settings.flags
+        return settings
+
+    async def _open_door(self, settings: Settings, environ: Mapping[str, str]) -> Door:
+        opening = self._opening
+        if opening.daemon:
+            return await _daemon(settings, environ)
+        from bridle.app import Brought, open_service
+
+        entries, handlers = opened(opening.hooks)
+        brought = Brought(opening.tools, opening.providers, opening.store, entries, handlers)
+        return open_service(settings, environ, None, brought)
+
+    async def _remove_home(self) -> None:
+        home, self._own_home = self._own_home, ""
+        if home:
+            await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
+
+
+def open(  # noqa: A001  it is called bridle.open
+    *,
+    home: str | Path | None = None,
+    ephemeral: bool = False,
+    daemon: bool = False,
+    cwd: str | Path | None = None,
+    agent: str = "",
+    tools: Sequence[ToolLike] = (),
+    providers: Mapping[str, Provider] = {},
+    store: Store | None = None,
+    hooks: Sequence[Hook] = (),
+    settings: Mapping[str, Any] = {},
+    environ: Mapping[str, str] | None = None,
+    **options: Unpack[RunKeywords],
+) -> Bridle:
+    """Open Bridle in this program.
+
+    ```python
+    async with bridle.open(model="anthropic/claude-sonnet-5", tools=[stock]) as b:
+        session = await b.session()
+        print(await session.run("how many A-17 are left"))
+    ```
+
+    `home` is the folder of the user's settings and sessions, by default BRIDLE_HOME or `~/.bridle`. With
+    `ephemeral` there is none: no settings of the user hold, and nothing stays. With `daemon` the sessions are
+    those of the daemon that runs for the home. `cwd` is the folder in which sessions work, by default the
+    current one, and `agent` the one they talk to.
+
+    A program may bring along `tools` (typed functions, tools, dispatchers), `providers` by the name that a
+    reference to their models begins with, a `store` for sessions, and `hooks`. Providers and store are closed
+    when Bridle is. `settings` are keys of the [configuration](configuration.md) over those of files, such as
+    `{"retry.max_retries": 0}`; `environ` stands in for the environment of the process, with its API keys.
+
+    The other options are those of every run, see RunKeywords. Raises UsageError, and ConfigError on entering.
+    """
+    opening = Opening(
+        home=str(home or ""),
+        ephemeral=ephemeral,
+        daemon=daemon,
+        cwd=_folder(cwd or "."),
+        agent=agent,
+        tools=tools_of(tools),
+        providers=providers,
+        store=store,
+        hooks=hooks,
+        settings=settings,
+        environ=os.environ if environ is None else environ,
+    )
+    opening.check()
+    return Bridle(opening, joined({}, **options))
+
+
+def _folder(path: str | Path) -> str:
+    folder = os.path.realpath(os.path.expanduser(path))
+    if not os.path.isdir(folder):
+        raise UsageError(f"{folder} is no folder")
+    return folder
+
+
+def _named(cwd: str | Path | None) -> str:
+    """Return the path of a folder; empty means that none was named."""
+    return "" if cwd is None else _folder(cwd)
+
+
+def _ephemeral_flags(opening: Opening) -> dict[str, Any]:
+    """Keep nothing; weights that the user has pulled are used all the same."""
+    flags: dict[str, Any] = {"store.backend": "ephemeral", "daemon": "never"}
+    try:
+        home = find_home(opening.environ, Path(opening.cwd))
+    except ConfigError:  # there is no user
+        return flags
+    return {**flags, "providers.embedded.models_dir": str(home / "models")}
+
+
+async def _daemon(settings: Settings, environ: Mapping[str, str]) -> Door:
+    from bridle.surfaces.daemon.place import Place
+    from bridle.surfaces.daemon.starting import reach
+
+    daemon = await reach(Place(settings.home))
+    if daemon is None:
+        raise UsageError(f"no daemon runs for {settings.home}", hint="bridle daemon start")
+    daemon.env = {name: environ[name] for name in LENT_VARIABLES if name in environ}
+    return daemon
+
+
+def _builtin_names(settings: Settings, environ: Mapping[str, str]) -> list[str]:
+    """Return the names of Bridle's own tools, also of those that a run has only where they are of use."""
+    from bridle.tools.tool_search import ToolCaller, ToolSearch
+
+    sandbox = open_sandbox(settings)
+    languages = open_languages(settings, environ, sandbox)
+    tools = open_tools(settings, environ, open_blobs(settings), sandbox, languages=languages)
+    return [tool.spec.name for tool in (*tools, ToolSearch(()), ToolCaller())]
+
+
+def _is_own(summary: SessionSummary, cwd: str) -> bool:
+    return summary.cwd == cwd and not summary.sub_agent
+
+
+def _check_fits(created: SessionCreated, *, cwd: str | None, agent: str) -> None:
+    """Refuse words that contradict what a session is."""
+    if cwd is not None and created.cwd != cwd:
+        raise UsageError(f"session {created.session_id} works in {created.cwd}, not in {cwd}")
+    if agent and created.agent != agent:
+        raise UsageError(f"session {created.session_id} has the agent {created.agent}, not {agent}")

@@ -1,0 +1,146 @@
+"""What runs do differently, as keywords of `open`, of a session and of a single run; the nearest counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from bridle.config.rules import local_rules
+from bridle.config.settings import find_user_folder
+from bridle.core.budget import Limits
+from bridle.core.codeact import PYTHON
+from bridle.core.errors import UsageError
+from bridle.core.permission import Action, Mode, parse_rule
+from bridle.core.protocol import RunOptions
+from bridle.core.servers import LENT_PREFIX
+from bridle.surfaces.python.answering import AnswerCallback, Approve
+
+
+class RunKeywords(TypedDict, total=False):
+    """What `open`, `session` and `run` all take.
+
+    Rules of all three hold together, and so do limits and params of different names; of everything else the
+    nearest counts.
+    """
+
+    model: str
+    """As `provider/name`."""
+    system: str
+    """Instead of the agent's instructions."""
+    mode: Mode
+    """What happens where no rule speaks: "ask", "plan", "accept-edits" or "yolo"."""
+    allow: Sequence[str]
+    """Rules such as `bash(git status:*)`."""
+    ask: Sequence[str]
+    """What is asked about, whatever is allowed."""
+    deny: Sequence[str]
+    """What never happens, whatever is allowed."""
+    approve: Approve | None
+    """Decides what rules ask about; without it the run stops there."""
+    answer: AnswerCallback | None
+    """Answers what the model asks the user; without it nobody does."""
+    builtins: bool | Sequence[str]
+    """Which of Bridle's own tools the model has beside the program's: all, none, or those with these
+    names."""
+    without_tools: Sequence[str]
+    """Names of tools it may not use."""
+    limits: Limits
+    """How much it may use."""
+    params: Mapping[str, Any]
+    """For the vendor, such as temperature."""
+    code: bool
+    """The model writes Python that calls the tools."""
+    until: str
+    """A shell command: a run goes on until it exits with 0."""
+    output_retries: int
+    """How often the model may try again when its value does not fit `output`."""
+
+
+MAX_NAME_CHARS = 80  # of what is shown again
+
+_JOINED = ("allow", "ask", "deny", "without_tools")
+
+
+def check_keywords(given: Mapping[str, Any]) -> None:
+    """Refuse a keyword that does not exist, for programs that nobody checks the types of."""
+    for name in given:
+        if name not in RunKeywords.__annotations__:
+            raise UsageError(f'there is no option "{name}"', hint=", ".join(RunKeywords.__annotations__))
+    builtins = given.get("builtins", True)
+    texts_of = {name: given.get(name, ()) for name in _JOINED}
+    for name, texts in {**texts_of, "builtins": () if isinstance(builtins, bool) else builtins}.items():
+        if isinstance(texts, str):
+            raise UsageError(f"{name} is a list of texts, not one", hint=f'{name}=["{texts}"]')
+        if not isinstance(texts, Iterable) or not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"{name} is a list of texts, not {texts!r}")
+    if not isinstance(given.get("limits", Limits()), Limits):
+        raise UsageError(f"limits are not {given['limits']!r}", hint="limits=bridle.Limits(turns=10)")
+
+
+def check_tool_names(given: RunKeywords, known: Sequence[str]) -> None:
+    """Refuse names that no tool has, with those that may be meant; raises UsageError."""
+    for keyword, name in named_tools(given):
+        if name in known:
+            continue
+        near = get_close_matches(name[:MAX_NAME_CHARS].lower().replace("-", "_"), known, cutoff=0.6)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the tools are {', '.join(known)}"
+        raise UsageError(f"{keyword}: no tool is named {name[:MAX_NAME_CHARS]!r}", hint=hint)
+
+
+def named_tools(given: RunKeywords) -> list[tuple[str, str]]:
+    """Return which tools are named by which option, but for patterns and tools of servers.
+
+    What a server has is known only once it has started.
+    """
+    builtins = given.get("builtins", True)
+    named = [("builtins", name) for name in (() if isinstance(builtins, bool) else builtins)]
+    named += [("without_tools", name) for name in given.get("without_tools", ())]
+    return [
+        (keyword, name) for keyword, name in named if "*" not in name and not name.startswith(LENT_PREFIX)
+    ]
+
+
+def joined(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
+    """Lay the nearer options over the farther ones; raises UsageError."""
+    check_keywords(near)
+    made: dict[str, Any] = {**far, **near}
+    for name in _JOINED:
+        made[name] = (*far.get(name, ()), *near.get(name, ()))  # type: ignore[misc]  # each is a list of texts
+    made["params"] = {**far.get("params", {}), **near.get("params", {})}
+    made["limits"] = near.get("limits", Limits()).over(far.get("limits", Limits()))
+    return made  # type: ignore[return-value]  # made of two of them
+
+
+def run_options(
+    given: RunKeywords,
+    own_tools: Sequence[str],
+    output_schema: dict[str, Any] | None,
+    cwd: str,
+    environ: Mapping[str, str],
+) -> RunOptions:
+    """Return what the engine is told; raises ConfigError for a malformed rule, UsageError."""
+
+    def rules(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
+        parsed = [parse_rule(action, text) for text in texts]
+        return tuple(map(str, local_rules(parsed, find_user_folder(environ), Path(cwd))))
+
+    builtins = given.get("builtins", True)
+    names = () if isinstance(builtins, bool) else tuple(builtins)
+    if given.get("code"):
+        names = (*names, PYTHON)
+    return RunOptions(
+        model=given.get("model"),
+        mode=given.get("mode"),
+        allow=rules("allow", given.get("allow", ())),
+        ask=rules("ask", given.get("ask", ())),
+        deny=rules("deny", given.get("deny", ())),
+        limits=given.get("limits", Limits()),
+        params=dict(given.get("params", {})),
+        code=given.get("code"),
+        system=given.get("system"),
+        tools=None if builtins is True else (*names, *own_tools),
+        without_tools=tuple(given.get("without_tools", ())),
+        output_schema=output_schema,
+        output_retries=given.get("output_retries", RunOptions().output_retries),
+        until=given.get("until", ""),
+    )

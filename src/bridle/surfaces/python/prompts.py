@@ -1,0 +1,67 @@
+"""What a program may say to a session: words, files, images, or a whole message."""
+
+import base64
+import mimetypes
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bridle.core.errors import UsageError
+from bridle.core.messages import Media, Message, Part, Text, user_message
+from bridle.surfaces.python.threads import in_thread
+
+PromptPart = str | Path | Media
+"""Words, a file (an image as such, any other as its text), or bytes made by `media`."""
+PromptLike = PromptPart | Sequence[PromptPart] | Message
+
+MAX_FILE_BYTES = 32 * 1024 * 1024
+_SEEN = ("image/", "audio/", "video/", "application/pdf")
+
+
+def media(data: bytes, mime: str, name: str = "") -> Media:
+    """Make an image or another file a part of a prompt, or of what a tool returns.
+
+    ```python
+    await session.run(["what is on this picture", bridle.media(png, "image/png")])
+    ```
+    """
+    return Media(mime, base64.b64encode(data).decode(), name)
+
+
+async def message_of(prompt: PromptLike) -> Message:
+    """Make a message of a prompt, files read; raises UsageError."""
+    if isinstance(prompt, Message):
+        return prompt
+    if isinstance(prompt, str):
+        if not prompt.strip():
+            raise UsageError("the prompt is empty")
+        return user_message(prompt)
+    parts = (prompt,) if isinstance(prompt, Path | Media) or not isinstance(prompt, Iterable) else prompt
+    return await in_thread(lambda: Message("user", tuple(map(_part, parts))))
+
+
+def _part(part: PromptPart) -> Part:
+    match part:
+        case str():
+            return Text(part)
+        case Media():
+            return part
+        case Path():
+            return _file(part)
+    raise UsageError(f"a prompt cannot hold a {type(part).__name__}")
+
+
+def _file(path: Path) -> Part:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise UsageError(f"{path} is larger than {MAX_FILE_BYTES // 1024**2} MiB")
+    mime = mimetypes.guess_type(path.name)[0] or ""
+    if mime.startswith(_SEEN) and mime != "image/svg+xml":
+        return media(data, mime, path.name)
+    try:
+        return Text(f'\n<file path="{path}">\n{data.decode()}\n</file>\n')
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is neither text nor a picture", hint="bridle.media(data, mime)") from None

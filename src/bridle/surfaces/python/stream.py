@@ -1,0 +1,155 @@
+"""One run as it happens, and what it came to.
+
+```
+start ─▶ record, delta, record …  ─▶ RunEnded ─▶ result
+   └── left before its end: the run is cancelled, and its end is recorded
+```
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any, Generic, Self, TypeVar
+
+from bridle.core.door import Receipt
+from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import RunId, SessionId
+from bridle.core.protocol import Delta, Prompt, Record, Resume
+from bridle.surfaces.driving import Drive
+from bridle.surfaces.python.answering import Answering
+from bridle.surfaces.python.host import Host
+from bridle.surfaces.python.results import RunResult, error_of
+from bridle.surfaces.wire import Result
+
+ValueT = TypeVar("ValueT")
+
+END_S = 30.0  # what a cancelled run may take to end, before nobody waits for it any more
+
+
+class RunStream(Generic[ValueT]):
+    """Yields every record and delta of a run; made by `Session.stream`.
+
+    ```python
+    async with session.stream("write a poem") as run:
+        async for item in run:
+            if isinstance(item, bridle.TextDelta):
+                print(item.text, end="")
+    run.result.usage
+    ```
+
+    Leaving it before its end cancels the run. Unless `check` is off, a run that does not come to its end
+    raises a RunError after its last record.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        session: SessionId,
+        command: Callable[[], Coroutine[Any, Any, Prompt | Resume]],
+        answering: Answering,
+        read: Callable[[Result], ValueT],
+        *,
+        check: bool,
+    ) -> None:
+        self._host = host
+        self._session = session
+        self._command = command
+        self._answering = answering
+        self._read = read
+        self._check = check
+        self._drive = Drive(host.door, session, answering)
+        self._turn = host.turn(session)
+        self._has_turn = False
+        self._starting: asyncio.Task[Receipt] | None = None
+        self._items = self._follow()
+        self._is_closed = False
+        self._result: RunResult[ValueT] | None = None
+
+    @property
+    def result(self) -> RunResult[ValueT]:
+        """What the run came to; raises UsageError before its end."""
+        if self._result is None:
+            raise UsageError("the run has not ended, or nobody followed it to its end")
+        return self._result
+
+    @property
+    def run_id(self) -> RunId | None:
+        """The run; None as long as its prompt waits in the queue."""
+        return self._drive.run_id
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> AsyncGenerator[Record | Delta, None]:
+        return self._items
+
+    async def wait(self) -> RunResult[ValueT]:
+        """Follow the run to its end; raises RunError as following it does."""
+        async with self:
+            async for _ in self:
+                pass
+        return self.result
+
+    async def cancel(self, reason: str = "") -> None:
+        """Ask the run to end; its end comes among the items. Raises UsageError before it was handed in."""
+        if self._starting is None:
+            raise UsageError("the run waits for another one of this program", hint="leave it instead")
+        await self._drive.cancel(reason)
+
+    async def aclose(self) -> None:
+        """Stop following; a run that has not ended is cancelled."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self._items.aclose()
+        await self._host.see_through(self._end())
+
+    async def _follow(self) -> AsyncGenerator[Record | Delta, None]:
+        try:
+            await self._start()
+            async with aclosing(self._drive.items()) as items:
+                async for item in items:
+                    yield item
+            assert self._drive.result is not None
+            result = self._result = RunResult(self._read(self._drive.result), self._drive.result)
+        finally:
+            if not self._is_closed:
+                self._is_closed = True
+                await self._host.see_through(self._end())
+        error = error_of(result) if self._check else None
+        if error is not None:
+            raise error from self._answering.failure
+
+    async def _start(self) -> None:
+        """Begin the run, once; who is cancelled meanwhile knows afterwards whether it has begun."""
+        if self._starting is None:
+            command = await self._command()
+            await self._turn.acquire()
+            self._has_turn = True
+            self._starting = asyncio.create_task(self._drive.start(command))
+        await asyncio.shield(self._starting)
+
+    async def _end(self) -> None:
+        try:
+            if self._starting is not None and self._drive.result is None:
+                with suppress(BridleError):  # it was not taken, or the door is closed: then nothing runs
+                    await self._stop(await self._starting)
+        finally:
+            await self._drive.aclose()
+            if self._has_turn:
+                self._turn.release()
+
+    async def _stop(self, receipt: Receipt) -> None:
+        door = self._host.door  # raises once it is closed: then nothing runs
+        if await self._drive.cancel("the program has left it") and self.run_id is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_S):
+                    await door.wait(self._session, self.run_id, after=receipt.seq)

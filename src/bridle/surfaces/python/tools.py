@@ -1,0 +1,231 @@
+"""Tools of the embedding program: typed functions, and whatever else can be called like a tool."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
+
+import msgspec
+
+from bridle.core.errors import ToolError, UsageError
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import Media, ToolCall
+from bridle.core.ports import Tool, ToolContext, ToolDispatcher, ToolOutput
+from bridle.core.tool import Access, AccessClass, ToolSpec
+from bridle.surfaces.python.docstrings import describe
+from bridle.surfaces.python.signatures import signature_of
+from bridle.surfaces.python.threads import call
+from bridle.tools.dispatched import NAME, DispatchedTool, dispatched
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ToolLike = Tool | ToolDispatcher | Callable[..., Any]
+"""A function, a tool, or a dispatcher of many."""
+Preview = Callable[..., str | Awaitable[str]]
+
+
+class FunctionTool(Generic[P, R]):
+    """A function that the model can call, and the program as before; made by `@tool`."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        name: str = "",
+        description: str = "",
+        access: AccessClass = "read",
+        once: bool = False,
+        preview: Preview | None = None,
+    ) -> None:
+        """Read the function's signature and docstring; raises UsageError for what a model cannot be told."""
+        self.function = function
+        named: str = name or getattr(function, "__name__", type(function).__name__)
+        if not NAME.fullmatch(named):
+            raise UsageError(f"{named!r} cannot name a tool", hint="letters, digits, _ and -, up to 64")
+        if access not in get_args(AccessClass):
+            raise UsageError(
+                f"tool {named}: there is no access {access!r}", hint=", ".join(get_args(AccessClass))
+            )
+        self.__name__ = named
+        self.__doc__ = function.__doc__
+        said = describe(function.__doc__ or "")
+        self._signature = signature_of(function, named, said.arguments)
+        self._access: AccessClass = access
+        self._once = once
+        self._preview = preview
+        self.spec = ToolSpec(named, description or said.text, self._signature.schema)
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> R:
+        """Call the function itself."""
+        return self.function(*args, **named)
+
+    @property
+    def parallel(self) -> bool:
+        """Whether calls may run beside others."""
+        return self._access == "read"
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Say what was said of the function."""
+        return Access(self.spec.name, self._access, once=self._once)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Ask the function for previews, if there is one."""
+        if self._preview is None:
+            return ""
+        shown: str = await call(self._preview, **self._signature.arguments(args))
+        return shown
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Call the function: an async one on the loop, any other in a thread."""
+        given = self._signature.arguments(args)
+        if self._signature.context:
+            given[self._signature.context] = context
+        return output_of(self.spec.name, await call(self.function, **given))
+
+
+@overload
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+
+@overload
+def tool(
+    *,
+    name: str = "",
+    description: str = "",
+    access: AccessClass = "read",
+    once: bool = False,
+    preview: Preview | None = None,
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+
+
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    access: AccessClass = "read",
+    once: bool = False,
+    preview: Preview | None = None,
+) -> FunctionTool[P, R] | Callable[[Callable[P, R]], FunctionTool[P, R]]:
+    """Let the model call a typed function.
+
+    Its name, docstring and annotations are what the model sees. `access` says what it does: "read" runs
+    unasked and beside others; "write", "execute" and "network" are asked about as the rules say. With `once`
+    a call that was cut off by a crash is not simply made again. `preview` gets the same arguments and shows,
+    to whoever is asked, what the call would do.
+
+    It may return a text, anything JSON can hold, a `ToolOutput`, or `media`; what it raises goes to the
+    model. A parameter of type `ToolContext` gets where the call happens.
+
+    ```python
+    @bridle.tool
+    async def stock(article: str, warehouse: int = 1) -> int:
+        \"\"\"Say how many pieces of an article there are.
+
+        Args:
+            article: its number, as on the label
+        \"\"\"
+        return await count(article, warehouse)
+    ```
+    """
+
+    def made(function: Callable[P, R]) -> FunctionTool[P, R]:
+        return FunctionTool(
+            function, name=name, description=description, access=access, once=once, preview=preview
+        )
+
+    return made if function is None else made(function)
+
+
+def output_of(name: str, said: Any) -> ToolOutput:
+    """Make what a function returned the output of a tool; raises ToolError for what JSON cannot hold."""
+    match said:
+        case ToolOutput():
+            return said
+        case None:
+            return ToolOutput("done")
+        case str():
+            return ToolOutput(said)
+        case Media():
+            return ToolOutput("", media=(said,))
+        case list() | tuple() if any(isinstance(part, Media) for part in said):
+            words = [
+                part if isinstance(part, str) else _json(name, part)
+                for part in said
+                if not isinstance(part, Media)
+            ]
+            return ToolOutput("\n".join(words), media=tuple(part for part in said if isinstance(part, Media)))
+        case _:
+            return ToolOutput(_json(name, said))
+
+
+def _json(name: str, value: Any) -> str:
+    try:
+        return msgspec.json.encode(value, enc_hook=_plain).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ToolError(f"{name} returned a {type(value).__name__}, which is no JSON: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold of a pydantic model."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    raise TypeError(f"there is a {type(value).__name__} in it")
+
+
+def tools_of(given: Sequence[ToolLike]) -> list[Tool]:
+    """Make tools of all that a program may give for one; raises UsageError."""
+    made: list[Tool] = []
+    if not isinstance(given, Iterable):
+        raise UsageError(f"tools are a list, not {given!r}", hint="tools=[…]")
+    for one in given:
+        if hasattr(one, "dispatch"):
+            made.extend(dispatched(cast("ToolDispatcher", one)))
+        elif hasattr(one, "spec"):
+            made.append(cast("Tool", one))
+        elif callable(one):
+            made.append(tool(one))
+        else:
+            raise UsageError(
+                f"{one!r} is no tool",
+                hint="give a typed function, a Tool or a ToolDispatcher; names of our own go to builtins",
+            )
+    names = [one.spec.name for one in made]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f'two tools are named "{twice}"')
+    return made
+
+
+class Lent:
+    """Tools of this program, as a session borrows them: they cannot ask, nor show what they do meanwhile."""
+
+    def __init__(self, tools: Sequence[Tool], session: SessionId, cwd: str) -> None:
+        """Take tools whose access does not depend on a call; raises UsageError for others."""
+        for one in tools:
+            if not isinstance(one, FunctionTool | DispatchedTool):
+                raise UsageError(
+                    f"tool {one.spec.name} needs the engine in its own process",
+                    hint="give it to bridle.open(tools=…), without daemon",
+                )
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._session = session
+        self._cwd = cwd
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """What the model sees of them."""
+        return [tool.spec for tool in self._tools.values()]
+
+    def access_of(self, tool: str) -> Access:
+        """Say what calls of a tool touch."""
+        return self._tools[tool].access({}, self._context(CallId("")))
+
+    async def dispatch(self, call: ToolCall) -> ToolOutput:
+        """Make a call."""
+        found = self._tools.get(call.name)
+        if found is None:
+            raise ToolError(f"no tool is named {call.name!r}")
+        return await found.run(call.args, self._context(call.id))
+
+    def _context(self, call_id: CallId) -> ToolContext:
+        return ToolContext(self._session, self._cwd, lambda text: None, call_id)

@@ -1,0 +1,1 @@
+"""REST with server-sent events: one HTTP service over the door."""

@@ -1,0 +1,84 @@
+"""The REST service as one ASGI app, made from the table of its operations."""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from bridle.core.codec import encode
+from bridle.core.door import Door, LiveSession
+from bridle.core.errors import BridleError
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.rest.openapi import openapi
+from bridle.surfaces.rest.operation import Desk, Operation
+from bridle.surfaces.rest.operations import OPERATIONS
+from bridle.surfaces.rest.problem_document import (
+    METHOD_NOT_ALLOWED,
+    NOT_FOUND,
+    ProblemResponse,
+    document,
+    document_of,
+)
+from bridle.surfaces.rest.reading import read
+from bridle.surfaces.rest.stream import Streams
+
+log = logging.getLogger("bridle.rest")
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def make_app(
+    door: Door,
+    folders: Folders,
+    streams: Streams,
+    *,
+    live: Callable[[], Sequence[LiveSession]] = tuple,
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """Return the app: every operation of the table, and `routes` beside them (such as the WebSocket's).
+
+    Who may ask, and how much, is for the guard around it.
+    """
+    # Everybody may ask for the document, without a token: it is made once, or it could keep us busy.
+    document = cache(lambda: encode(openapi(OPERATIONS)))
+    desk = Desk(door=door, folders=folders, streams=streams, live=live, document=document)
+    table: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        table.setdefault(operation.path, {})[operation.method] = operation
+    ours = [Route(path, _endpoint(methods, desk), methods=[*methods]) for path, methods in table.items()]
+    app = Starlette(
+        routes=[*ours, *routes],
+        exception_handlers={404: _no_such_place, 405: _wrong_method},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _endpoint(methods: dict[str, Operation], desk: Desk) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        operation = methods["GET" if request.method == "HEAD" else request.method]
+        try:
+            return await operation.handler(await read(operation, desk, request))
+        except BridleError as error:
+            return ProblemResponse(document_of(error))
+        except ClientDisconnect:
+            return Response(status_code=400)  # which nobody reads
+        except Exception as error:  # the outermost frame: whatever broke becomes a status
+            log.exception("%s %s", operation.method, operation.path)
+            return ProblemResponse(document_of(error))
+
+    return endpoint
+
+
+async def _no_such_place(request: Request, error: Exception) -> Response:
+    return ProblemResponse(document(NOT_FOUND, hint="GET /openapi.json says what there is"))
+
+
+async def _wrong_method(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return ProblemResponse(document(METHOD_NOT_ALLOWED), error.headers)

@@ -1,0 +1,170 @@
+"""One session as its watchers are told of it: read once, encoded once, kept for a while.
+
+```
+door.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
+                                 ▲         ▲        ▲
+                                 slow      others   end      each watcher takes a slice, as one write
+```
+
+A watcher that is behind the first entry has lagged: what it missed is in the store.
+"""
+
+import asyncio
+import logging
+from contextlib import aclosing
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import SessionNotFound
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Delta, Record
+from bridle.surfaces.rest.speech import Speech, item_bytes, translator
+
+SLICE_BYTES = 128 * 1024  # of one write; a slow client has no more than this in memory, beside one entry
+
+log = logging.getLogger("bridle.rest")
+
+
+class LogBounds(Struct, frozen=True):
+    """How much is kept, and how often watchers are told."""
+
+    entries: int = 8_192
+    """More than may come at once, which is what the bus keeps for a watcher."""
+    size_bytes: int = 4 * 1024 * 1024
+    gather_s: float = 0.02
+    """Between two writes to a watcher: each costs as much as dozens of small entries."""
+    heartbeat_s: float = 15.0
+
+
+class Channel:
+    """The shared log of a session in one speech, as long as somebody watches."""
+
+    def __init__(self, door: Door, session: SessionId, speech: Speech, bounds: LogBounds) -> None:
+        self.session = session
+        self.speech = speech
+        self.users = 0
+        self.seq = 0
+        """Of the newest record that is or was in the log."""
+        self.first = 0
+        """The position of the oldest entry that is left."""
+        self.end = 0
+        """The position after the newest entry."""
+        self.error: BaseException | None = None
+        """Why nothing more comes."""
+        self._door = door
+        self._bounds = bounds
+        self._entries: list[tuple[int, bytes]] = []
+        self._size = 0
+        self._cut = (-1, 0, 0, b"")
+        self._ready = asyncio.Event()
+        self._news = asyncio.Event()
+        self._told_at = 0.0
+        self._telling: asyncio.TimerHandle | None = None
+        self._beating: asyncio.TimerHandle | None = None
+        self._pumping: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------------ its life
+
+    def start(self) -> None:
+        """Begin to fill the log."""
+        self._pumping = asyncio.create_task(self._pump())
+        self._pumping.add_done_callback(self._ended)
+        self._beat()
+
+    async def ready(self) -> None:
+        """Wait until nothing later is missed."""
+        await self._ready.wait()
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        for timer in (self._telling, self._beating):
+            if timer is not None:
+                timer.cancel()
+        if self._pumping is not None:
+            self._pumping.cancel()
+            await asyncio.wait({self._pumping})
+
+    # ------------------------------------------------------------------ for watchers
+
+    def slice(self, position: int) -> tuple[int, int, bytes]:
+        """Return what comes at a position: where it ends, the newest record by then, and the bytes."""
+        if self._cut[0] == position:  # the others have just taken the same
+            return self._cut[1:]
+        size, parts = 0, []
+        end, seq = position, 0
+        for index in range(position - self.first, len(self._entries)):
+            seq, data = self._entries[index]
+            parts.append(data)
+            end += 1
+            size += len(data)
+            if size >= SLICE_BYTES:
+                break
+        self._cut = position, end, seq, b"".join(parts)
+        return self._cut[1:]
+
+    async def news(self) -> None:
+        """Wait for new entries, or for the time of a heartbeat."""
+        await self._news.wait()
+
+    def tell(self) -> None:
+        """Wake everyone who waits."""
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+        self._told_at = asyncio.get_running_loop().time()
+        self._news.set()
+        self._news.clear()
+
+    # ------------------------------------------------------------------ filling it
+
+    async def _pump(self) -> None:
+        async with aclosing(self._door.watch(self.session, None)) as items:
+            newest = await anext(items)
+            assert isinstance(newest, Record)
+            translate = await translator(self._door, self.session, self.speech, newest.seq)
+            self.seq = newest.seq
+            self._ready.set()
+            async for item in items:
+                self._add(item, item_bytes(item, translate(item)))
+
+    def _ended(self, pumping: asyncio.Task[None]) -> None:
+        """Tell the watchers why nothing more comes, unless they have all left."""
+        if pumping.cancelled():
+            return
+        self.error = pumping.exception()
+        if not isinstance(self.error, SessionNotFound):  # it was deleted
+            log.warning("session %s cannot be watched any more", self.session, exc_info=self.error)
+        self._ready.set()
+        self.tell()
+
+    def _add(self, item: Record | Delta, data: bytes) -> None:
+        if isinstance(item, Record):
+            self.seq = item.seq
+        self._entries.append((self.seq, data))
+        self._size += len(data)
+        self.end += 1
+        if len(self._entries) > self._bounds.entries or self._size > self._bounds.size_bytes:
+            self._forget()
+        if self._telling is None:
+            loop = asyncio.get_running_loop()
+            self._telling = loop.call_later(
+                max(0.0, self._told_at + self._bounds.gather_s - loop.time()), self.tell
+            )
+
+    def _forget(self) -> None:
+        """Drop the oldest quarter, as each time moves the others, and never the newest entry."""
+        entries, size_bytes = self._bounds.entries * 3 // 4, self._bounds.size_bytes * 3 // 4
+        count = 0
+        for _, data in self._entries[:-1]:
+            if len(self._entries) - count <= entries and self._size <= size_bytes:
+                break
+            self._size -= len(data)
+            count += 1
+        del self._entries[:count]
+        self.first += count
+
+    def _beat(self) -> None:
+        """Wake the watchers from time to time: those that have nothing new say so to their clients."""
+        self._beating = asyncio.get_running_loop().call_later(self._bounds.heartbeat_s, self._beat)
+        self.tell()

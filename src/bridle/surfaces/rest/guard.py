@@ -1,0 +1,214 @@
+"""Who may come in: looks at every request before the app does, also at those that would open a WebSocket.
+
+| looked at | refused with | because |
+|---|---|---|
+| Host | 421 | a foreign name that points to this machine (DNS rebinding) |
+| Origin, Sec-Fetch-Site | 403 | a page of somebody else |
+| Authorization | 401, 429 | no token or a wrong one; many wrong ones |
+| the body | 413, 415, 503 | see `body` |
+
+A right token is never held up by wrong ones. Every answer is marked as not to be kept, guessed at or framed.
+"""
+
+import hmac
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bridle.surfaces.rest.body import WholeBody
+from bridle.surfaces.rest.problem_document import (
+    HOST_REFUSED,
+    ORIGIN_REFUSED,
+    TOO_MANY_ATTEMPTS,
+    UNAUTHORIZED,
+    ProblemDocument,
+    ProblemResponse,
+    document,
+)
+
+OPEN_PATHS = frozenset({"/health", "/openapi.json"})
+"""What can be asked for without a token."""
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+BEARER_PROTOCOL = "bearer."
+"""Begins the subprotocol that carries a token: a page cannot set the headers of a WebSocket."""
+MAX_WRONG = 10
+WRONG_WITHIN_S = 60.0
+
+SECURITY_HEADERS = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+EXPOSED = "content-location, etag, location, retry-after, www-authenticate"
+PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": (
+        "authorization, content-type, idempotency-key, if-match, last-event-id, prefer"
+    ),
+    "access-control-max-age": "600",
+}
+
+
+class Attempts:
+    """Counts wrong tokens."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._times: deque[float] = deque(maxlen=MAX_WRONG)
+
+    def add(self) -> int:
+        """Count one; returns the seconds to wait when there were too many before it."""
+        now = self._now()
+        if len(self._times) == MAX_WRONG and now - self._times[0] < WRONG_WITHIN_S:
+            return math.ceil(WRONG_WITHIN_S - (now - self._times[0]))
+        self._times.append(now)
+        return 0
+
+
+class Refusal(Struct, frozen=True):
+    """Why a request is not let in."""
+
+    problem: ProblemDocument
+    headers: dict[str, str] = {}
+
+
+class Guard:
+    """Wraps an app, so that only those reach it who may."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str = "",
+        hosts: Collection[str] = (),
+        origins: Collection[str] = (),
+        headers: Sequence[str] = (),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Ask for a token unless it is empty; let in pages of `origins`, and requests for `hosts`.
+
+        `headers` are those of the app's own that a page may send and read.
+        """
+        self._app = WholeBody(app)
+        self._token = token.encode()
+        self._hosts = LOCAL_HOSTS | {host.lower() for host in hosts}
+        self._origins = frozenset(origin.lower() for origin in origins)
+        self._attempts = Attempts(now)
+        allowed = ", ".join([PREFLIGHT["access-control-allow-headers"], *headers])
+        self._preflight = {**PREFLIGHT, "access-control-allow-headers": allowed}
+        self._exposed = ", ".join([EXPOSED, *headers]).encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it with a problem document."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        added = [*SECURITY_HEADERS, *self._cors(headers)]
+        send = _adding(send, added, _offered(scope))
+        refusal = self._refuse(scope, headers)
+        if refusal is not None:
+            response: ASGIApp = ProblemResponse(refusal.problem, refusal.headers)
+        elif scope["type"] == "http" and _is_preflight(scope, headers):
+            response = Response(status_code=204, headers=self._preflight)
+        else:
+            response = self._app
+        await response(scope, receive, send)
+
+    def _refuse(self, scope: Scope, headers: Headers) -> Refusal | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or _host_name(hosts[0]) not in self._hosts:
+            return Refusal(document(HOST_REFUSED, hint="add the name to http.hosts, if it is yours"))
+        if not self._may_come_from(headers, hosts[0]):
+            return Refusal(document(ORIGIN_REFUSED, hint="add it to http.origins, if it is yours"))
+        is_open = scope["type"] == "http" and (scope["path"] in OPEN_PATHS or _is_preflight(scope, headers))
+        return None if is_open or not self._token else self._refuse_token(scope, headers)
+
+    def _may_come_from(self, headers: Headers, host: str) -> bool:
+        """Tell whether no page has sent it, or one of ours, or of an origin that may."""
+        origins = headers.getlist("origin")
+        if not origins:
+            return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+        ours = {f"http://{host.lower()}", f"https://{host.lower()}"}
+        return len(origins) == 1 and (origins[0].lower() in ours or origins[0].lower() in self._origins)
+
+    def _refuse_token(self, scope: Scope, headers: Headers) -> Refusal | None:
+        given = _given_tokens(scope, headers)
+        if len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token):
+            return None
+        challenge = {"www-authenticate": "Bearer"}
+        wait_s = self._attempts.add() if given else 0
+        if wait_s:
+            again = {"retry-after": str(wait_s)}
+            return Refusal(document(TOO_MANY_ATTEMPTS, hint=f"try again in {wait_s} s"), again)
+        hint = "authorization: Bearer TOKEN, which is in run/token of BRIDLE_HOME"
+        return Refusal(document(UNAUTHORIZED, hint=hint), challenge)
+
+    def _cors(self, headers: Headers) -> list[tuple[bytes, bytes]]:
+        """Return what lets a page of another origin read the answer."""
+        origin = headers.get("origin", "")
+        if origin.lower() not in self._origins:
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-expose-headers", self._exposed),
+            (b"vary", b"Origin"),
+        ]
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    """Tell whether a browser asks what a page may do; who asks so has an origin that may."""
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "OPTIONS"
+        and "origin" in headers
+        and "access-control-request-method" in headers
+    )
+
+
+def _host_name(host: str) -> str:
+    """Return a host without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _offered(scope: Scope) -> Sequence[str]:
+    """Return the subprotocols that a client can speak, the one with its token last."""
+    offered = scope.get("subprotocols", [])
+    return sorted(offered, key=lambda name: name.startswith(BEARER_PROTOCOL))
+
+
+def _given_tokens(scope: Scope, headers: Headers) -> list[str]:
+    """Return the tokens that were shown."""
+    given = []
+    for value in headers.getlist("authorization"):
+        scheme, _, token = value.partition(" ")
+        given.append(token.strip() if scheme.lower() == "bearer" else "")
+    shown = (name for name in scope.get("subprotocols", []) if name.startswith(BEARER_PROTOCOL))
+    return [*given, *(name.removeprefix(BEARER_PROTOCOL) for name in shown)]
+
+
+def _adding(send: Send, added: Sequence[tuple[bytes, bytes]], offered: Sequence[str]) -> Send:
+    """Return a way to send that adds headers, where the app has not set them itself."""
+
+    async def send_more(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            headers = list(message.get("headers", ()))
+            present = {name.lower() for name, _ in headers}
+            headers += [header for header in added if header[0] not in present]
+            message = {**message, "headers": headers}
+        elif message["type"] == "websocket.accept" and offered and not message.get("subprotocol"):
+            message = {**message, "subprotocol": offered[0]}  # a browser fails without one
+        await send(message)
+
+    return send_more

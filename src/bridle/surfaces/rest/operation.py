@@ -1,0 +1,102 @@
+"""One operation of the REST service: what it is called by, what it takes and answers, and who does it.
+
+Routes and the OpenAPI document are made from the same table of these, so that neither can differ from
+the other.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bridle.core.door import Door, LiveSession
+from bridle.core.ids import SessionId
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.looking import Looking
+from bridle.surfaces.problems import Problem
+from bridle.surfaces.rest.stream import Streams
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+BodyT = TypeVar("BodyT")
+QueryT = TypeVar("QueryT")
+HeadersT = TypeVar("HeadersT")
+
+
+class Desk(Struct, frozen=True):
+    """What the operations work with."""
+
+    door: Door
+    folders: Folders
+    streams: Streams
+    live: Callable[[], Sequence[LiveSession]]
+    document: Callable[[], bytes]
+    """Returns the OpenAPI document, which takes a while the first time."""
+
+    @property
+    def looking(self) -> Looking:
+        """Return what looks at sessions and folders."""
+        return Looking(self.door, self.folders)
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """The query or the headers of an operation that looks at none."""
+
+
+class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
+    """A request that was found to be in order."""
+
+    desk: Desk
+    request: Request
+    body: BodyT
+    query: QueryT
+    headers: HeadersT
+
+    @property
+    def door(self) -> Door:
+        """Return where the sessions are."""
+        return self.desk.door
+
+    @property
+    def session(self) -> SessionId:
+        """Return the session that the path names."""
+        return SessionId(self.request.path_params["id"])
+
+
+Handler = Callable[[Ask[Any, Any, Any]], Awaitable[Response]]
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One line of the table."""
+
+    method: Method
+    path: str
+    """With `{id}` for a session."""
+    name: str
+    summary: str
+    handler: Handler
+    answers: Any = None
+    """The type of the JSON that it answers; None for what is no JSON."""
+    media: str = "application/json"
+    status: int = 200
+    body: Any = None
+    """The type of the JSON that it takes."""
+    query: type[Struct] = Nothing
+    headers: type[Struct] = Nothing
+    """Named in kebab case; a header is looked at only if it is named here."""
+    problems: tuple[Problem, ...] = ()
+    """What may go wrong, beside what may go wrong everywhere."""
+    also: dict[int, Any] = {}
+    """The types of other good answers, by their status."""
+    streams: tuple[Any, ...] = ()
+    """The types of the JSON in the events of a stream."""
+    media_also: dict[str, Any] = {}
+    """The types of other ways to put the answer, by their media type."""
+
+
+def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Answer a value as JSON."""
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")

@@ -1,0 +1,26 @@
+"""Every operation of the REST service, in the order of its document."""
+
+from bridle.surfaces.rest.operation import Operation
+from bridle.surfaces.rest.operations import (
+    about,
+    changing,
+    commanding,
+    config,
+    folders,
+    reading,
+    running,
+    sessions,
+    streaming,
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    *about.OPERATIONS,
+    *sessions.OPERATIONS,
+    *running.OPERATIONS,
+    *streaming.OPERATIONS,
+    *commanding.OPERATIONS,
+    *reading.OPERATIONS,
+    *changing.OPERATIONS,
+    *folders.OPERATIONS,
+    *config.OPERATIONS,
+)

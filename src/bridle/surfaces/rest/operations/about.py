@@ -1,0 +1,67 @@
+"""The service itself: whether it is there, what it can do, and its document."""
+
+import asyncio
+from typing import Any
+
+from starlette.responses import PlainTextResponse, Response
+
+from bridle.core.door import LiveSession
+from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
+from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+
+CONTRACT = parse_contract(DEFAULT_CONTRACT)
+
+Plain = Ask[None, Nothing, Nothing]
+
+
+async def _health(ask: Plain) -> Response:
+    return PlainTextResponse("ok")
+
+
+async def _openapi(ask: Plain) -> Response:
+    return Response(await asyncio.to_thread(ask.desk.document), media_type="application/json")
+
+
+async def _live(ask: Plain) -> Response:
+    return answer(ask.desk.live())
+
+
+async def _capabilities(ask: Plain) -> Response:
+    return answer(capabilities(CONTRACT))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/health",
+        name="health",
+        summary="Say that the service is there",
+        media="text/plain",
+        handler=_health,
+    ),
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        name="openapi",
+        summary="Describe every operation",
+        answers=dict[str, Any],
+        handler=_openapi,
+    ),
+    Operation(
+        method="GET",
+        path="/live",
+        name="live",
+        summary="List the sessions that are in memory, those that run first",
+        answers=list[LiveSession],
+        handler=_live,
+    ),
+    Operation(
+        method="GET",
+        path="/capabilities",
+        name="capabilities",
+        summary="Say what of Meerkat is offered here",
+        answers=Capabilities,
+        handler=_capabilities,
+    ),
+)

@@ -1,0 +1,73 @@
+"""Making a session out of another one, and taking one away."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.errors import KeyTaken, SessionConflict
+from bridle.core.ids import SessionId
+from bridle.surfaces.keyed import keyed_session, origin
+from bridle.surfaces.problems import DUPLICATE_INPUT, SESSION_BUSY
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operations.fields import MOST, Keyed
+
+
+class Fork(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to part from the session."""
+
+    at: Annotated[int, Meta(ge=1, le=MOST)] | None = None
+    """The last record that is taken over; all of them if null."""
+
+
+class Forked(Struct, frozen=True):
+    """The session that was made."""
+
+    session_id: SessionId
+    parent: SessionId
+
+
+async def _fork(ask: Ask[Fork, Nothing, Keyed]) -> Response:
+    key, at = ask.headers.idempotency_key, ask.body.at
+    wanted = keyed_session("fork", key) if key else None
+    try:
+        child = await ask.door.fork(ask.session, at, session_id=wanted)
+    except SessionConflict:
+        if wanted is None:
+            raise
+        created = await origin(ask.door, wanted)
+        if created.parent != ask.session or at not in (None, created.forked_at):
+            raise KeyTaken(f'the key "{key}" belongs to another fork', hint="use a new key") from None
+        child = wanted
+    return answer(Forked(child, ask.session), 201, {"location": f"/sessions/{child}"})
+
+
+async def _delete(ask: Ask[None, Nothing, Nothing]) -> Response:
+    await origin(ask.door, ask.session)  # says that there is none
+    await ask.door.delete(ask.session)
+    return Response(status_code=204)
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/sessions/{id}/fork",
+        name="fork",
+        summary="Begin a session with the messages of another one",
+        body=Fork,
+        headers=Keyed,
+        answers=Forked,
+        status=201,
+        problems=(DUPLICATE_INPUT,),
+        handler=_fork,
+    ),
+    Operation(
+        method="DELETE",
+        path="/sessions/{id}",
+        name="delete_session",
+        summary="Remove a session for good, and its sub-agents",
+        status=204,
+        problems=(SESSION_BUSY,),
+        handler=_delete,
+    ),
+)

@@ -1,0 +1,35 @@
+"""What several operations read in their queries and headers."""
+
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta, Struct
+
+from bridle.core.protocol.commands import MAX_KEY_CHARS
+
+MOST = 2**53 - 1  # what every client of JSON can count to
+
+Seq: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
+Cwd: TypeAlias = Annotated[
+    str, Meta(max_length=4096, description="The absolute path of a folder; that of the service if not given.")
+]
+Text: TypeAlias = Annotated[str, Meta(max_length=200)]
+Key: TypeAlias = Annotated[
+    str,
+    Meta(
+        max_length=MAX_KEY_CHARS,
+        pattern="^[!-~]*$",
+        description="Sent again under the same key, a request is answered again and not done again.",
+    ),
+]
+
+
+class InFolder(Struct, frozen=True, forbid_unknown_fields=True):
+    """The query of what depends on a folder."""
+
+    cwd: Cwd = ""
+
+
+class Keyed(Struct, frozen=True, rename="kebab"):
+    """The headers of what can be sent twice."""
+
+    idempotency_key: Key = ""

@@ -1,0 +1,121 @@
+"""What holds in a folder: agents, skills, models, rules and servers; and what all sessions have used."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.servers import ServerView
+from bridle.core.skill import Skill
+from bridle.surfaces.folder import AgentRow, ModelView, RuleList
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operations.fields import InFolder, Text
+from bridle.surfaces.usage import AllStats, time_before
+
+
+class ModelsQuery(InFolder, frozen=True, forbid_unknown_fields=True):
+    """Which models are wanted."""
+
+    q: Annotated[Text, Meta(description="A text in the name; also models whose key is missing.")] = ""
+    all: Annotated[bool, Meta(description="Also those whose key is missing.")] = False
+
+
+class RulesQuery(InFolder, frozen=True, forbid_unknown_fields=True):
+    """Whose rules are wanted."""
+
+    agent: Annotated[Text, Meta(description="The agent of the folder if not given.")] = ""
+
+
+class StatsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which sessions are counted."""
+
+    since: Annotated[Text, Meta(description="How long ago, such as 7d or 12h; all time if not given.")] = ""
+    archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
+
+
+async def _agents(ask: Ask[None, InFolder, Nothing]) -> Response:
+    return answer(await ask.desk.looking.agents(ask.query.cwd))
+
+
+async def _skills(ask: Ask[None, InFolder, Nothing]) -> Response:
+    return answer(await ask.desk.looking.skills(ask.query.cwd))
+
+
+async def _models(ask: Ask[None, ModelsQuery, Nothing]) -> Response:
+    query = ask.query
+    return answer(await ask.desk.looking.models(query.cwd, query.q, every=query.all))
+
+
+async def _rules(ask: Ask[None, RulesQuery, Nothing]) -> Response:
+    return answer(await ask.desk.looking.rules(ask.query.cwd, ask.query.agent))
+
+
+async def _servers(ask: Ask[None, InFolder, Nothing]) -> Response:
+    return answer(await ask.desk.looking.servers(ask.query.cwd))
+
+
+async def _stats(ask: Ask[None, StatsQuery, Nothing]) -> Response:
+    try:
+        since = time_before(ask.query.since) if ask.query.since else 0
+    except ConfigError as error:
+        raise UsageError(f"query: since: {error.message}", hint="write for example 7d or 12h") from None
+    return answer(await ask.desk.looking.stats(since, archived=ask.query.archived))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/agents",
+        name="agents",
+        summary="List the agents of a folder",
+        query=InFolder,
+        answers=list[AgentRow],
+        handler=_agents,
+    ),
+    Operation(
+        method="GET",
+        path="/skills",
+        name="skills",
+        summary="List the skills of a folder",
+        query=InFolder,
+        answers=list[Skill],
+        handler=_skills,
+    ),
+    Operation(
+        method="GET",
+        path="/models",
+        name="models",
+        summary="List the models that can be asked",
+        query=ModelsQuery,
+        answers=list[ModelView],
+        handler=_models,
+    ),
+    Operation(
+        method="GET",
+        path="/rules",
+        name="rules",
+        summary="List the rules that hold in a folder, each with its place",
+        query=RulesQuery,
+        answers=RuleList,
+        handler=_rules,
+    ),
+    Operation(
+        method="GET",
+        path="/servers",
+        name="servers",
+        summary="Say how the tool servers and language servers of a folder are",
+        query=InFolder,
+        answers=list[ServerView],
+        handler=_servers,
+    ),
+    Operation(
+        method="GET",
+        path="/stats",
+        name="stats",
+        summary="Say what was used, and by whom, over all sessions",
+        query=StatsQuery,
+        answers=AllStats,
+        handler=_stats,
+    ),
+)

@@ -1,0 +1,233 @@
+"""Runs in Meerkat's words: a new session with its first prompt, a further prompt, and the end of a run."""
+
+import asyncio
+from contextlib import suppress
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.app import skills_in
+from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.ids import RunId, SessionId
+from bridle.core.messages import Text
+from bridle.core.protocol import Cancel, Prompt
+from bridle.surfaces.driving import nobody, others, rules_needed, run_to_end, take_up
+from bridle.surfaces.keyed import open_session, origin
+from bridle.surfaces.meerkat.requests import CreateParams, Order, RunParams, TurnParams, order_of
+from bridle.surfaces.meerkat.results import RunResult, run_result
+from bridle.surfaces.meerkat.skills import with_skills
+from bridle.surfaces.problems import (
+    AGENT_ERROR,
+    APPROVAL_DENIED,
+    BUDGET_EXHAUSTED,
+    CAPABILITY_UNAVAILABLE,
+    DUPLICATE_INPUT,
+    HOOK_DENIED,
+    PROVIDER_ERROR,
+    SESSION_BUSY,
+    SKILL_NOT_FOUND,
+    STORE_FULL,
+    Refused,
+    problem_of_result,
+)
+from bridle.surfaces.rest.operation import Ask, Desk, Nothing, Operation, answer
+from bridle.surfaces.rest.operations.fields import Keyed
+from bridle.surfaces.rest.problem_document import ProblemResponse, document
+from bridle.surfaces.wire import Result
+
+Approvals = Literal["deny", "wait"]
+RUN_PROBLEMS = (
+    APPROVAL_DENIED,
+    HOOK_DENIED,
+    SKILL_NOT_FOUND,
+    SESSION_BUSY,
+    DUPLICATE_INPUT,
+    BUDGET_EXHAUSTED,
+    AGENT_ERROR,
+    CAPABILITY_UNAVAILABLE,
+    PROVIDER_ERROR,
+    STORE_FULL,
+)
+
+
+class NewSession(CreateParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new session and its first prompt."""
+
+    verbose: bool = False
+    approvals: Approvals = "deny"
+    """Whether nobody can approve a call, or the request waits until another client has answered."""
+
+
+class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A further prompt of a session."""
+
+    verbose: bool = False
+    approvals: Approvals = "deny"
+
+
+class Preferring(Keyed, frozen=True, rename="kebab"):
+    """The headers of what takes a while."""
+
+    prefer: Annotated[str, Meta(description="`respond-async` answers at once, and the run goes on.")] = ""
+
+
+class Accepted(Struct, frozen=True):
+    """A run that goes on."""
+
+    session_id: SessionId
+    run_id: RunId | None
+
+
+class Opened(Struct, frozen=True):
+    """A session that has not been prompted yet."""
+
+    session_id: SessionId
+
+
+class Interrupted(Struct, frozen=True):
+    """The answer to an interrupt, also when nothing ran."""
+
+    session_id: SessionId
+    interrupted: bool = True
+
+
+# ---------------------------------------------------------------------------- the operations
+
+
+async def _create(ask: Ask[NewSession, Nothing, Preferring]) -> Response:
+    body = ask.body
+    cwd = await asyncio.to_thread(ask.desk.folders.path, body.cwd)
+    if body.initial_turn == "deferred":
+        _check_deferred(body)
+        session, _ = await _open(ask, cwd)
+        return answer(Opened(session), 201, {"location": f"/sessions/{session}"})
+    order = await _order(ask.desk, body, cwd)
+    session, is_new = await _open(ask, cwd)
+    try:
+        return await _run(ask, session, order)
+    except BridleError:
+        if is_new:  # whoever asked does not even know its id
+            with suppress(BridleError):
+                await ask.door.delete(session)
+        raise
+
+
+async def _message(ask: Ask[NewMessage, Nothing, Preferring]) -> Response:
+    if ask.body.session_id != ask.session:
+        raise UsageError(f"Session ID mismatch: path={ask.session} body={ask.body.session_id[:128]}")
+    created = await origin(ask.door, ask.session)
+    return await _run(ask, ask.session, await _order(ask.desk, ask.body, created.cwd))
+
+
+async def _interrupt(ask: Ask[None, Nothing, Nothing]) -> Response:
+    with suppress(SessionNotRunning):
+        await ask.door.submit(ask.session, Cancel())
+    return answer(Interrupted(ask.session))
+
+
+# ---------------------------------------------------------------------------- what is asked for
+
+
+async def _order(desk: Desk, params: NewSession | NewMessage, cwd: str) -> Order:
+    order = order_of(params)
+    if order.tools:
+        raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: a tool cannot be called by REST")
+    if params.verbose:
+        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="follow the events")
+    starts_with_slash = any(
+        isinstance(part, Text) and part.text.startswith("/") for part in order.message.parts
+    )
+    if not order.skills and not starts_with_slash:
+        return order
+    return await asyncio.to_thread(lambda: with_skills(order, skills_in(desk.folders.settings(cwd)), cwd))
+
+
+def _check_deferred(body: NewSession) -> None:
+    """Refuse what would get lost: only the first message can say how its run is to be."""
+    kept = NewSession(
+        prompt="",
+        initial_turn="deferred",
+        cwd=body.cwd,
+        agent=body.agent,
+        title=body.title,
+        idempotency_key=body.idempotency_key,
+    )
+    if body != kept:
+        raise UsageError(
+            "body: initial_turn: a deferred session takes cwd, agent and title, and an empty prompt",
+            hint="send the prompt and all else as its first message",
+        )
+
+
+def _key(ask: Ask[Any, Nothing, Preferring]) -> str:
+    params: RunParams = ask.body
+    header = ask.headers.idempotency_key
+    if header and params.idempotency_key not in ("", header):
+        raise UsageError("header: idempotency-key: the body has another key")
+    return header or params.idempotency_key
+
+
+async def _open(ask: Ask[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
+    body = ask.body
+    return await open_session(ask.door, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
+
+
+# ---------------------------------------------------------------------------- the run
+
+
+async def _run(ask: Ask[Any, Nothing, Preferring], session: SessionId, order: Order) -> Response:
+    prompt = Prompt(order.message, order.options, if_busy="reject", key=_key(ask))
+    if "respond-async" in (word.strip().lower() for word in ask.headers.prefer.split(",")):
+        receipt = await ask.door.submit(session, prompt)
+        await take_up(ask.door, session, receipt)
+        headers = {"location": f"/sessions/{session}", "preference-applied": "respond-async"}
+        return answer(Accepted(session, receipt.run_id), 202, headers)
+    answerer = others if ask.body.approvals == "wait" else nobody
+    return _ended(await run_to_end(ask.door, session, prompt, answerer))
+
+
+def _ended(result: Result) -> Response:
+    problem = problem_of_result(result)
+    if problem is None:
+        return answer(run_result(result))
+    about = {"session_id": result.session_id, "run_id": result.run_id, "outcome": result.outcome}
+    rules = rules_needed(result)
+    hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
+    return ProblemResponse(document(problem, result.reason, hint=hint, **about))
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/sessions",
+        name="create_session",
+        summary="Begin a session, run its first prompt and answer when the run has ended",
+        body=NewSession,
+        headers=Preferring,
+        answers=RunResult,
+        also={201: Opened, 202: Accepted},
+        problems=RUN_PROBLEMS,
+        handler=_create,
+    ),
+    Operation(
+        method="POST",
+        path="/sessions/{id}/messages",
+        name="send_message",
+        summary="Run a further prompt of a session and answer when the run has ended",
+        body=NewMessage,
+        headers=Preferring,
+        answers=RunResult,
+        also={202: Accepted},
+        problems=RUN_PROBLEMS,
+        handler=_message,
+    ),
+    Operation(
+        method="POST",
+        path="/sessions/{id}/interrupt",
+        name="interrupt",
+        summary="End the run of a session, if there is one",
+        answers=Interrupted,
+        handler=_interrupt,
+    ),
+)

@@ -1,0 +1,137 @@
+"""Which sessions there are, and how one is."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.ids import RunId, SessionId
+from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, QueuedPrompt, Totals
+from bridle.core.session import Session
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operations.fields import Text
+
+PAGE = 50
+MAX_PAGE = 200
+
+
+class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which sessions are wanted."""
+
+    q: Annotated[Text, Meta(description="A text in the title, the folder or the id.")] = ""
+    archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
+    before: Annotated[Text, Meta(description="The `next` of the page before.")] = ""
+
+
+class SessionPage(Struct, frozen=True):
+    """Some sessions, newest first."""
+
+    sessions: list[SessionSummary]
+    next: str | None
+    """What to ask for the following page with; null on the last one."""
+
+
+class SessionState(Struct, frozen=True):
+    """How a session is."""
+
+    session_id: SessionId
+    created_at: str
+    updated_at: str
+    message_count: int
+    total_tokens: int
+    title: str
+    cwd: str
+    agent: str
+    model: str
+    """Of the last run; empty before the first."""
+    seq: int
+    """Its newest record."""
+    is_active: bool
+    """A run goes on, somewhere."""
+    run_id: RunId | None
+    """The run that was begun last and whose end is not recorded."""
+    outcome: Outcome | None
+    """How the last run ended, when none was begun since."""
+    archived: bool
+    approvals: list[ApprovalRequested]
+    """What waits for a `decide`."""
+    questions: list[QuestionAsked]
+    """What waits for a `reply`."""
+    queue: tuple[QueuedPrompt, ...]
+    totals: Totals
+
+
+async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
+    query = ask.query
+    found = [session for session in await ask.door.list(archived=query.archived) if _fits(session, query.q)]
+    found.sort(key=_place, reverse=True)
+    if query.before:
+        found = [session for session in found if _place(session) < query.before]
+    page = found[: query.limit]
+    return answer(SessionPage(page, _place(page[-1]) if len(found) > len(page) else None))
+
+
+def _fits(session: SessionSummary, text: str) -> bool:
+    return any(text.lower() in value.lower() for value in (session.title, session.cwd, session.id))
+
+
+def _place(session: SessionSummary) -> str:
+    """Return where a session stands among all; a text that sorts as they do."""
+    return f"{session.updated_at:020d}-{session.id}"
+
+
+async def _show(ask: Ask[None, Nothing, Nothing]) -> Response:
+    session = await ask.door.read(ask.session)
+    return answer(_state(ask.session, session, is_active=await ask.door.is_running(ask.session)))
+
+
+def _state(session_id: SessionId, session: Session, *, is_active: bool) -> SessionState:
+    facts, run = session.known, session.run
+    return SessionState(
+        session_id=session_id,
+        created_at=_rfc3339(facts.created_at),
+        updated_at=_rfc3339(session.updated_at),
+        message_count=facts.totals.messages,
+        total_tokens=facts.totals.usage.context,
+        title=facts.title,
+        cwd=facts.created.cwd,
+        agent=facts.created.agent,
+        model=facts.model,
+        seq=session.seq,
+        is_active=is_active,
+        run_id=run.run_id if run is not None else None,
+        outcome=session.last.outcome if session.last is not None and run is None else None,
+        archived=facts.archived,
+        approvals=run.pending if run is not None else [],
+        questions=list(run.questions.values()) if run is not None else [],
+        queue=facts.queue,
+        totals=facts.totals,
+    )
+
+
+def _rfc3339(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/sessions",
+        name="list_sessions",
+        summary="List sessions, newest first",
+        query=SessionsQuery,
+        answers=SessionPage,
+        handler=_list,
+    ),
+    Operation(
+        method="GET",
+        path="/sessions/{id}",
+        name="get_session",
+        summary="Say how a session is, and what it waits for",
+        answers=SessionState,
+        handler=_show,
+    ),
+)

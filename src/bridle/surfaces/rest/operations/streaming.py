@@ -1,0 +1,112 @@
+"""What happens in a session, as server-sent events: in Meerkat's words, or as records and deltas."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.codec import encode
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Delta, Record
+from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+from bridle.surfaces.meerkat.dialect import shape
+from bridle.surfaces.meerkat.translation import Translation
+from bridle.surfaces.rest.operation import Ask, Operation
+from bridle.surfaces.rest.operations.fields import MOST
+from bridle.surfaces.rest.problem_document import ProblemDocument
+from bridle.surfaces.rest.speech import OURS, Frame, Speech, Translate
+
+CONTRACT = parse_contract(DEFAULT_CONTRACT)
+MEDIA = "text/event-stream"
+
+After = Annotated[int, Meta(ge=0, le=MOST, description="The last record that is known already.")]
+Live = Annotated[bool, Meta(description="Whether to go on after what is stored.")]
+
+
+class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """From where on; what happens from now on if nothing is said."""
+
+    after: After | None = None
+    live: Live = True
+
+
+class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """From where on."""
+
+    after: After = 0
+    live: Live = True
+
+
+class Resuming(Struct, frozen=True, rename="kebab"):
+    """The headers of a client that was there before."""
+
+    last_event_id: Annotated[int, Meta(ge=0, le=MOST, description="Counts before `after`.")] | None = None
+
+
+class SessionLoaded(Struct, frozen=True):
+    """The first event of Meerkat's stream."""
+
+    session_id: SessionId
+    message_count: int
+
+
+class Done(Struct, frozen=True, forbid_unknown_fields=True):
+    """The last event of a stream."""
+
+
+def _begin(session: SessionId) -> Translate:
+    translation = Translation(session)
+
+    def translate(item: Record | Delta) -> list[Frame]:
+        told = ((event, shape(event, CONTRACT)) for event in translation.add(item))
+        return [
+            (str(type(event).__struct_config__.tag), encode(shaped))
+            for event, shaped in told
+            if shaped is not None
+        ]
+
+    return translate
+
+
+MEERKAT = Speech("meerkat", _begin, remembers=True)
+
+
+async def _events(ask: Ask[None, EventsQuery, Resuming]) -> Response:
+    session = await ask.door.read(ask.session)
+    loaded = SessionLoaded(ask.session, session.known.totals.messages)
+    after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
+    if after is None and not ask.query.live:
+        after = 0
+    preface = [("session_loaded", encode(loaded))]
+    return await ask.desk.streams.open(ask.session, after, MEERKAT, preface=preface, live=ask.query.live)
+
+
+async def _stream(ask: Ask[None, StreamQuery, Resuming]) -> Response:
+    after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
+    return await ask.desk.streams.open(ask.session, after, OURS, live=ask.query.live)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/sessions/{id}/events",
+        name="events",
+        summary="Follow a session in Meerkat's words, as server-sent events",
+        query=EventsQuery,
+        headers=Resuming,
+        media=MEDIA,
+        streams=(dict[str, Any],),
+        handler=_events,
+    ),
+    Operation(
+        method="GET",
+        path="/sessions/{id}/stream",
+        name="stream",
+        summary="Follow a session's records and deltas, as server-sent events",
+        query=StreamQuery,
+        headers=Resuming,
+        media=MEDIA,
+        streams=(Record, Delta, Done, ProblemDocument),
+        handler=_stream,
+    ),
+)

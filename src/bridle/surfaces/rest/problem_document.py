@@ -1,0 +1,98 @@
+"""The one shape of all errors: RFC 9457 problem documents, with the code names that every surface uses.
+
+```
+HTTP/1.1 409 Conflict
+content-type: application/problem+json
+
+{"type":"about:blank","title":"The session is running","status":409,"detail":"session s1 is running",
+ "code":"SESSION_BUSY","error":"session s1 is running","hint":"cancel the run first"}
+```
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from bridle.core.codec import encode
+from bridle.core.errors import BridleError
+from bridle.surfaces.problems import INTERNAL_ERROR, Problem, problem_of
+
+MEDIA_TYPE = "application/problem+json"
+UNSAID = "an error inside Bridle; its log says more"
+MAX_DETAIL_CHARS = 4_000
+
+BAD_REQUEST = Problem("BAD_REQUEST", -32600, 400, "This is no request")
+UNAUTHORIZED = Problem("UNAUTHORIZED", -32600, 401, "The token is missing or wrong")
+ORIGIN_REFUSED = Problem("ORIGIN_REFUSED", -32600, 403, "Pages of this origin may not use it")
+NOT_FOUND = Problem("NOT_FOUND", -32601, 404, "There is nothing here")
+METHOD_NOT_ALLOWED = Problem("METHOD_NOT_ALLOWED", -32601, 405, "This cannot be done here")
+REQUEST_TIMEOUT = Problem("REQUEST_TIMEOUT", -32600, 408, "The request took too long to come")
+TOO_LARGE = Problem("TOO_LARGE", -32600, 413, "The request is too large")
+UNSUPPORTED_MEDIA_TYPE = Problem("UNSUPPORTED_MEDIA_TYPE", -32600, 415, "The body is of the wrong type")
+HOST_REFUSED = Problem("HOST_REFUSED", -32600, 421, "It is not known by this name")
+TOO_MANY_ATTEMPTS = Problem("TOO_MANY_ATTEMPTS", -32600, 429, "Too many wrong tokens")
+HEADERS_TOO_LARGE = Problem("HEADERS_TOO_LARGE", -32600, 431, "The head of the request is too large")
+TOO_MANY_CONNECTIONS = Problem("TOO_MANY_CONNECTIONS", -32603, 503, "Too much is asked for at once")
+STOPPING = Problem("STOPPING", -32603, 503, "The server ends")
+
+
+class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Why a request was not fulfilled."""
+
+    type: str
+    """"about:blank": the code says it all."""
+    title: str
+    """The kind, in words."""
+    status: int
+    """The status of the answer."""
+    detail: str
+    """What happened, to which thing."""
+    code: str
+    """The kind, for programs."""
+    error: str
+    """The same as detail, for clients of Meerkat."""
+    hint: str = ""
+    """What to do about it."""
+    instance: str = ""
+    """What it happened to, as an address."""
+    session_id: str = ""
+    run_id: str = ""
+    outcome: str = ""
+    """How the run ended that the request was about."""
+
+
+def document(problem: Problem, detail: str = "", *, hint: str = "", **about: str) -> ProblemDocument:
+    """Fill in a document; `about` is its instance, session_id, run_id and outcome."""
+    detail = detail[:MAX_DETAIL_CHARS] or problem.title
+    return ProblemDocument(
+        type="about:blank",
+        title=problem.title,
+        status=problem.http,
+        detail=detail,
+        code=problem.code,
+        error=detail,
+        hint=hint,
+        **about,
+    )
+
+
+def document_of(error: BaseException, **about: str) -> ProblemDocument:
+    """Describe an error; what is not one of ours may hold anything, so it is not quoted."""
+    if isinstance(error, BridleError):
+        return document(problem_of(error), error.message, hint=error.hint, **about)
+    return document(INTERNAL_ERROR, UNSAID, **about)
+
+
+class ProblemResponse(Response):
+    """Answers with a problem document; also to a request that would open a WebSocket."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, problem: ProblemDocument, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(problem, problem.status, headers)
+
+    def render(self, content: Any) -> bytes:
+        """Encode the document."""
+        return encode(content)

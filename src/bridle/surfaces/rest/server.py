@@ -1,0 +1,141 @@
+"""The HTTP server: uvicorn's protocols on a socket of ours, inside the loop that runs already.
+
+Uvicorn's own server is left out: it takes the signals of the process and wakes up ten times a second.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from bridle.surfaces.rest.connection import (
+    KEEP_ALIVE_S,
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    Bounds,
+    Connection,
+)
+from bridle.surfaces.rest.problem_document import STOPPING, ProblemResponse, document, document_of
+
+BACKLOG = 1024
+GRACE_S = 2.0
+FORCE_S = 1.0
+AGAIN = "what was begun is kept; with an idempotency-key it can be sent again"
+
+log = logging.getLogger("bridle.rest")
+
+
+class HttpServer:
+    """A server that listens."""
+
+    def __init__(self, app: ASGIApp, bounds: Bounds | None = None) -> None:
+        self.host = ""
+        self.port = 0
+        """Where it listens, also when 0 was asked for."""
+        self._app = app
+        self._bounds = bounds or Bounds()
+        self._state = ServerState()
+        self._is_closing = False
+        self._listener: asyncio.Server | None = None
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._state.connections)
+
+    @property
+    def requests(self) -> int:
+        """How many requests are being answered."""
+        return len(self._state.tasks)
+
+    async def listen(self, host: str, port: int) -> None:
+        """Begin; raises OSError when it cannot listen there."""
+        config = Config(
+            self._answer,
+            log_config=None,
+            log_level="critical",  # or every client that is refused could fill the log; we log what fails
+            access_log=False,
+            lifespan="off",
+            interface="asgi3",
+            ws="websockets-sansio",
+            ws_max_size=MAX_LINE_BYTES,
+            ws_per_message_deflate=False,  # a few bytes could become millions
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        )
+        config.load()
+        self._listener = await asyncio.get_running_loop().create_server(
+            lambda: Connection(config, self._state, self._bounds), host, port, backlog=BACKLOG
+        )
+        self.host, self.port = self._listener.sockets[0].getsockname()[:2]
+
+    def stop_listening(self) -> None:
+        """Take no new connections and requests; what is being answered goes on."""
+        if self._listener is not None:
+            self._listener.close()
+        for connection in list(self._state.connections):
+            if isinstance(connection, Connection):
+                connection.shutdown()
+
+    async def aclose(self, grace_s: float = GRACE_S) -> None:
+        """End everything, after a time in which answers may end by themselves."""
+        self.stop_listening()
+        self._is_closing = True
+        for connection in list(self._state.connections):
+            connection.shutdown()
+        tasks = set(self._state.tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_s)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=FORCE_S)  # in which they say why they end
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FORCE_S):
+                while self._state.connections or self._state.tasks:  # noqa: ASYNC110  they are about to end
+                    await asyncio.sleep(0)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; what goes wrong is logged, and told without its details."""
+        has_begun = False
+
+        async def begin(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, begin)
+        except ClientDisconnect:
+            pass
+        except asyncio.CancelledError:
+            if not self._is_closing:
+                raise
+            # This is the outermost frame, and uvicorn would log it as a failure.
+            if not has_begun:
+                await ProblemResponse(document(STOPPING, hint=AGAIN))(scope, receive, send)
+        except Exception as error:
+            log.exception("a request failed")
+            if not has_begun:
+                await ProblemResponse(document_of(error))(scope, receive, send)
+
+
+@asynccontextmanager
+async def serve_http(
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, bounds: Bounds | None = None
+) -> AsyncIterator[HttpServer]:
+    """Serve an app at an address of this machine as long as the context is open; raises OSError."""
+    server = HttpServer(app, bounds)
+    await server.listen(host, port)
+    try:
+        yield server
+    finally:
+        await server.aclose()

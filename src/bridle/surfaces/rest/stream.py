@@ -1,0 +1,229 @@
+"""Server-sent events of sessions: from the store up to now, then live, for as many clients as want them.
+
+```
+retry ─▶ preface ─▶ records of the store ─▶ slices of the shared log ─▶ … ─▶ done
+                          ▲                        │
+                          └── lagged ◀── too slow ─┘
+```
+
+A client resumes with the number of the last record that it has seen. Its stream ends when it leaves, and with
+`event: done` when the server stops or, unless it is live, when all that is stored was told.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from bridle.core.codec import encode
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Lagged
+from bridle.surfaces.rest.channel import Channel, LogBounds
+from bridle.surfaces.rest.problem_document import document_of
+from bridle.surfaces.rest.speech import (
+    OURS,
+    PAGE,
+    Frame,
+    Speech,
+    Translate,
+    event_bytes,
+    item_bytes,
+    translator,
+)
+
+RETRY = b"retry: 2000\n\n"  # ms, after which a client comes back
+HEARTBEAT = b":\n\n"
+DONE = event_bytes([("done", b"{}")])
+
+
+class Streams:
+    """Every open stream of a server."""
+
+    def __init__(self, door: Door, bounds: LogBounds | None = None) -> None:
+        self.door = door
+        self.is_stopped = False
+        self._bounds = bounds or LogBounds()
+        self._channels: dict[tuple[SessionId, str], Channel] = {}
+
+    async def open(
+        self,
+        session: SessionId,
+        after: int | None = None,
+        speech: Speech = OURS,
+        *,
+        preface: Sequence[Frame] = (),
+        live: bool = True,
+    ) -> "EventStream":
+        """Return an answer with every record after `after`, or with None only what happens from now on.
+
+        `preface` comes first. Unless `live` it ends after what is stored. Raises SessionNotFound.
+        """
+        await self.door.records(session, limit=1)
+        return EventStream(self, session, after, speech, preface=preface, live=live)
+
+    def stop(self) -> None:
+        """End every stream, after what it has to tell."""
+        self.is_stopped = True
+        for channel in self._channels.values():
+            channel.tell()
+
+    @property
+    def watched(self) -> int:
+        """How many sessions are watched, each in one speech."""
+        return len(self._channels)
+
+    @asynccontextmanager
+    async def channel(self, session: SessionId, speech: Speech) -> AsyncIterator[Channel]:
+        """Share the log of a session; the last one who leaves closes it."""
+        key = session, speech.name
+        channel = self._channels.get(key)
+        if channel is None or channel.error is not None:
+            channel = self._channels[key] = Channel(self.door, session, speech, self._bounds)
+            channel.start()
+        channel.users += 1
+        try:
+            await channel.ready()
+            yield channel
+        finally:
+            channel.users -= 1
+            if not channel.users:
+                if self._channels.get(key) is channel:
+                    del self._channels[key]
+                await channel.aclose()
+
+
+class EventStream(Response):
+    """An answer that goes on."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        streams: Streams,
+        session: SessionId,
+        after: int | None,
+        speech: Speech,
+        *,
+        preface: Sequence[Frame],
+        live: bool,
+    ) -> None:
+        self.status_code = 200
+        self.background = None
+        self.init_headers({"x-accel-buffering": "no"})  # or a proxy would keep events for itself
+        self._streams = streams
+        self._session = session
+        self._after = after
+        self._speech = speech
+        self._preface = preface
+        self._live = live
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Tell the client until it leaves, or until there is nothing more.
+
+        Once the client has the headers, nothing later is missed.
+        """
+        if scope["method"] == "HEAD":
+            await self._start(send)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        async with asyncio.TaskGroup() as group:
+            telling = group.create_task(self._tell(send))
+            leaving = group.create_task(_until_left(receive))
+            await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            telling.cancel()
+            leaving.cancel()
+
+    async def _start(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+
+    async def _tell(self, send: Send) -> None:
+        try:
+            await (self._follow(send) if self._live else self._read(send))
+        except BridleError as error:
+            await _send(send, _error_bytes(error))
+        await send({"type": "http.response.body", "body": DONE})
+
+    async def _greet(self, send: Send) -> None:
+        await self._start(send)
+        await _send(send, RETRY + event_bytes(self._preface))
+
+    async def _read(self, send: Send) -> None:
+        """Tell what is stored."""
+        await self._greet(send)
+        if self._after is not None:
+            translate = await self._translator(self._after)
+            await self._catch_up(send, translate, self._after, None)
+
+    async def _follow(self, send: Send) -> None:
+        """Tell what is stored and then what happens, until the server stops."""
+        async with self._streams.channel(self._session, self._speech) as channel:
+            seq, position = channel.seq, channel.end
+            await self._greet(send)
+            if self._after is not None and self._after != seq:
+                seq = await self._begin(send, channel, self._after)
+                position = channel.end
+            while True:
+                if position < channel.first:
+                    seq = await self._regain(send, channel, position, seq)
+                    position = channel.end
+                elif position < channel.end:
+                    position, seq, data = channel.slice(position)
+                    await _send(send, data)
+                elif channel.error is not None:
+                    await _send(send, _error_bytes(channel.error))
+                    return
+                elif self._streams.is_stopped:
+                    return
+                else:
+                    await channel.news()
+                    if position == channel.end and not self._streams.is_stopped:
+                        await _send(send, HEARTBEAT)
+
+    async def _begin(self, send: Send, channel: Channel, after: int) -> int:
+        """Tell what the client has not seen; returns the number of the newest record by then."""
+        if after > channel.seq:  # the store is ahead of the log, or the number was never given
+            newer = await self._streams.door.records(self._session, channel.seq, PAGE)
+            after = min(after, newer[-1].seq if newer else channel.seq)
+        return await self._catch_up(send, await self._translator(after), after, channel)
+
+    async def _regain(self, send: Send, channel: Channel, position: int, seq: int) -> int:
+        """Tell a client that it was too slow, and what it has missed but for the fragments."""
+        lagged = Lagged(max(0, channel.end - position - (channel.seq - seq)))
+        translate = await self._translator(seq)
+        await _send(send, item_bytes(lagged, translate(lagged)))
+        return await self._catch_up(send, translate, seq, channel)
+
+    async def _catch_up(self, send: Send, translate: Translate, seq: int, channel: Channel | None) -> int:
+        """Tell records of the store, until the end or until the log goes on exactly where they end."""
+        while channel is None or (channel.seq != seq and channel.error is None):
+            if channel is not None and channel.seq < seq:
+                await channel.news()  # the store is ahead of what was announced
+                continue
+            page = await self._streams.door.records(self._session, seq, PAGE)
+            if not page:
+                break
+            seq = page[-1].seq
+            await _send(send, b"".join(item_bytes(record, translate(record)) for record in page))
+        return seq
+
+    async def _translator(self, upto: int) -> Translate:
+        return await translator(self._streams.door, self._session, self._speech, upto)
+
+
+async def _send(send: Send, data: bytes) -> None:
+    if data:
+        await send({"type": "http.response.body", "body": data, "more_body": True})
+
+
+def _error_bytes(error: BaseException) -> bytes:
+    return event_bytes([("error", encode(document_of(error)))])
+
+
+async def _until_left(receive: Receive) -> None:
+    """Wait until the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,318 @@
+"""One client: its lines are read, its requests are done side by side, and all ends when it goes.
+
+```
+read ─▶ request ─▶ a task each ─▶ outbox ─▶ the client
+     ─▶ reply   ─▶ the call of a tool that waits for it
+     ─▶ notification, which nobody minds
+end of input ─▶ what is quick is still answered; runs are cancelled, or left to the process that has them
+```
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from copy import copy
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.errors import BridleError, UsageError
+from bridle.surfaces.fitting import shortened
+from bridle.surfaces.meerkat.requests import CreateParams, TurnParams
+from bridle.surfaces.meerkat.results import run_result
+from bridle.surfaces.misfit import misfit
+from bridle.surfaces.problems import INTERNAL_ERROR as INTERNAL
+from bridle.surfaces.problems import REQUEST_CANCELLED, Refused
+from bridle.surfaces.rpc import looking as look
+from bridle.surfaces.rpc import methods as ask
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.lines import LineSink, LineSource, TooLong
+from bridle.surfaces.rpc.outbox import Outbox
+from bridle.surfaces.rpc.protocol import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    MAX_LINE_BYTES,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Failure,
+    Fault,
+    Id,
+    Notification,
+    Reply,
+    Request,
+    failure_line,
+    failure_of,
+    parse_line,
+    result_line,
+)
+from bridle.surfaces.rpc.runs import RunFailed, Runs
+from bridle.surfaces.rpc.streams import Streams
+from bridle.surfaces.rpc.tools import ClientTools
+
+MAX_RUNS = 64  # of one client, at once
+MAX_QUICK = 64  # other requests at once
+RUN_METHODS = ("session/create", "turn/start")
+LEFT = "the input has ended before the run"
+LEFT_HINT = "keep it open until the answer has come; a run that has begun goes on in the daemon"
+GRACE_S = 3.0  # SDKs kill a server that has not ended after five
+
+log = logging.getLogger("bridle.rpc")
+
+Work = Callable[[Any], Awaitable[Any]]
+
+
+class Method(Struct, frozen=True):
+    """What a method takes, and what does it."""
+
+    params: Any
+    work: Work
+
+
+class Connection:
+    """Serves one client.
+
+    With `answers_all` the end of the input is not the end of the client: all that it asked for is done first.
+    """
+
+    def __init__(self, desk: Desk, source: LineSource, sink: LineSink, *, answers_all: bool = False) -> None:
+        self._desk = desk = copy(desk)
+        self._source = source
+        self._answers_all = answers_all
+        self._outbox = Outbox(sink)
+        self._tools = ClientTools(desk, self._outbox)
+        self._runs = Runs(desk, self._outbox, self._tools)
+        self._streams = Streams(desk, self._outbox)
+        methods = ask.Methods(desk, self._runs, self._streams, self._tools)
+        self._methods = self._table(methods, look.LookingMethods(desk))
+        self._quick = asyncio.Semaphore(MAX_QUICK)
+        self._active: dict[Id, asyncio.Task[None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self._is_leaving = False
+
+    def _table(self, methods: ask.Methods, looking: look.LookingMethods) -> dict[str, Method]:
+        async def initialize(params: ask.InitializeParams) -> Any:
+            return await methods.initialize(params, [*self._methods, *RUN_METHODS])
+
+        return {
+            "initialize": Method(ask.InitializeParams, initialize),
+            "capabilities/get": Method(ask.Params, methods.capabilities),
+            "session/list": Method(ask.ListParams, methods.list_sessions),
+            "session/read": Method(ask.SessionParams, methods.read_session),
+            "session/history": Method(ask.HistoryParams, methods.read_history),
+            "session/archive": Method(ask.SessionParams, methods.archive),
+            "turn/interrupt": Method(ask.SessionParams, methods.interrupt),
+            "config/get": Method(ask.Params, methods.get_config),
+            "config/set": Method(dict[str, Any], methods.set_config),
+            "config/patch": Method(dict[str, Any], methods.patch_config),
+            "tools/register": Method(ask.RegisterParams, methods.register_tools),
+            "skills/list": Method(ask.FolderParams, methods.list_skills),
+            "session/stream_open": Method(ask.SessionParams, methods.open_stream),
+            "session/stream_close": Method(ask.StreamParams, methods.close_stream),
+            "session/command": Method(ask.CommandParams, methods.command),
+            "session/fork": Method(ask.ForkParams, methods.fork),
+            "session/records": Method(ask.RecordsParams, methods.records),
+            "session/watch": Method(ask.WatchParams, methods.watch),
+            "session/diff": Method(look.DiffParams, looking.diff),
+            "session/plan_rewind": Method(look.PlanParams, looking.plan_rewind),
+            "session/context": Method(look.ContextParams, looking.context),
+            "session/export": Method(look.ExportParams, looking.export),
+            "session/usage": Method(ask.SessionParams, looking.usage),
+            "session/delete": Method(ask.SessionParams, looking.delete),
+            "agents/list": Method(ask.FolderParams, looking.agents),
+            "models/list": Method(ask.FolderParams, looking.models),
+            "rules/list": Method(ask.FolderParams, looking.rules),
+            "servers/list": Method(ask.FolderParams, looking.servers),
+            "stats/get": Method(ask.Params, looking.stats),
+        }
+
+    # ------------------------------------------------------------------ its life
+
+    async def serve(self) -> None:
+        """Serve until the client goes, or `end` is called."""
+        writing = asyncio.create_task(self._outbox.run())
+        self._reading = asyncio.create_task(self._read())
+        try:
+            await asyncio.wait([writing, self._reading], return_when=asyncio.FIRST_COMPLETED)
+            await self._wind_up(writing)
+        finally:
+            await self._let_go(writing)
+
+    def end(self) -> None:
+        """Read nothing more; what was begun is ended as if the client had gone."""
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _wind_up(self, writing: "asyncio.Task[None]") -> None:
+        """Answer what was asked, as far as that is a matter of moments."""
+        self.end()
+        try:
+            async with asyncio.timeout(GRACE_S):
+                await self._streams.aclose()
+                if self._desk.keeps_runs:
+                    self._leave_runs()
+                else:
+                    await self._runs.cancel_all()
+                if not writing.done() and self._active:
+                    await asyncio.wait(self._active.values())
+                self._outbox.close()
+                await asyncio.wait([writing])
+        except TimeoutError:
+            pass
+
+    def _leave_runs(self) -> None:
+        """Stop following runs; they go on without us, and who asked for them is told."""
+        self._is_leaving = True
+        for task in self._active.values():
+            if task.get_name() == "run":
+                task.cancel()
+
+    async def _let_go(self, writing: "asyncio.Task[None]") -> None:
+        tasks = [*self._active.values(), writing, *([self._reading] if self._reading else [])]
+        for task in tasks:
+            task.cancel()
+        await self._streams.aclose()
+        await self._tools.aclose()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not isinstance(error, ConnectionError):
+                log.error("a connection failed: %s", type(error).__name__, exc_info=error)
+
+    # ------------------------------------------------------------------ what comes in
+
+    async def _read(self) -> None:
+        while (line := await self._source.next()) is not None:
+            if isinstance(line, TooLong):
+                fault = Fault(PARSE_ERROR, f"Parse error: a line is longer than {MAX_LINE_BYTES} bytes")
+                await self._refuse(fault)
+                continue
+            match parse_line(line):
+                case Request() as request:
+                    await self._take(request)
+                case Reply() as reply:
+                    self._tools.finish(reply)
+                case Fault() as fault:
+                    await self._refuse(fault)
+                case Notification():
+                    pass
+        while self._answers_all and self._active:
+            await asyncio.wait(self._active.values())
+
+    async def _refuse(self, fault: Fault) -> None:
+        await self._outbox.reply(failure_line(fault.id, Failure(fault.code, fault.message)))
+
+    async def _take(self, request: Request) -> None:
+        if request.id in self._active:
+            # Under the id itself this would be taken for the answer to the first one.
+            await self._refuse(Fault(INVALID_REQUEST, f"Invalid request: the id {request.id!r} is in use"))
+            return
+        is_run = request.method in RUN_METHODS
+        try:
+            if is_run:
+                self._check_room()
+            work = self._work(request)
+        except BridleError as error:
+            await self._outbox.reply(self._fitted_failure(request.id, failure_of(error)))
+            return
+        if work is None:
+            await self._refuse(Fault(METHOD_NOT_FOUND, f"Method not found: {request.method}", request.id))
+            return
+        if is_run:
+            task = asyncio.create_task(self._answer(request, work, self._outbox.tell), name="run")
+        else:
+            await self._quick.acquire()
+            task = asyncio.create_task(self._answer_quickly(request, work), name="quick")
+        self._active[request.id] = task
+        task.add_done_callback(lambda _: self._active.pop(request.id, None))
+
+    def _check_room(self) -> None:
+        count = sum(task.get_name() == "run" for task in self._active.values())
+        if count >= MAX_RUNS:
+            raise Refused(
+                INTERNAL, f"Max sessions reached ({count}/{MAX_RUNS})", hint="wait for a run to end"
+            )
+
+    def _work(self, request: Request) -> Callable[[], Awaitable[Any]] | None:
+        """Read the params of a request and return what does it; raises UsageError."""
+        match request.method:
+            case "session/create":
+                created = _params(request, CreateParams)
+                return lambda: self._runs.create(created)
+            case "turn/start":
+                started = _params(request, TurnParams)
+                turn = self._runs.expect_turn(started)
+                return lambda: self._runs.start(started, turn)
+            case name:
+                method = self._methods.get(name)
+                if method is None:
+                    return None
+                params, work = _params(request, method.params), method.work
+                return lambda: work(params)
+
+    async def _answer_quickly(self, request: Request, work: Callable[[], Awaitable[Any]]) -> None:
+        try:
+            await self._answer(request, work, self._outbox.reply)
+        finally:
+            self._quick.release()
+
+    async def _answer(
+        self,
+        request: Request,
+        work: Callable[[], Awaitable[Any]],
+        send: Callable[[bytes], Awaitable[None]],
+    ) -> None:
+        try:
+            line = self._fitted(request.id, await work())
+        except RunFailed as failed:
+            failure = failure_of(failed)
+            data = {**failure.data, "result": msgspec.to_builtins(run_result(failed.result))}
+            line = self._fitted_failure(request.id, msgspec.structs.replace(failure, data=data))
+        except ConnectionError:
+            return  # nobody is there to be answered
+        except asyncio.CancelledError:
+            if not self._is_leaving:
+                raise
+            line = self._fitted_failure(
+                request.id, failure_of(Refused(REQUEST_CANCELLED, LEFT, hint=LEFT_HINT))
+            )
+        except Exception as error:  # the outermost frame: every end becomes an answer
+            failure = failure_of(error)
+            if not isinstance(error, BridleError):
+                log.error("%s failed: %s", request.method, type(error).__name__, exc_info=error)
+            line = self._fitted_failure(request.id, failure)
+        await send(line)
+
+    # ------------------------------------------------------------------ what goes out
+
+    def _fitted(self, id_: Id, result: Any) -> bytes:
+        """Write an answer, its long texts cut where the client would not read them."""
+        most_bytes = self._desk.contract.max_line_bytes
+        line = result_line(id_, result)
+        if len(line) <= most_bytes:
+            return line
+        cut = shortened(result, lambda value: result_line(id_, value), most_bytes)
+        too_long = Failure(INTERNAL_ERROR, f"the answer is longer than {most_bytes} bytes")
+        return failure_line(id_, too_long) if cut is None else cut
+
+    def _fitted_failure(self, id_: Id, failure: Failure) -> bytes:
+        most_bytes = self._desk.contract.max_line_bytes
+        line = failure_line(id_, failure)
+        if len(line) <= most_bytes:
+            return line
+        short = Failure(failure.code, failure.message[:1_000])
+        return shortened(failure, lambda value: failure_line(id_, value), most_bytes) or failure_line(
+            id_, short
+        )
+
+
+def _params(request: Request, kind: Any) -> Any:
+    """Read params; raises UsageError that says what is wrong with them."""
+    try:
+        return msgspec.json.decode(request.params, type=kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(misfit(error, "Invalid params")) from None
+    except msgspec.DecodeError as error:
+        raise UsageError(f"Invalid params: {error}") from None
+    except RecursionError:
+        raise UsageError("Invalid params: nested too deeply") from None

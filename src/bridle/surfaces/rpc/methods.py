@@ -1,0 +1,316 @@
+"""The methods that a client can call, but for those that start runs: each with its params and its work."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from bridle.app import skills_in
+from bridle.core.codec import encode
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import UsageError
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Archive, Command, Prompt, Resume, Steer
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.driving import take_up
+from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
+from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
+from bridle.surfaces.meerkat.contract import parse_contract
+from bridle.surfaces.meerkat.requests import CallbackTool
+from bridle.surfaces.meerkat.results import (
+    Counted,
+    History,
+    SessionInfo,
+    SessionList,
+    SessionRow,
+    counted,
+    history,
+    session_info,
+    session_row,
+)
+from bridle.surfaces.meerkat.skills import SkillList, skill_list
+from bridle.surfaces.misfit import misfit
+from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.runs import Runs, known_id
+from bridle.surfaces.rpc.streams import Streams
+from bridle.surfaces.rpc.tools import ClientTools
+
+MAX_ROWS = 1_000
+MAX_RECORDS = 1_000
+MAX_READING = 4  # sessions at once
+MAX_COUNTED = 10_000  # sessions whose size is remembered
+MARGIN_BYTES = 2_000  # of a line, for what stands around a page
+
+Page = Annotated[int, Meta(ge=0, le=MAX_ROWS)]
+Offset = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Params(Struct, frozen=True, forbid_unknown_fields=True):
+    """Nothing."""
+
+
+class ClientCapabilities(Struct, frozen=True):
+    """What a client can do beyond asking."""
+
+    approvals: bool = False
+
+
+class InitializeParams(Struct, frozen=True):
+    """Who the client is; whatever else it says is not minded."""
+
+    capabilities: ClientCapabilities = ClientCapabilities()
+    contract_version: str = ""
+    """The one to speak, where the server was not told when it was started."""
+
+
+class SessionParams(Params, frozen=True, forbid_unknown_fields=True):
+    session_id: str
+
+
+class ListParams(Params, frozen=True, forbid_unknown_fields=True):
+    limit: Page = 100
+    offset: Offset = 0
+    labels: dict[str, str] | None = None
+    archived: bool = False
+
+
+class HistoryParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    offset: Offset = 0
+    limit: Page | None = None
+
+
+class RegisterParams(Params, frozen=True, forbid_unknown_fields=True):
+    tools: list[CallbackTool]
+
+
+class FolderParams(Params, frozen=True, forbid_unknown_fields=True):
+    cwd: str = ""
+
+
+class StreamParams(Params, frozen=True, forbid_unknown_fields=True):
+    stream_id: str
+
+
+class WatchParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    after: Offset | None = 0
+    """Null for what is new alone."""
+
+
+class CommandParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    command: Command
+
+
+class ForkParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    at: Offset | None = None
+
+
+class RecordsParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    after: Offset = 0
+    limit: Annotated[int, Meta(ge=1, le=MAX_RECORDS)] = MAX_RECORDS
+
+
+class ConfigParams(Struct, frozen=True):
+    """The settings themselves, or these in one of two wrappings."""
+
+    config: dict[str, Any] | None = None
+    patch: dict[str, Any] | None = None
+    expected_generation: int | None = None
+
+
+class ServerInfo(Struct, frozen=True):
+    """Who serves."""
+
+    name: str
+    version: str
+
+
+class Initialized(Struct, frozen=True):
+    """What a client may ask for."""
+
+    server_info: ServerInfo
+    contract_version: str
+    methods: list[str] = field(default_factory=list)
+
+
+class Methods:
+    """Answers everything but runs, for one client."""
+
+    def __init__(self, desk: Desk, runs: Runs, streams: Streams, tools: ClientTools) -> None:
+        self._desk = desk
+        self._door: Door = desk.door
+        self._runs = runs
+        self._streams = streams
+        self._tools = tools
+        self._counted: dict[tuple[SessionId, int], Counted] = {}
+
+    # ------------------------------------------------------------------ about the server
+
+    async def initialize(self, params: InitializeParams, methods: list[str]) -> Initialized:
+        """Greet; a client that answers approvals says so here. Raises UsageError."""
+        if params.contract_version:
+            self._desk.contract = parse_contract(params.contract_version)
+        self._runs.has_approvals = params.capabilities.approvals
+        version = str(self._desk.contract)
+        return Initialized(ServerInfo("bridle", self._desk.version), version, methods)
+
+    async def capabilities(self, _: Params) -> Capabilities:
+        """List what is offered."""
+        return capabilities(self._desk.contract)
+
+    async def list_skills(self, params: FolderParams) -> SkillList:
+        """List the skills of a folder."""
+        return await asyncio.to_thread(lambda: skill_list(skills_in(self._desk.folders.settings(params.cwd))))
+
+    async def register_tools(self, params: RegisterParams) -> dict[str, int]:
+        """Take tools of the client's own, for all runs that it starts from now on."""
+        return {"registered": self._tools.register([tool.spec for tool in params.tools])}
+
+    # ------------------------------------------------------------------ sessions
+
+    async def list_sessions(self, params: ListParams) -> SessionList:
+        """List sessions, the newest first; those of sub-agents are left out."""
+        if params.labels:
+            raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels here", hint="leave them out")
+        found = [one for one in await self._door.list(archived=params.archived) if not one.sub_agent]
+        page = found[params.offset : params.offset + params.limit]
+        reading = asyncio.Semaphore(MAX_READING)
+        rows = await asyncio.gather(*(self._row(summary, reading) for summary in page))
+        return SessionList(rows, params.offset + len(page) < len(found))
+
+    async def _row(self, summary: SessionSummary, reading: asyncio.Semaphore) -> SessionRow:
+        key = summary.id, summary.last_seq
+        async with reading:
+            if key not in self._counted:
+                if len(self._counted) >= MAX_COUNTED:
+                    self._counted.clear()
+                self._counted[key] = counted(await self._door.read(summary.id))
+            is_active = summary.unfinished and await self._door.is_running(summary.id)
+        return session_row(summary, self._counted[key], is_active=is_active)
+
+    async def read_session(self, params: SessionParams) -> SessionInfo:
+        """Describe a session; also one that runs."""
+        session = known_id(params.session_id)
+        read = await self._door.read(session)
+        is_active = read.run is not None and await self._door.is_running(session)
+        usual = read.known.model or (await asyncio.to_thread(self._desk.folders.settings)).model
+        return session_info(read, usual, is_active=is_active)
+
+    async def read_history(self, params: HistoryParams) -> History:
+        """Return a page of what was said, as much of it as one line holds."""
+        session = known_id(params.session_id)
+        records = await self._door.records(session)
+        page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
+        kept = self._fitting([encode(message) for message in page.messages])
+        if kept == len(page.messages):
+            return page
+        return msgspec.structs.replace(page, messages=page.messages[:kept], has_more=True)
+
+    async def archive(self, params: SessionParams) -> dict[str, bool]:
+        """Put a session away."""
+        session = known_id(params.session_id)
+        await self._door.submit(session, Archive())
+        await self._tools.take_back(session)
+        return {"archived": True}
+
+    async def interrupt(self, params: SessionParams) -> dict[str, bool]:
+        """Stop the active run of a session, if there is one."""
+        await self._runs.interrupt(known_id(params.session_id))
+        return {"interrupted": True}
+
+    # ------------------------------------------------------------------ settings
+
+    async def get_config(self, _: Params) -> Any:
+        """Return the user's settings."""
+        return self._config_answer(await asyncio.to_thread(self._config().read))
+
+    async def set_config(self, params: dict[str, Any]) -> Any:
+        """Replace the user's settings; raises ConfigError."""
+        given = _wrapped(params, "config")
+        new = params if given is None else given.config or {}
+        expected = None if given is None else given.expected_generation
+        answer = await asyncio.to_thread(self._config().replace, new, expected)
+        return self._config_answer(answer) if self._desk.contract.since(0, 4) else {"ok": True}
+
+    async def patch_config(self, params: dict[str, Any]) -> Any:
+        """Change the user's settings by a JSON merge patch; raises ConfigError."""
+        given = _wrapped(params, "patch")
+        patch = params if given is None else given.patch or {}
+        expected = None if given is None else given.expected_generation
+        return self._config_answer(await asyncio.to_thread(self._config().patch, patch, expected))
+
+    def _config(self) -> UserConfig:
+        return UserConfig(self._desk.folders.environ, Path(self._desk.folders.usual))
+
+    def _config_answer(self, answer: ConfigEnvelope) -> Any:
+        return answer if self._desk.contract.since(0, 4) else answer.config
+
+    # ------------------------------------------------------------------ streams
+
+    async def open_stream(self, params: SessionParams) -> dict[str, Any]:
+        """Tell from now on what happens in a session, as events."""
+        session = known_id(params.session_id)
+        return {
+            "stream_id": await self._streams.open_events(session),
+            "session_id": session,
+            "opened": True,
+        }
+
+    async def watch(self, params: WatchParams) -> dict[str, Any]:
+        """Tell what happens in a session, as records and deltas."""
+        session = known_id(params.session_id)
+        return {
+            "stream_id": await self._streams.open_records(session, params.after),
+            "session_id": session,
+        }
+
+    async def close_stream(self, params: StreamParams) -> dict[str, Any]:
+        """End a stream or a watch."""
+        was_open = await self._streams.close(params.stream_id)
+        return {"stream_id": params.stream_id, "closed": True, "already_closed": not was_open}
+
+    # ------------------------------------------------------------------ ours
+
+    async def command(self, params: CommandParams) -> Receipt:
+        """Hand any command to a session."""
+        session = known_id(params.session_id)
+        if isinstance(params.command, Prompt | Resume | Steer):
+            await self._tools.lend_to(session)
+        receipt = await self._door.submit(session, params.command)
+        await take_up(self._door, session, receipt)
+        return receipt
+
+    async def fork(self, params: ForkParams) -> dict[str, str]:
+        """Begin a child session with the messages of another."""
+        return {"session_id": await self._door.fork(known_id(params.session_id), params.at)}
+
+    async def records(self, params: RecordsParams) -> dict[str, Any]:
+        """Return stored records, as many of them as one line holds."""
+        session = known_id(params.session_id)
+        records = await self._door.records(session, params.after, params.limit + 1)
+        page = records[: params.limit]
+        kept = self._fitting([encode(record) for record in page])
+        return {"records": page[:kept], "has_more": kept < len(records)}
+
+    def _fitting(self, encoded: list[bytes]) -> int:
+        """Return how many of these fit into one line; at least one, which is cut if it must be."""
+        left = self._desk.contract.max_line_bytes - MARGIN_BYTES
+        for number, item in enumerate(encoded):
+            left -= len(item) + 1
+            if left < 0:
+                return max(1, number)
+        return len(encoded)
+
+
+def _wrapped(params: dict[str, Any], name: str) -> ConfigParams | None:
+    """Return params that hold the settings under a name; None for those that are the settings themselves."""
+    if name not in params:
+        return None
+    if not params.keys() <= {name, "expected_generation"}:
+        raise UsageError(f"beside {name} there can only be expected_generation")
+    try:
+        return msgspec.convert(params, ConfigParams)
+    except msgspec.ValidationError as error:
+        raise UsageError(misfit(error)) from None

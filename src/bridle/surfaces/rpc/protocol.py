@@ -1,0 +1,159 @@
+"""JSON-RPC 2.0, one message on each line: what a line says, and what is answered."""
+
+from typing import Any, TypeGuard
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from bridle.core.errors import BridleError
+from bridle.surfaces.problems import problem_of
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_ID_CHARS = 256
+MAX_METHOD_CHARS = 100
+
+Id = str | int
+
+
+class Request(Struct, frozen=True):
+    """Somebody wants an answer."""
+
+    id: Id
+    method: str
+    params: Raw
+
+
+class Notification(Struct, frozen=True):
+    """Somebody says something."""
+
+    method: str
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a request of ours."""
+
+    id: Id
+    result: Any = None
+    error: str = ""
+    """Why there is no result."""
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with a line."""
+
+    code: int
+    message: str
+    id: Id | None = None
+    """Of the request, where that can be read."""
+
+
+Incoming = Request | Notification | Reply | Fault
+
+
+class _Line(Struct, frozen=True):
+    """A line as far as every message is alike."""
+
+    jsonrpc: Any | UnsetType = UNSET
+    id: Any | UnsetType = UNSET
+    method: Any | UnsetType = UNSET
+    params: Raw = Raw(b"{}")
+    result: Any | UnsetType = UNSET
+    error: Any | UnsetType = UNSET
+
+
+_lines = msgspec.json.Decoder(_Line)
+_encoder = msgspec.json.Encoder()
+
+
+def parse_line(line: bytes) -> Incoming:
+    """Read one line, whatever it is."""
+    try:
+        read = _lines.decode(line)
+    except msgspec.ValidationError:
+        is_list = line.lstrip()[:1] == b"["
+        why = "batches are not taken, send one request on each line" if is_list else "not a JSON object"
+        return Fault(PARSE_ERROR, f"Parse error: {why}")
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Fault(PARSE_ERROR, f"Parse error: {error}")
+    except RecursionError:
+        return Fault(PARSE_ERROR, "Parse error: nested too deeply")
+    return _checked(read)
+
+
+def _checked(read: _Line) -> Incoming:
+    id_ = read.id if _is_id(read.id) else None
+    if not isinstance(read.jsonrpc, str):
+        return Fault(INVALID_REQUEST, 'Invalid request: "jsonrpc" is missing', id_)
+    if read.id is not UNSET and id_ is None:
+        return Fault(INVALID_REQUEST, "Invalid request: the id is no whole number and no short text")
+    if read.method is UNSET and id_ is not None and (read.result is not UNSET or read.error is not UNSET):
+        return _reply(read, id_)
+    if not isinstance(read.method, str) or len(read.method) > MAX_METHOD_CHARS:
+        return Fault(INVALID_REQUEST, "Invalid request: there is no method", id_)
+    if id_ is None:
+        return Notification(read.method)
+    params = bytes(read.params)
+    if params == b"null":
+        return Request(id_, read.method, Raw(b"{}"))
+    if params[:1] != b"{":
+        return Fault(INVALID_REQUEST, "Invalid request: the params are no object", id_)
+    return Request(id_, read.method, read.params)
+
+
+def _is_id(value: Any) -> TypeGuard[Id]:
+    if isinstance(value, str):
+        return len(value) <= MAX_ID_CHARS
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+
+
+def _reply(read: _Line, id_: Id) -> Reply:
+    if read.error is UNSET or read.error is None:
+        return Reply(id_, read.result)
+    said = read.error.get("message") if isinstance(read.error, dict) else read.error
+    return Reply(id_, error=said if isinstance(said, str) and said else "the client failed")
+
+
+# ---------------------------------------------------------------------------- what is answered
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """Why a request could not be done."""
+
+    code: int
+    message: str
+    data: dict[str, Any] = {}
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Say in the contract's numbers what went wrong; what nobody foresaw is not told in detail."""
+    problem = problem_of(error)
+    if not isinstance(error, BridleError):
+        return Failure(problem.rpc, problem.title, {"name": problem.code})
+    hint = {"hint": error.hint} if error.hint else {}
+    return Failure(problem.rpc, error.message, {"name": problem.code, **hint})
+
+
+def result_line(id_: Id, result: Any) -> bytes:
+    """Write the answer to a request."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (_encoder.encode(id_), _encoder.encode(result))
+
+
+def failure_line(id_: Id | None, failure: Failure) -> bytes:
+    """Write why there is none."""
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_encoder.encode(id_), _encoder.encode(failure))
+
+
+def request_line(id_: Id, method: str, params: Any) -> bytes:
+    """Write a request of ours."""
+    body = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+    return _encoder.encode(body) + b"\n"
+
+
+def notification_line(method: str, params: Any) -> bytes:
+    """Write something that needs no answer."""
+    return _encoder.encode({"jsonrpc": "2.0", "method": method, "params": params}) + b"\n"

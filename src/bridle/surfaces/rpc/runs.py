@@ -1,0 +1,273 @@
+"""The runs that a client starts: from the request to its answer, with the events between them.
+
+Events go out before the answer of their run. An interrupt applies to every run that was asked for before
+it, also to one that has not begun yet.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.app import skills_in
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.messages import Message
+from bridle.core.protocol import (
+    ApprovalRequested,
+    Cancel,
+    Delta,
+    Prompt,
+    QuestionAsked,
+    Record,
+    RunOptions,
+    RunStarted,
+)
+from bridle.surfaces.driving import Asked, Drive, nobody, others, rules_needed
+from bridle.surfaces.fitting import shortened
+from bridle.surfaces.keyed import open_session
+from bridle.surfaces.meerkat.events import SkillResolutionFailed
+from bridle.surfaces.meerkat.requests import CreateParams, Order, TurnParams, order_of
+from bridle.surfaces.meerkat.results import run_result
+from bridle.surfaces.meerkat.skills import with_skills
+from bridle.surfaces.problems import SKILL_NOT_FOUND, Problem, Refused, problem_of_result
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.outbox import Outbox
+from bridle.surfaces.rpc.protocol import notification_line
+from bridle.surfaces.rpc.telling import EventLines
+from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.wire import Result
+
+MAX_DEFERRED = 1_000
+BEGIN_S = 30.0
+FIRST_RECORDS = 16  # among which the first run of a session begins
+
+STANDING = ("system", "params", "without_tools", "hooks")
+"""What a session was created with and keeps; the model stays by itself."""
+
+
+class RunFailed(Refused):
+    """A run has ended without its answer."""
+
+    def __init__(self, problem: Problem, result: Result) -> None:
+        rules = rules_needed(result)
+        hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
+        super().__init__(problem, result.reason or problem.title, hint=hint)
+        self.result = result
+
+
+class Created(Struct, frozen=True):
+    """A session whose first run is still to come."""
+
+    session_id: str
+
+
+class _Turn:
+    """One run that was asked for."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        """It was taken by the session, or refused."""
+
+
+class Runs:
+    """Starts, follows and interrupts the runs of one client."""
+
+    def __init__(self, desk: Desk, outbox: Outbox, tools: ClientTools) -> None:
+        self.has_approvals = False
+        """Whether the client answers approvals and questions."""
+        self._desk = desk
+        self._door: Door = desk.door
+        self._outbox = outbox
+        self._tools = tools
+        self._deferred: dict[SessionId, Order] = {}
+        self._turns: dict[SessionId, list[_Turn]] = {}
+
+    # ------------------------------------------------------------------ requests
+
+    async def create(self, params: CreateParams) -> Any:
+        """Begin a session, and its first run unless that is put off."""
+        cwd = await asyncio.to_thread(self._desk.folders.path, params.cwd)
+        order = await self._with_skills(order_of(params), cwd)
+        session, is_new = await open_session(
+            self._door, cwd=cwd, agent=params.agent, title=params.title, key=order.key
+        )
+        if params.initial_turn == "deferred":
+            if len(self._deferred) >= MAX_DEFERRED:
+                del self._deferred[next(iter(self._deferred))]
+            self._deferred[session] = order
+            return Created(session)
+        turn = self._expect(session)
+        try:
+            return await self._run(session, order, turn)
+        except _NotTaken as refusal:
+            if is_new:
+                await self._door.delete(session)  # it never said a word
+            raise refusal.error from None
+        finally:
+            self._forget(session, turn)
+
+    def expect_turn(self, params: TurnParams) -> _Turn:
+        """Note that a run is about to start, before anything else is read; raises UsageError."""
+        return self._expect(known_id(params.session_id))
+
+    async def start(self, params: TurnParams, turn: _Turn) -> Any:
+        """Start a further run of a session and follow it to its end."""
+        session = known_id(params.session_id)
+        try:
+            first, cwd = await self._standing(session)
+            try:
+                order = await self._with_skills(order_of(params), cwd)
+            except Refused as refusal:
+                await self._tell_skill(session, params, refusal)
+                raise
+            order = replace(order, options=_over(order.options, first))
+            if (put_off := self._deferred.get(session)) is not None:
+                order = _joined(put_off, order)
+            result = await self._run(session, order, turn)
+            self._deferred.pop(session, None)
+            return result
+        except _NotTaken as refusal:
+            raise refusal.error from None
+        finally:
+            self._forget(session, turn)
+
+    async def interrupt(self, session: SessionId) -> None:
+        """Ask the active run of a session to end; an idle one is left as it is. Raises SessionNotFound."""
+        for turn in list(self._turns.get(session, ())):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BEGIN_S):
+                    await turn.begun.wait()
+        with suppress(SessionNotRunning):
+            await self._door.submit(session, Cancel("interrupted by the client"))
+
+    async def cancel_all(self) -> None:
+        """Ask every run of the client to end."""
+        for session in list(self._turns):
+            with suppress(BridleError):
+                await self._door.submit(session, Cancel("the client is gone"))
+
+    # ------------------------------------------------------------------ one run
+
+    def _expect(self, session: SessionId) -> _Turn:
+        turn = _Turn()
+        self._turns.setdefault(session, []).append(turn)
+        return turn
+
+    def _forget(self, session: SessionId, turn: _Turn) -> None:
+        turn.begun.set()
+        left = [other for other in self._turns.pop(session, []) if other is not turn]
+        if left:
+            self._turns[session] = left
+
+    async def _run(self, session: SessionId, order: Order, turn: _Turn) -> Any:
+        """Follow a run to its end; raises _NotTaken when it does not begin, RunFailed when it fails."""
+        lines = EventLines(self._desk, session)
+        async with Drive(self._door, session, others if self.has_approvals else nobody) as drive:
+            try:
+                await self._tools.lend_to(session, order.tools, self._turns)
+                await drive.start(Prompt(order.message, order.options, "reject", order.key))
+            except BridleError as error:
+                raise _NotTaken(error) from None
+            turn.begun.set()
+            async for item in drive.items():
+                if order.wants_events:
+                    await self._outbox.tell_all(lines.of(item))
+                if self.has_approvals:
+                    await self._ask_client(session, item)
+            result = drive.result
+        assert result is not None
+        problem = problem_of_result(result)
+        if problem is not None:
+            raise RunFailed(problem, result)
+        return run_result(result)
+
+    async def _ask_client(self, session: SessionId, item: Record | Delta) -> None:
+        match item.event if isinstance(item, Record) else None:
+            case ApprovalRequested() as asked:
+                await self._notify(session, "approval", asked)
+            case QuestionAsked() as question:
+                await self._notify(session, "question", question)
+            case _:
+                pass
+
+    async def _notify(self, session: SessionId, kind: str, asked: Asked) -> None:
+        """Ask the client; of a question that is too long for it, it hears at least that there is one."""
+
+        def write(value: Any) -> bytes:
+            return notification_line(f"session/{kind}", {"session_id": session, kind: value})
+
+        most_bytes = self._desk.contract.max_line_bytes
+        line = write(asked)
+        if len(line) > most_bytes:
+            line = shortened(asked, write, most_bytes) or write({"call_id": asked.call_id})
+        await self._outbox.tell(line)
+
+    # ------------------------------------------------------------------ what a request leaves open
+
+    async def _standing(self, session: SessionId) -> tuple[RunOptions, str]:
+        """Return what a session was created with, and where it works; raises SessionNotFound."""
+        records = await self._door.records(session, 0, FIRST_RECORDS)
+        found = (record.event for record in records if isinstance(record.event, RunStarted))
+        first = next(found, None)
+        created = records[0].event
+        cwd = getattr(created, "cwd", "")
+        if first is None:
+            return RunOptions(), cwd
+        return RunOptions(**{name: getattr(first.options, name) for name in STANDING}), cwd
+
+    async def _with_skills(self, order: Order, cwd: str) -> Order:
+        text = order.message.text
+        if not order.skills and "/" not in text[:1]:
+            return order
+
+        def resolved() -> Order:
+            return with_skills(order, skills_in(self._desk.folders.settings(cwd)), cwd)
+
+        return await asyncio.to_thread(resolved)
+
+    async def _tell_skill(self, session: SessionId, params: TurnParams, refusal: Refused) -> None:
+        if refusal.problem is not SKILL_NOT_FOUND or not params.session_events:
+            return
+        lines = EventLines(self._desk, session)
+        await self._outbox.tell_all(lines.say(SkillResolutionFailed(refusal.message, refusal.message)))
+
+
+class _NotTaken(Exception):
+    """A prompt was refused: no run has begun."""
+
+    def __init__(self, error: BridleError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def known_id(text: str) -> SessionId:
+    """Return the id of a session, which need not exist; raises UsageError for what cannot be one."""
+    if not is_session_id(text):
+        raise UsageError(f"Invalid session_id: {text[:80]!r}")
+    return SessionId(text)
+
+
+def _over(options: RunOptions, first: RunOptions) -> RunOptions:
+    """Return options with what they leave open taken from others."""
+    usual = RunOptions()
+    filled = {
+        name: getattr(first, name)
+        for name in RunOptions.__struct_fields__
+        if getattr(options, name) == getattr(usual, name)
+    }
+    return replace(options, **filled)
+
+
+def _joined(first: Order, order: Order) -> Order:
+    """Return the first run of a session whose creation said something already."""
+    return Order(
+        message=Message("user", (*first.message.parts, *order.message.parts)),
+        options=_over(order.options, first.options),
+        tools=(*first.tools, *order.tools),
+        key=order.key,
+        wants_events=order.wants_events,
+    )

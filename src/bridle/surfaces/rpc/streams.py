@@ -1,0 +1,94 @@
+"""Sessions that a client watches without running them: in Meerkat's words, or in ours."""
+
+import asyncio
+from contextlib import aclosing
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import SessionId
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.outbox import Outbox
+from bridle.surfaces.rpc.protocol import failure_of, notification_line
+from bridle.surfaces.rpc.telling import EventLines, RecordLines
+
+MAX_STREAMS = 64
+
+
+class Streams:
+    """The open streams of one client."""
+
+    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+        self._desk = desk
+        self._door: Door = desk.door
+        self._outbox = outbox
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def open_events(self, session: SessionId) -> str:
+        """Tell from now on what happens, as events; raises SessionNotFound."""
+        stream = str(self._desk.new_id())
+        await self._begin(stream, session, EventLines(self._desk, session, stream), None)
+        return stream
+
+    async def open_records(self, session: SessionId, after: int | None) -> str:
+        """Tell every record behind `after`, and deltas from now on; raises SessionNotFound."""
+        stream = str(self._desk.new_id())
+        await self._begin(stream, session, RecordLines(self._desk, session, stream), after)
+        return stream
+
+    async def close(self, stream: str) -> bool:
+        """End a stream; False when there is none."""
+        task = self._tasks.pop(stream, None)
+        if task is None:
+            return False
+        task.cancel()
+        await asyncio.wait([task])
+        return True
+
+    async def aclose(self) -> None:
+        """End every stream."""
+        tasks, self._tasks = list(self._tasks.values()), {}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _begin(
+        self, stream: str, session: SessionId, lines: EventLines | RecordLines, after: int | None
+    ) -> None:
+        if len(self._tasks) >= MAX_STREAMS:
+            raise UsageError(f"{MAX_STREAMS} streams are open", hint="session/stream_close")
+        is_open: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._follow(stream, session, lines, after, is_open))
+        self._tasks[stream] = task
+        task.add_done_callback(lambda _: self._tasks.pop(stream, None))
+        await is_open
+
+    async def _follow(
+        self,
+        stream: str,
+        session: SessionId,
+        lines: EventLines | RecordLines,
+        after: int | None,
+        is_open: "asyncio.Future[None]",
+    ) -> None:
+        try:
+            async with aclosing(self._door.watch(session, after)) as items:
+                if after is None:
+                    await anext(items)  # what is told from here on is new
+                else:
+                    await self._door.records(session, limit=1)
+                is_open.set_result(None)
+                async for item in items:
+                    await self._outbox.tell_all(lines.of(item))
+        except (BridleError, ConnectionError) as error:
+            if not is_open.done():
+                is_open.set_exception(error)
+            else:
+                await self._tell_end(stream, session, error)
+
+    async def _tell_end(self, stream: str, session: SessionId, error: BridleError | ConnectionError) -> None:
+        if isinstance(error, ConnectionError):
+            return  # nobody is there to be told
+        outcome = {"type": "failed", "error": failure_of(error).message}
+        params = {"stream_id": stream, "session_id": session, "outcome": outcome}
+        await self._outbox.tell(notification_line("session/stream_end", params))

@@ -1,0 +1,177 @@
+"""Tools of a client: the model calls them here, and the client does what they do.
+
+```
+tools/register ─▶ lent to every session that the client starts a run in
+model ─▶ dispatch ─▶ tool/execute ─▶ the client ─▶ {content, is_error} ─▶ the model
+```
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import count
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError, ToolError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.messages import Media, Text, ToolCall
+from bridle.core.ports import ToolOutput
+from bridle.core.tool import ToolSpec
+from bridle.surfaces.meerkat.requests import Content, parts_of
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.outbox import Outbox
+from bridle.surfaces.rpc.protocol import Id, Reply, request_line
+from bridle.tools.dispatched import check_specs
+
+MAX_TOOLS = 128
+MAX_LOANS = 256  # more than a client can have runs
+MAX_SCHEMA_BYTES = 256 * 1024
+GONE = "the client that lent this tool is gone"
+
+
+class _Outcome(Struct, frozen=True):
+    """What a client says that a call came to."""
+
+    content: Content = ""
+    is_error: bool = False
+
+
+class ClientTools:
+    """The tools of one client, and the calls of them that it has not answered yet."""
+
+    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+        self._desk = desk
+        self._door: Door = desk.door
+        self._outbox = outbox
+        self._specs: dict[str, ToolSpec] = {}
+        self._loans: dict[SessionId, _Loan] = {}
+        self._open: dict[Id, asyncio.Future[ToolOutput]] = {}
+        self._numbers = count(1)
+        self._is_closed = False
+        self._lending = asyncio.Lock()  # invariant: at most one loan for each session
+
+    def register(self, specs: Sequence[ToolSpec]) -> int:
+        """Take tools; those of a known name are replaced. Raises UsageError for too many or too much."""
+        known = {**self._specs, **{spec.name: spec for spec in specs}}
+        if len(known) > MAX_TOOLS:
+            raise UsageError(f"a client can have {MAX_TOOLS} tools, not {len(known)}")
+        check_specs(specs)  # or no run of the client could begin any more
+        for spec in specs:
+            if len(msgspec.json.encode(spec)) > MAX_SCHEMA_BYTES:
+                raise UsageError(f"tool {spec.name[:80]}: its input schema is too long")
+        self._specs = known
+        return len(specs)
+
+    async def lend_to(
+        self, session: SessionId, extra: Sequence[ToolSpec] = (), busy: Collection[SessionId] = ()
+    ) -> None:
+        """Let the next runs of a session have the tools, and `extra` from now on; raises BridleError.
+
+        With too many sessions that of one which is not busy are taken back.
+        """
+        async with self._lending:
+            loan = self._loans.get(session)
+            others = {**(loan.extra if loan else {}), **{spec.name: spec for spec in extra}}
+            wanted = {**self._specs, **others}
+            if loan is not None:
+                if loan.wanted == wanted:
+                    return
+                await self._withdraw(session)
+            if not wanted:
+                return
+            if len(self._loans) >= MAX_LOANS:
+                await self._withdraw(next(other for other in self._loans if other not in busy))
+            context = self._door.lend(session, _Dispatcher(self, session, list(wanted.values())))
+            await context.__aenter__()
+            self._loans[session] = _Loan(context, wanted, others)
+
+    async def take_back(self, session: SessionId) -> None:
+        """Lend a session nothing any more."""
+        async with self._lending:
+            if session in self._loans:
+                await self._withdraw(session)
+
+    async def aclose(self) -> None:
+        """Lend nobody anything any more; open calls fail."""
+        self._is_closed = True
+        for answered in self._open.values():
+            if not answered.done():
+                answered.set_exception(ToolError(GONE))
+        async with self._lending:
+            for session in list(self._loans):
+                await self._withdraw(session)
+
+    async def _withdraw(self, session: SessionId) -> None:
+        await self._loans.pop(session).context.__aexit__(None, None, None)
+
+    # ------------------------------------------------------------------ calls
+
+    async def call(self, session: SessionId, call: ToolCall) -> ToolOutput:
+        """Let the client do what a call asks for; raises ToolError when it cannot."""
+        if self._is_closed:
+            raise ToolError(GONE)
+        id_ = f"tool-{next(self._numbers)}"
+        line = request_line(
+            id_,
+            "tool/execute",
+            {"session_id": session, "tool_use_id": call.id, "name": call.name, "arguments": call.args},
+        )
+        most_bytes = self._desk.contract.max_line_bytes
+        if len(line) > most_bytes:
+            raise ToolError(f"the arguments are longer than the {most_bytes} bytes that the client reads")
+        answered: asyncio.Future[ToolOutput] = asyncio.get_running_loop().create_future()
+        self._open[id_] = answered
+        try:
+            await self._outbox.reply(line)
+            return await answered
+        except ConnectionError:
+            raise ToolError(GONE) from None
+        finally:
+            self._open.pop(id_, None)
+
+    def finish(self, reply: Reply) -> None:
+        """Take the client's answer to a call; one that nobody waits for is ignored."""
+        answered = self._open.get(reply.id)
+        if answered is not None and not answered.done():
+            answered.set_result(_output(reply))
+
+
+class _Loan(Struct):
+    context: AbstractAsyncContextManager[None]
+    wanted: dict[str, ToolSpec]
+    extra: dict[str, ToolSpec]
+
+
+class _Dispatcher:
+    """The tools of a client, as one session has them."""
+
+    def __init__(self, tools: ClientTools, session: SessionId, specs: Sequence[ToolSpec]) -> None:
+        self.specs = specs
+        self._tools = tools
+        self._session = session
+
+    async def dispatch(self, call: ToolCall) -> ToolOutput:
+        """Do what a call asks for; raises ToolError with the text the model should see."""
+        return await self._tools.call(self._session, call)
+
+
+def _output(reply: Reply) -> ToolOutput:
+    if reply.error:
+        return ToolOutput(reply.error, is_error=True)
+    try:
+        outcome = msgspec.convert(_as_text(reply.result), _Outcome)
+        parts = parts_of(outcome.content)
+    except (msgspec.ValidationError, BridleError) as error:
+        return ToolOutput(f"the client's answer makes no sense: {error}", is_error=True)
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    media = tuple(part for part in parts if isinstance(part, Media))
+    return ToolOutput(text, outcome.is_error, media)
+
+
+def _as_text(result: Any) -> Any:
+    """Take a bare text for the content that it is."""
+    return {"content": result} if isinstance(result, str) else result

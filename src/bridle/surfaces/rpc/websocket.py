@@ -1,0 +1,73 @@
+"""A connection over a WebSocket: each text frame is a line; importing this loads Starlette."""
+
+from msgspec.structs import replace
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from bridle.core.errors import UsageError
+from bridle.surfaces.meerkat.contract import parse_contract
+from bridle.surfaces.rpc.connection import Connection
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.lines import TooLong
+from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
+
+POLICY = 1008
+
+
+def rpc_route(desk: Desk, path: str = "/rpc") -> WebSocketRoute:
+    """Return the route that serves a client; who may come is for the guard around it."""
+
+    async def rpc_socket(websocket: WebSocket) -> None:
+        asked = websocket.query_params.get("contract")
+        try:
+            contract = desk.contract if asked is None else parse_contract(asked)
+        except UsageError as error:
+            await websocket.close(POLICY, error.message)
+            return
+        await websocket.accept()
+        frames = _Frames(websocket)
+        await Connection(replace(desk, contract=contract), frames, frames).serve()
+        await frames.close()
+
+    return WebSocketRoute(path, rpc_socket)
+
+
+class _Frames:
+    """Reads and writes text frames."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+        self._is_open = True
+
+    async def next(self) -> bytes | TooLong | None:
+        """Return what the next frame says, None when there are no more."""
+        while self._is_open:
+            message = await self._websocket.receive()
+            if message["type"] != "websocket.receive":
+                self._is_open = False
+                return None
+            text = message.get("text")
+            line = text.encode("utf-8", "replace") if text is not None else message.get("bytes") or b""
+            if len(line) > MAX_LINE_BYTES:
+                return TooLong()
+            if line := line.strip():
+                return line
+        return None
+
+    async def send(self, lines: bytes) -> None:
+        """Send each line as a frame; raises ConnectionError when the client is gone."""
+        try:
+            for line in lines.splitlines():
+                await self._websocket.send_text(line.decode())
+        except (WebSocketDisconnect, RuntimeError, OSError) as error:
+            self._is_open = False
+            raise ConnectionResetError("the client is gone") from error
+
+    async def close(self) -> None:
+        """Say goodbye, unless the client has."""
+        if self._is_open:
+            self._is_open = False
+            try:
+                await self._websocket.close()
+            except (WebSocketDisconnect, RuntimeError, OSError):
+                return

@@ -1,0 +1,38 @@
+"""A process that starts a run in each of several sessions, says so once all of them are in a tool, and waits.
+
+doomed.py HOME SESSION FOLDER [SESSION FOLDER …]
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from bridle.app import open_service
+from bridle.config.settings import load_settings
+from bridle.core.door import Door
+from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import Prompt, Record, ToolStarted
+
+
+async def _into_a_tool(door: Door, session: SessionId, folder: str) -> None:
+    await door.create(cwd=folder, session_id=session)
+    await door.submit(session, Prompt(user_message("go")))
+    async for item in door.watch(session):
+        if isinstance(item, Record) and isinstance(item.event, ToolStarted):
+            return
+
+
+async def _main(home: str, *plays: str) -> None:
+    environ = {**os.environ, "BRIDLE_HOME": home}
+    door = open_service(load_settings(environ, Path(home)), environ)
+    for session, folder in zip(plays[::2], plays[1::2], strict=True):
+        await _into_a_tool(door, SessionId(session), folder)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(*sys.argv[1:]))

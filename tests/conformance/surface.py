@@ -1,0 +1,82 @@
+"""A surface as the matrix knows it: how to drive it, what its wire shows and what it has no words for."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.protocol import Decide, Reply
+from tests.conformance.scenario import Move, Scenario, word_of
+from tests.conformance.seen import KINDS, Lanes, Seen, lanes
+from tests.conformance.world import Driver, Open, Place, World, play
+
+Watch = Callable[[World, Place, Door, asyncio.Event], Coroutine[Any, Any, list[Seen]]]
+"""Watches a session up to the end of its run, and sets the event once it does."""
+
+
+class Surface(Struct, frozen=True):
+    """One way to reach the engine."""
+
+    name: str
+    open: Open
+    is_bare: bool = False
+    """It answers nothing by itself, also where nobody is there to be asked."""
+    shows: frozenset[str] = KINDS
+    """The kinds of lines that its wire has words for."""
+    tells: Callable[[Scenario], Sequence[Seen]] = lambda scenario: scenario.story
+    """What of a story it tells, where that is not a matter of kinds alone."""
+    lacks: Mapping[str, str] = {}
+    """Moves that it has no words for, and why: another client at the daemon makes them."""
+    absent: Mapping[str, str] = {}
+    """Scenarios that cannot be played on it, and why."""
+
+    watch: Watch | None = None
+    """Shows a run to somebody else than who has started it."""
+
+    def expects(self, scenario: Scenario) -> Lanes:
+        """Return what it should show of a scenario."""
+        return lanes(self.tells(scenario), self.shows)
+
+
+class Played(Struct, frozen=True):
+    """What came of a play."""
+
+    seen: Lanes
+    log: list[Any]
+
+
+class _Moves:
+    """Makes the moves of a surface, or lets another client make them."""
+
+    def __init__(self, surface: Surface, driver: Driver, place: Place, door: Door) -> None:
+        self.start = driver.start
+        self.seen = driver.seen
+        self._surface = surface
+        self._driver = driver
+        self._place = place
+        self._door = door
+
+    async def do(self, move: Move) -> None:
+        is_unattended = self._place.scenario.is_unattended
+        if is_unattended and isinstance(move, (Decide, Reply)) and not self._surface.is_bare:
+            return
+        if word_of(move) in self._surface.lacks:
+            await self._door.submit(self._place.session, move)
+        else:
+            await self._driver.do(move)
+
+
+async def perform(world: World, surface: Surface, scenario: Scenario) -> Played:
+    """Play a scenario through a surface."""
+    place = world.place(scenario)
+    try:
+        async with surface.open(world, place) as (driver, door):
+            await play(place, _Moves(surface, driver, place, door), door)
+            seen = place.normal_lines(await driver.seen())
+            log = place.normal(await door.records(place.session))
+        return Played(lanes(seen, surface.shows), log)
+    finally:
+        if scenario.remembers:
+            await world.forget(scenario.remembers)

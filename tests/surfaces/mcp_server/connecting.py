@@ -1,0 +1,51 @@
+"""The official client, connected to our server over a wire in memory."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
+from mcp_types import CallToolResult, TextContent
+
+from bridle.core.door import Door
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.server import BridleServer, open_server
+
+Era = Literal["legacy", "2026-07-28"]
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
+
+
+@asynccontextmanager
+async def serving(
+    door: Door, home: Path, runs: Runs | None = None, *, trusts_caller: bool = True
+) -> AsyncIterator[BridleServer]:
+    """Give a server over a door, for a home and a project of its own."""
+    project = home.parent / "project"
+    project.mkdir(exist_ok=True)
+    environ = {"BRIDLE_HOME": str(home), "HOME": str(home.parent)}
+    folders = Folders(environ, str(project))
+    async with open_server(door, folders, runs, trusts_caller=trusts_caller) as server:
+        yield server
+
+
+@asynccontextmanager
+async def connected(server: BridleServer, era: Era = "legacy", **options: Any) -> AsyncIterator[Client]:
+    """Give a client of one era."""
+    async with Client(InMemoryTransport(server.server), mode=era, **options) as client:
+        yield client
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return what a result says."""
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def json_of(result: CallToolResult) -> Any:
+    """Return what a result of Meerkat's tools says."""
+    return json.loads(text_of(result))

@@ -1,0 +1,14 @@
+import msgspec
+
+from bridle.surfaces.meerkat.capabilities import capabilities
+from bridle.surfaces.meerkat.contract import parse_contract
+
+
+def test_what_is_offered_says_so_and_what_is_not_says_why():
+    listed = msgspec.to_builtins(capabilities(parse_contract("0.5.2")))
+
+    assert listed["contract_version"] == {"major": 0, "minor": 5, "patch": 2}
+    statuses = {one["id"]: one["status"] for one in listed["capabilities"]}
+    assert statuses["sessions"] == statuses["skills"] == "Available"
+    assert list(statuses["comms"]) == ["NotSupportedByProtocol"]
+    assert all(one["description"] for one in listed["capabilities"])

@@ -1,0 +1,78 @@
+"""Docstrings of every style are taken apart the same way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridle.surfaces.python.docstrings import Described, describe
+
+GOOGLE = """Count the pieces.
+
+    Also those that are broken.
+
+    Args:
+        article (str): its number,
+            as on the label
+        *more: others
+
+    Returns:
+        int: how many
+    """
+
+NUMPY = """Count the pieces.
+
+    Also those that are broken.
+
+    Parameters
+    ----------
+    article : str
+        its number,
+        as on the label
+    more
+        others
+
+    Returns
+    -------
+    int
+        how many
+    """
+
+SPHINX = """Count the pieces.
+
+    Also those that are broken.
+
+    :param str article: its number,
+        as on the label
+    :param more: others
+    :type more: str
+    :returns: how many
+    """
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX])
+def test_what_is_said_of_a_function_and_of_its_arguments(text: str):
+    assert describe(text) == Described(
+        "Count the pieces.\n\nAlso those that are broken.",
+        {"article": "its number, as on the label", "more": "others"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "described"),
+    [
+        ("", Described("", {})),
+        ("One line.", Described("One line.", {})),
+        ("Args: none of them matter", Described("Args: none of them matter", {})),
+        ("Look.\n\nArgs:", Described("Look.", {})),
+        ("Look.\n\nArgs:\n    a: b: c\n\nAnd more.", Described("Look.\n\nAnd more.", {"a": "b: c"})),
+        ("Look.\n\nRaises:\n    OSError: sometimes", Described("Look.", {})),
+        ("Look.\n\n:param: nothing", Described("Look.", {})),
+    ],
+)
+def test_what_is_no_section_is_text(text: str, described: Described):
+    assert describe(text) == described
+
+
+@given(st.text(alphabet="ab:- \n()*") | st.text())
+def test_any_text_can_be_taken_apart(text: str):
+    describe(f"Args:\n{text}\nParameters\n---\n{text}")

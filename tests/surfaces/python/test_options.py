@@ -1,0 +1,112 @@
+"""Options of Bridle, of a session and of a run are laid over each other."""
+
+from typing import Any
+
+import pytest
+
+import bridle
+from bridle.core.budget import Limits
+from bridle.core.protocol import RunOptions
+from bridle.surfaces.python.options import check_tool_names, joined, run_options
+
+ENVIRON = {"HOME": "/home/jo"}
+
+
+def options(**keywords: Any) -> RunOptions:
+    return run_options(joined({}, **keywords), ["own"], None, "/home/jo/project", ENVIRON)
+
+
+def test_the_nearest_counts_and_rules_limits_and_params_are_joined():
+    far = joined(
+        {}, model="a/b", mode="plan", allow=["x"], limits=Limits(turns=1, tokens=2), params={"p": 1, "q": 1}
+    )
+    near = joined(far, model="c/d", allow=["y"], deny=["z"], limits=Limits(turns=3), params={"q": 2})
+
+    assert run_options(near, [], None, "/", ENVIRON) == RunOptions(
+        model="c/d",
+        mode="plan",
+        allow=("x", "y"),
+        deny=("z",),
+        limits=Limits(turns=3, tokens=2),
+        params={"p": 1, "q": 2},
+    )
+
+
+def test_nothing_said_is_no_difference():
+    assert options() == RunOptions()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "tools"),
+    [
+        ({"builtins": True}, None),
+        ({"builtins": False}, ("own",)),
+        ({"builtins": ["grep"]}, ("grep", "own")),
+        ({"builtins": False, "code": True}, ("python", "own")),
+    ],
+)
+def test_which_tools_a_run_has(keywords: dict[str, Any], tools: tuple[str, ...] | None):
+    assert options(**keywords).tools == tools
+
+
+def test_rules_are_seen_from_the_folder_of_the_session():
+    assert options(allow=["read_file(~/project/src/**)"]).allow == (
+        "read_file(/home/jo/project/src/**)",
+        "read_file(src/**)",
+    )
+    with pytest.raises(bridle.ConfigError, match="malformed rule"):
+        options(deny=["("])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "problem"),
+    [
+        ({"modell": "a/b"}, 'there is no option "modell"'),
+        ({"allow": "bash"}, "allow is a list of texts, not one"),
+        ({"deny": [5]}, r"deny is a list of texts, not \[5\]"),
+        ({"limits": 5}, "limits are not 5"),
+        ({"builtins": "grep"}, "builtins is a list of texts, not one"),
+        ({"builtins": [5]}, r"builtins is a list of texts, not \[5\]"),
+        ({"builtins": 5}, "builtins is a list of texts, not 5"),
+    ],
+)
+def test_what_is_no_option_is_refused(keywords: dict[str, Any], problem: str):
+    with pytest.raises(bridle.UsageError, match=problem):
+        joined({}, **keywords)
+
+
+KNOWN = ["grep", "glob", "web_fetch", "stock"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "problem"),
+    [
+        ({"builtins": ["gerp"]}, "builtins: no tool is named 'gerp' (hint: did you mean grep?)"),
+        (
+            {"without_tools": ["Web-Fetch"]},
+            "without_tools: no tool is named 'Web-Fetch' (hint: did you mean web_fetch?)",
+        ),
+        ({"builtins": ["zzz"]}, f"builtins: no tool is named 'zzz' (hint: the tools are {', '.join(KNOWN)})"),
+        (
+            {"builtins": ["x" * 500]},
+            f"builtins: no tool is named '{'x' * 80}' (hint: the tools are {', '.join(KNOWN)})",
+        ),
+    ],
+)
+def test_a_name_that_no_tool_has_is_refused(keywords: dict[str, Any], problem: str):
+    with pytest.raises(bridle.UsageError) as caught:
+        check_tool_names(joined({}, **keywords), KNOWN)
+
+    assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {},
+        {"builtins": False},
+        {"builtins": ["grep", "web_*", "mcp__git__log"], "without_tools": ["stock", "mcp__git__*"]},
+    ],
+)
+def test_names_of_tools_patterns_and_tools_of_servers_are_taken(keywords: dict[str, Any]):
+    check_tool_names(joined({}, **keywords), KNOWN)

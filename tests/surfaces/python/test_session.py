@@ -1,0 +1,303 @@
+"""What a program does with a session, beside following a run."""
+
+import asyncio
+import dataclasses
+import gc
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+
+import bridle
+from bridle.core.messages import user_message
+from bridle.core.protocol import (
+    MessageAdded,
+    Rewound,
+    RunEnded,
+    RunStarted,
+    SessionCreated,
+    TurnStarted,
+)
+from bridle.providers import Call, ScriptedProvider
+from bridle.stores.ephemeral import EphemeralStore
+from tests.sessions.stage import FixedClock, Play, says
+from tests.surfaces.python.opened import events, opened
+
+
+@dataclasses.dataclass
+class Invoice:
+    number: str
+    total: float
+
+
+class Bill(pydantic.BaseModel):
+    number: str
+    total: float
+
+
+INVOICE = '{"number": "A-17", "total": 120}'
+SCHEMA = {"type": "object", "properties": {"number": {"type": "string"}}, "required": ["number"]}
+
+
+async def test_a_value_of_the_type_that_was_asked_for(tmp_path: Path):
+    async with opened(Play(*[says(INVOICE)] * 3), tmp_path) as b:
+        session = await b.session()
+        invoice = await session.run("which one", output=Invoice)
+        bill = await session.run("which one", output=Bill)
+        plain = await session.run("which one", output=SCHEMA)
+
+    assert invoice.value == Invoice("A-17", 120.0)
+    assert bill.value == Bill(number="A-17", total=120)
+    assert plain.value == {"number": "A-17", "total": 120}
+
+
+async def test_a_value_that_does_not_fit_is_no_value(tmp_path: Path):
+    async with opened(Play(*[says("none")] * 4), tmp_path) as b:
+        session = await b.session()
+        with pytest.raises(bridle.RunFailed, match="no answer fits the schema after 1 attempt"):
+            await session.run("which one", output=Invoice, output_retries=0)
+        failed = await session.run("which one", output=Invoice, output_retries=0, check=False)
+
+    assert failed.value is None
+
+
+async def test_steering_queueing_and_cancelling(tmp_path: Path):
+    play = Play(says("", bridle.ToolCall(bridle.CallId("c"), "wait")), says("steered"), says("queued"))
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        """Wait."""
+        reached.set()
+        await go.wait()
+
+    async with opened(play, tmp_path, tools=[wait]) as b:
+        session = await b.session()
+        with pytest.raises(bridle.SessionNotRunning):
+            await session.cancel()
+        task = asyncio.create_task(session.run("go"))
+        await reached.wait()
+        assert await session.is_running()
+        await session.steer("to the left")
+        queued = await session.queue("afterwards")
+        go.set()
+        assert (await task).text == "steered"
+        async for item in session.watch():
+            if (
+                isinstance(item, bridle.Record)
+                and isinstance(item.event, RunEnded)
+                and item.event.text == "queued"
+            ):
+                break
+
+        said = [message.text for message in await session.messages() if message.role == "user"]
+        assert said == ["go", "to the left", "afterwards"]
+        assert queued.item_id is not None
+
+
+async def test_a_prompt_with_a_key_runs_once(tmp_path: Path):
+    async with opened(Play(says("one"), says("two")), tmp_path) as b:
+        session = await b.session()
+        first = await session.run("go", key="k")
+        again = await session.run("go", key="k")
+        with pytest.raises(bridle.KeyTaken):
+            await session.run("another", key="k")
+
+    assert again == first
+
+
+async def test_children_with_and_without_the_messages(tmp_path: Path):
+    async with opened(Play(says("one"), says("two")), tmp_path) as b:
+        session = await b.session()
+        await session.run("first")
+        fork, spawn = await session.fork(), await session.spawn(session_id="child", system="You are small.")
+
+        assert [message.text for message in await fork.messages()] == ["first", "one"]
+        assert await spawn.messages() == []
+        assert spawn.id == "child"
+        assert (await fork.run("more")).text == "two"
+        assert (await spawn.run("hello")).text == "one"
+        assert {(await child.state()).known.created.parent for child in (fork, spawn)} == {session.id}
+
+
+async def test_going_back(tmp_path: Path):
+    async with opened(Play(says("one"), says("two")), tmp_path) as b:
+        session = await b.session()
+        await session.run("first")
+        seq = (await session.records())[-1].seq
+        await session.run("second")
+        plan = await session.plan_rewind(seq)
+        await session.rewind(seq)
+
+        assert [message.text for message in await session.messages()] == ["first", "one"]
+        assert (plan.to_seq, plan.changes) == (seq, ())
+        assert len(events(await session.records(), Rewound)) == 1
+        assert await session.diff() == ""
+
+
+async def test_naming_putting_away_and_deleting(tmp_path: Path):
+    async with opened(Play(says("one")), tmp_path) as b:
+        session = await b.session(title="first")
+        await session.rename("better")
+        await session.archive()
+        assert await b.sessions() == []
+        [summary] = await b.sessions(archived=True)
+        assert (summary.title, summary.id) == ("better", session.id)
+        await session.archive(archived=False)
+        await session.delete()
+        assert await b.sessions(archived=True) == []
+
+
+async def test_approvals_may_be_decided_from_elsewhere(tmp_path: Path):
+    @bridle.tool(access="execute")
+    def fire() -> str:
+        """Fire."""
+        return "fired"
+
+    provider = ScriptedProvider.of(Call("fire"), "{last_tool_result}", Call("fire"), "{last_tool_result}")
+    async with opened(provider, tmp_path, tools=[fire], approve=lambda asked: None) as b:
+        session = await b.session()
+        answers = []
+        async with session.stream("go") as run:
+            async for item in run:
+                match item:
+                    case bridle.Record(event=bridle.ApprovalRequested(call_id=call_id)):
+                        await session.decide(call_id, "session")
+                        answers.append(call_id)
+        again = await session.run("go")
+
+    assert run.result.text == again.text == "fired"
+    assert len(answers) == 1
+
+
+async def test_a_run_that_was_cut_off_goes_on(tmp_path: Path):
+    run, store = bridle.RunId("r"), EphemeralStore(FixedClock())
+    created = SessionCreated(bridle.SessionId("s"), str(tmp_path))
+    asked = MessageAdded(user_message("go"))
+    await store.append(
+        created.session_id, 0, [created, RunStarted(run, "play/a"), asked, TurnStarted(run, 1)]
+    )
+
+    async with opened(Play(says("x")), tmp_path, store=store) as b:
+        session = await b.session("s")
+        result = await session.resume()
+        with pytest.raises(bridle.SessionNotRunning):
+            await session.resume()
+
+    assert (result.text, result.run_id) == ("x", run)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "none"},
+        {"code": "yes"},
+        {"until": 5},
+        {"output_retries": "3"},
+        {"limits": bridle.Limits(turns="1")},
+    ],  # type: ignore[arg-type]
+)
+async def test_what_no_one_could_read_again_is_not_stored(tmp_path: Path, options: Any):
+    """A program without types said it, and its session would have been lost."""
+    store = EphemeralStore(FixedClock())
+    async with opened(ScriptedProvider.of("one", "two"), tmp_path, store=store) as b:
+        session = await b.session()
+        with pytest.raises(bridle.UsageError, match="the command makes no sense"):
+            await session.run("x", **options)
+        with pytest.raises(bridle.UsageError, match="the command makes no sense"):
+            await session.rename(5)  # type: ignore[arg-type]
+        with pytest.raises(bridle.UsageError, match="title is a text"):
+            await b.session(title=5)  # type: ignore[arg-type]
+
+        assert [record.event for record in await session.records()] == [
+            SessionCreated(session.id, str(tmp_path))
+        ]
+        assert (await session.run("x")).text == "one"
+
+
+async def test_what_the_next_turn_sends_what_was_used_and_the_whole_as_a_document(tmp_path: Path):
+    async with opened(Play(says("one")), tmp_path) as b:
+        session = await b.session(title="Diary")
+        await session.run("first")
+        context, used = await session.context(), await session.usage()
+        documents = [await session.export(), await session.export("json"), await session.export("html")]
+        with pytest.raises(bridle.UsageError, match="there is no format 'pdf'"):
+            await session.export("pdf")  # type: ignore[arg-type]
+
+        assert [message.text for message in context.messages] == ["first", "one"]
+        assert (context.model, (await session.context(1)).messages) == ("play/a", ())
+        assert (used.sessions, used.runs, used.total.turns) == (1, {"completed": 1}, 1)
+        assert [text.partition("\n")[0] for text in documents] == ["# Diary", "{", "<!doctype html>"]
+        await session.delete()
+        with pytest.raises(bridle.SessionNotFound):
+            await session.usage()
+
+
+async def test_a_name_that_no_tool_has_starts_no_run(tmp_path: Path):
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    def own() -> str:
+        """Own."""
+        return "mine"
+
+    play = Play(says("one"), says("two"))
+    async with opened(play, tmp_path, tools=[look]) as b:
+        session = await b.session(tools=[own])
+        with pytest.raises(bridle.UsageError, match=r"builtins: .*'red_file' \(hint: did you mean read_file"):
+            await session.run("go", builtins=["red_file"])
+        with pytest.raises(bridle.UsageError, match=r"without_tools: .*'loook' \(hint: did you mean look"):
+            await session.queue("go", without_tools=["loook"])
+        assert len(await session.records()) == 1
+        await session.run("go", builtins=["grep", "mcp__none__*"], without_tools=["look", "own"])
+        await session.run("go", builtins=["own"])
+
+    assert [[spec.name for spec in request.tools] for request in play.requests] == [
+        ["grep"],
+        ["look", "own"],
+    ]
+
+
+async def test_a_stream_keeps_the_tools_of_a_session_that_nobody_holds(tmp_path: Path):
+    def own() -> str:
+        """Own."""
+        return "mine"
+
+    async with opened(ScriptedProvider.of(Call("own"), "{last_tool_result}"), tmp_path) as b:
+        run = (await b.session(tools=[own])).stream("go")
+        gc.collect()
+        await asyncio.sleep(0)
+
+        assert (await run.wait()).text == "mine"
+
+
+async def test_a_queued_prompt_keeps_the_tools_of_a_session_that_nobody_holds(tmp_path: Path):
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        """Wait."""
+        reached.set()
+        await go.wait()
+
+    def own() -> str:
+        """Own."""
+        return "mine"
+
+    replies = (Call("wait"), "waited", Call("own"), "{last_tool_result}")
+    async with opened(ScriptedProvider.of(*replies), tmp_path, tools=[wait]) as b:
+        session = await b.session("s")
+        await session.queue("wait")
+        await reached.wait()
+        await (await b.session("s", tools=[own])).queue("go")
+        gc.collect()
+        await asyncio.sleep(0)
+        go.set()
+        texts = []
+        async for item in session.watch():
+            if isinstance(item, bridle.Record) and isinstance(item.event, RunEnded):
+                texts.append(item.event.text)
+            if len(texts) == 2:
+                break
+
+    assert texts == ["waited", "mine"]
