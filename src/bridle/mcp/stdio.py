@@ -25,10 +25,10 @@ from mcp_types import jsonrpc_message_adapter
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox
-from bridle.mcp.lines import Lines
 from bridle.mcp.settings import ServerSettings
 from bridle.mcp.sieve import Unreadable
 from bridle.mcp.words import MAX_LINES, Words
+from bridle.system.lines import Lines
 from bridle.system.pipes import Pipes
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024

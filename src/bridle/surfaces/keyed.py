@@ -6,20 +6,13 @@ from uuid import UUID
 from bridle.core.door import Door
 from bridle.core.errors import KeyTaken, SessionConflict
 from bridle.core.ids import SessionId
-from bridle.core.protocol import SessionCreated
+from bridle.surfaces.origin import origin
 
 
 def keyed_session(*parts: str) -> SessionId:
     """Return the id of the session that a key stands for, the same each time."""
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     return SessionId(str(UUID(bytes=digest[:16], version=5)))
-
-
-async def origin(door: Door, session: SessionId) -> SessionCreated:
-    """Return how a session began; raises SessionNotFound."""
-    [record] = await door.records(session, limit=1)
-    assert isinstance(record.event, SessionCreated)
-    return record.event
 
 
 async def open_session(

@@ -37,7 +37,7 @@ from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionBusy, SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.messages import Message, Text
-from bridle.core.protocol import Archive, Prompt, SessionCreated
+from bridle.core.protocol import Archive, Prompt
 from bridle.surfaces.acp.choices import MODE, Choices, read_menu, read_skills
 from bridle.surfaces.acp.content import Block, message_of
 from bridle.surfaces.acp.extension import answer
@@ -50,6 +50,7 @@ from bridle.surfaces.acp.stopping import usage_of
 from bridle.surfaces.fitting import within
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.looking import Looking
+from bridle.surfaces.origin import origin
 from bridle.surfaces.skill_prompt import expand_in
 
 MAX_SESSIONS = 64  # open at once, each of which is followed
@@ -306,9 +307,7 @@ class BridleAgent:
 
     async def _known(self, session_id: str, cwd: str) -> None:
         """See that a session exists and works in a folder; raises SessionNotFound, UsageError."""
-        [first] = await self._door.records(_session_id(session_id), limit=1)
-        created = first.event
-        assert isinstance(created, SessionCreated)
+        created = await origin(self._door, _session_id(session_id))
         if created.cwd != cwd:
             raise UsageError(f"cwd: the session works in {created.cwd}, not in {cwd}")
 

@@ -13,6 +13,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from bridle.system.lines import Lines
+
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_OPEN_REQUESTS = 64  # of the editor, at once
 READ_BYTES = 64 * 1024
@@ -56,7 +58,10 @@ class Link:
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int = MAX_LINE_BYTES
     ) -> None:
-        self._lines = _Lines(reader, most_bytes)
+        self._reader = reader
+        self._most_bytes = most_bytes
+        self._lines = Lines(most_bytes)
+        self._whole: deque[bytes | None] = deque()
         self._writer = writer
         self._open: set[RequestKey | None] = set()
         """Requests of the editor that have no answer yet."""
@@ -67,9 +72,15 @@ class Link:
         """Return the next message; None when the other side is gone."""
         while True:
             try:
-                line = await self._lines.next()
+                if not self._whole:
+                    piece = await self._reader.read(READ_BYTES)
+                    if not piece:
+                        return None
+                    self._whole.extend(self._lines.feed(piece))
+                    continue
+                line = self._whole.popleft()
                 if line is None:
-                    return None
+                    raise Refused(PARSE_ERROR, f"a line is longer than {self._most_bytes} bytes")
                 if line.strip():
                     return self._taken(line)
             except Refused as refused:
@@ -144,37 +155,3 @@ def _id_in(line: bytes) -> RequestKey | None:
     except (msgspec.DecodeError, RecursionError):
         return None
     return key if isinstance(key, int | str) and not isinstance(key, bool) else None
-
-
-class _Lines:
-    """Takes a stream apart; of a line that is too long nothing is kept."""
-
-    def __init__(self, reader: asyncio.StreamReader, most_bytes: int) -> None:
-        self._reader = reader
-        self._most_bytes = most_bytes
-        self._whole: deque[bytes] = deque()
-        self._begun: list[bytes] = []
-        self._begun_bytes = 0
-        self._is_skipping = False
-
-    async def next(self) -> bytes | None:
-        """Return the next line without its end, None at the end; raises Refused once for a line too long."""
-        while not self._whole:
-            piece = await self._reader.read(READ_BYTES)
-            if not piece:
-                return None
-            first, *others = piece.split(b"\n")
-            if self._is_skipping:
-                if not others:
-                    continue
-                self._is_skipping, first = False, b""
-            self._begun.append(first)
-            self._begun_bytes += len(first)
-            if others:
-                self._whole.append(b"".join(self._begun))
-                self._whole.extend(others[:-1])
-                self._begun, self._begun_bytes = [others[-1]], len(others[-1])
-            elif self._begun_bytes > self._most_bytes:
-                self._begun, self._begun_bytes, self._is_skipping = [], 0, True
-                raise Refused(PARSE_ERROR, f"a line is longer than {self._most_bytes} bytes")
-        return self._whole.popleft()

@@ -26,6 +26,7 @@ from bridle.surfaces.mcp_server.desk import Answered, Call, Desk, answered, asks
 from bridle.surfaces.mcp_server.runs import HeldRun
 from bridle.surfaces.mcp_server.trusting import check_options
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
+from bridle.surfaces.origin import origin
 from bridle.surfaces.skill_prompt import expand_in
 from bridle.surfaces.wire import Result
 
@@ -115,9 +116,7 @@ async def find(door: Door, wanted: str) -> tuple[SessionId, SessionCreated]:
     if not is_session_id(wanted):
         raise SessionNotFound(f"no session {wanted[:80]!r}")
     session = SessionId(wanted)
-    [first] = await door.records(session, limit=1)
-    assert isinstance(first.event, SessionCreated)
-    return session, first.event
+    return session, await origin(door, session)
 
 
 async def make_prompt(

@@ -10,8 +10,9 @@ from bridle.config.agents import load_agent
 from bridle.config.trust import STRICTNESS
 from bridle.core.budget import Limits
 from bridle.core.ids import SessionId
-from bridle.core.protocol import RunOptions, SessionCreated
+from bridle.core.protocol import RunOptions
 from bridle.surfaces.mcp_server.desk import Desk
+from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
 
 FLAG = "--trust-caller"
@@ -35,9 +36,8 @@ async def check_options(desk: Desk, session: SessionId, options: RunOptions) -> 
             refuse_unless_trusted(desk, name)
     if desk.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
         return
-    [first] = await desk.door.records(session, limit=1)
-    assert isinstance(first.event, SessionCreated)
-    cwd, name = options.cwd or first.event.cwd, options.agent or first.event.agent
+    created = await origin(desk.door, session)
+    cwd, name = options.cwd or created.cwd, options.agent or created.agent
     agent = await asyncio.to_thread(lambda: load_agent(name, desk.folders.settings(cwd)).agent)
     if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):
         refuse_unless_trusted(desk, f'a looser mode than "{agent.mode}"')

@@ -25,6 +25,7 @@ from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.folder import AgentRow, Folders, ModelView, RuleList
 from bridle.surfaces.looking import Looking
+from bridle.surfaces.origin import origin
 from bridle.surfaces.python.hooks import Hook, opened
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, joined
@@ -153,11 +154,9 @@ class Bridle:
 
     async def _find(self, host: Host, session: SessionId) -> SessionCreated | None:
         try:
-            first = (await host.door.records(session, limit=1))[0].event
+            return await origin(host.door, session)
         except SessionNotFound:
             return None
-        assert isinstance(first, SessionCreated)
-        return first
 
     # ------------------------------------------------------------------ what there is
 

@@ -4,6 +4,8 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
+from bridle.system.lines import Lines
+
 READ_BYTES = 64 * 1024
 
 
@@ -32,10 +34,8 @@ class StreamLines:
 
     def __init__(self, reader: asyncio.StreamReader, most_bytes: int) -> None:
         self._reader = reader
-        self._most_bytes = most_bytes
+        self._lines = Lines(most_bytes)
         self._whole: deque[bytes | TooLong] = deque()
-        self._begun: list[bytes] = []
-        self._begun_bytes = 0
         self._has_ended = False
 
     async def next(self) -> bytes | TooLong | None:
@@ -44,33 +44,13 @@ class StreamLines:
             if self._has_ended:
                 return None
             piece = await self._reader.read(READ_BYTES)
-            if piece:
-                self._take(piece)
-            else:
-                self._has_ended = True
-                self._finish_line()
+            self._has_ended = not piece
+            for line in self._lines.feed(piece or b"\n"):
+                if line is None:
+                    self._whole.append(TooLong())
+                elif stripped := line.strip():
+                    self._whole.append(stripped)
         return self._whole.popleft()
-
-    def _take(self, piece: bytes) -> None:
-        *ended, rest = piece.split(b"\n")
-        for part in ended:
-            self._add(part)
-            self._finish_line()
-        self._add(rest)
-
-    def _add(self, part: bytes) -> None:
-        self._begun_bytes += len(part)
-        if self._begun_bytes > self._most_bytes:
-            self._begun.clear()  # it is read to its end, but no longer kept
-        elif part:
-            self._begun.append(part)
-
-    def _finish_line(self) -> None:
-        if self._begun_bytes > self._most_bytes:
-            self._whole.append(TooLong())
-        elif line := b"".join(self._begun).strip():
-            self._whole.append(line)
-        self._begun, self._begun_bytes = [], 0
 
 
 class StreamSink:

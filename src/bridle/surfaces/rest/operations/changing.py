@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from bridle.core.errors import KeyTaken, SessionConflict
 from bridle.core.ids import SessionId
-from bridle.surfaces.keyed import keyed_session, origin
+from bridle.surfaces.keyed import keyed_session
+from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import DUPLICATE_INPUT, SESSION_BUSY
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import MOST, Keyed

@@ -13,10 +13,11 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Text
 from bridle.core.protocol import Cancel, Prompt
 from bridle.surfaces.driving import nobody, others, rules_needed, run_to_end, take_up
-from bridle.surfaces.keyed import open_session, origin
+from bridle.surfaces.keyed import open_session
 from bridle.surfaces.meerkat.requests import CreateParams, Order, RunParams, TurnParams, order_of
 from bridle.surfaces.meerkat.results import RunResult, run_result
 from bridle.surfaces.meerkat.skills import with_skills
+from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import (
     AGENT_ERROR,
     APPROVAL_DENIED,

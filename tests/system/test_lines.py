@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.mcp.lines import Lines
+from bridle.system.lines import Lines
 
 CHUNKS = st.lists(st.binary(max_size=30).map(lambda data: data.replace(b"a", b"\n")), max_size=20)
 
