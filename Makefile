@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint models-data node-packages packages proto
+.PHONY: demo test check bench format clean lint models-data node-packages packages proto screenshots web-vendor
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -24,14 +24,20 @@ test: lint packages node-packages ## the same checks and every test
 	echo "what failed runs once more, alone: a fault fails again, a bound of time on a busy machine does not"; \
 	$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 3
 
-packages: ## what the tests need of the system: a sandbox
-	@bash scripts/system_packages.sh bwrap:bubblewrap
+packages: ## what the tests need of the system: a sandbox, a browser, a terminal
+	@bash scripts/system_packages.sh bwrap:bubblewrap chromium:chromium tmux:tmux
 
 node-packages: $(STAMP) ## what the tests need of Node.js: real servers to talk to
 	@bash scripts/node_packages.sh $(VENV) tests/node/package.json
 
 bench: $(STAMP) ## measure speed and memory
 	$(BIN)/python bench/run.py $(ARGS)
+
+screenshots: $(STAMP) packages ## take the pictures of the README anew
+	$(BIN)/python -m scripts.screenshots
+
+web-vendor: $(STAMP) ## bring the libraries of the page (needs a package registry)
+	$(BIN)/python scripts/vendor_web.py
 
 models-data: $(STAMP) ## renew what is known about models: windows, abilities, prices (needs a package index)
 	$(BIN)/python scripts/make_model_data.py

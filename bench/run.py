@@ -28,6 +28,9 @@ MODULES = (
     "memory",
     "hooks",
     "tool_servers",
+    "tui_start",
+    "tui_stream",
+    "web_page",
 )
 
 

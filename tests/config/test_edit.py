@@ -19,7 +19,7 @@ RULE_HINT = '(hint: write tool or tool(pattern), for example "edit_file(src/**)"
 TOP_HINT = (
     "(hint: known here: model, agent, small_model, fallbacks, limits, warn_at, retry, rules, "
     "sandbox, kernel, daemon, serve, http, grpc, hooks, compaction, memory, children, comms, mcp, lsp, "
-    "store, tools, providers, models)"
+    "store, tools, tui, providers, models)"
 )
 
 TEXT = """\
@@ -556,6 +556,11 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         Shown("tools.background_after", '"1m"', "default"),
         Shown("tools.web_timeout", '"30s"', "default"),
         Shown("tools.web_max_bytes", "5242880", "default"),
+        Shown("tui.theme", '"auto"', "default"),
+        Shown("tui.diff", '"unified"', "default"),
+        Shown("tui.notify", '"bell"', "default"),
+        Shown("tui.mouse", "true", "default"),
+        Shown("tui.keys", "{}", "default"),
         *(
             Shown(
                 f"providers.{name}.{key}",

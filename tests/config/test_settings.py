@@ -306,7 +306,7 @@ def test_the_values_that_only_settings_have_cannot_be_written(home: Path, cwd: P
         f"{user}:1: unknown key warnings "
         "(hint: known here: model, agent, small_model, fallbacks, limits, warn_at, retry, rules, "
         "sandbox, kernel, daemon, serve, http, grpc, hooks, compaction, memory, children, comms, mcp, lsp, "
-        "store, tools, providers, models)"
+        "store, tools, tui, providers, models)"
     )
 
 

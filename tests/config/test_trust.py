@@ -67,6 +67,10 @@ def withheld(tree: dict[str, Any], mode: Mode = "ask", **limits: Any) -> list[Wi
             ],
         ),
         (
+            {"tui": {"keys": {"approval_always": ["enter"]}}},
+            [(("tui", "keys"), "a project may not decide what your keys do and what you see")],
+        ),
+        (
             {"store": {"backend": "ephemeral"}},
             [(("store", "backend"), "a project may not decide how your sessions are kept")],
         ),

@@ -10,8 +10,9 @@ from bridle.core.protocol import Record
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
-DROPPED = frozenset(("duration_ms", "delay_ms", "created_at", "snapshot"))
-"""Times, the wait before a retry, which has a random part, and the seal of what a kernel holds."""
+DROPPED = frozenset(("duration_ms", "delay_ms", "created_at", "snapshot", "key", "taken"))
+"""Times, the wait before a retry, which has a random part, the seal of what a kernel holds, and the keys of
+those who send a prompt so that it is not taken twice."""
 
 SPARSE = frozenset(("options", "limits", "hooks"))
 """Where nothing was asked for, that may be written or not."""

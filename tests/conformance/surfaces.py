@@ -4,6 +4,8 @@ from typing import get_args
 
 from bridle.core.protocol import Answer
 from tests.conformance import meerkat
+from tests.conformance.drivers.board import SHOWN as SHOWN_BY_PAGE
+from tests.conformance.drivers.board import on_page, told_by_board, watch_page
 from tests.conformance.drivers.door import at_daemon, in_process, watch_door
 from tests.conformance.drivers.editor import SHOWN as SHOWN_BY_ACP
 from tests.conformance.drivers.editor import over_acp, told_by_acp, watch_loaded
@@ -13,6 +15,8 @@ from tests.conformance.drivers.python import by_import
 from tests.conformance.drivers.rest import over_meerkats_rest, over_rest, watch_meerkats_rest, watch_rest
 from tests.conformance.drivers.rpc import SHOWN as SHOWN_BY_RPC
 from tests.conformance.drivers.rpc import over_socket, over_stdio, over_websocket, told_by_rpc, watch_rpc
+from tests.conformance.drivers.screen import SHOWN as SHOWN_ON_SCREEN
+from tests.conformance.drivers.screen import on_screen, told_on_screen, watch_screen
 from tests.conformance.drivers.tool_server import SHOWN as SHOWN_BY_MCP
 from tests.conformance.drivers.tool_server import over_mcp, over_mcp_http, told_by_newest_mcp
 from tests.conformance.scenarios import SCENARIOS
@@ -98,4 +102,14 @@ SURFACES = (
     ),
     Surface("mcp", over_mcp, shows=SHOWN_BY_MCP),
     Surface("mcp_http", over_mcp_http, shows=SHOWN_BY_MCP, tells=told_by_newest_mcp),
+    Surface(
+        "tui",
+        on_screen,
+        is_bare=True,
+        watch=watch_screen,
+        shows=SHOWN_ON_SCREEN,
+        tells=told_on_screen,
+        absent={"structured_output": "a prompt that is typed knows no schema"},
+    ),
+    Surface("page", on_page, is_bare=True, watch=watch_page, shows=SHOWN_BY_PAGE, tells=told_by_board),
 )

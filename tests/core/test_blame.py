@@ -270,3 +270,24 @@ def test_agents_and_days_add_up_to_the_whole(sessions: Sequence[list[Event]]):
         assert account.own == Use(
             *(sum(getattr(use, name) for use in users.values()) for name in Use.__struct_fields__)
         )
+
+
+def counts(account: Account) -> dict[str, object]:
+    return {name: value for name, value in vars(account).items() if not name.startswith("_")}
+
+
+@given(events, st.integers(0, 20))
+def test_pages_hold_together_what_one_account_holds(happened: list[Event], cut: int):
+    records = dated(*((at * 100, event) for at, event in enumerate(happened)))
+    whole, first, total = (Account(day_of=str) for _ in range(3))
+    for account in (whole, first):
+        account.begin("coder")
+    whole.add_all(records)
+    first.add_all(records[:cut])
+    second = first.page()
+    second.add_all(records[cut:])
+
+    total.include(first)
+    total.include(second)
+
+    assert counts(total) == counts(whole)

@@ -247,6 +247,12 @@ def test_a_queued_prompt_can_be_edited_in_place():
     )
 
 
+def test_a_queued_prompt_can_become_a_steer():
+    session = folded(FIRST, SECOND, QueueEdited("1", user_message("first"), "steer"))
+
+    assert [item.delivery for item in session.known.queue] == ["steer", "steer"]
+
+
 def test_a_queued_prompt_can_be_dropped():
     assert folded(FIRST, SECOND, QueueDropped("1")).known.queue == (
         QueuedPrompt("2", user_message("second"), RunOptions(), "steer"),

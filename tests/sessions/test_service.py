@@ -335,6 +335,25 @@ async def test_prompts_while_busy_queue_and_can_be_edited_and_dropped():
     assert [item.message.text for item in session.messages] == ["hi", "one", "fixed", "two"]
 
 
+async def test_a_queued_prompt_can_be_sent_into_the_run_instead():
+    play = Play(says("one"), says("two"), hold=True)
+    async with Stage(play) as stage:
+        run_id = await stage.prompt("hi")
+        await play.streaming.wait()
+        queued = await stage.service.submit(stage.session, Prompt(user_message("hurry")))
+        assert queued.item_id is not None
+        edit = EditQueued(queued.item_id, user_message("hurry"), "steer")
+        await stage.service.submit(stage.session, edit)
+        play.go.set()
+        ended = await stage.service.wait(stage.session, run_id)
+        session = await stage.service.read(stage.session)
+        with pytest.raises(UsageError):
+            await stage.service.submit(stage.session, edit)
+
+    assert [item.message.text for item in session.messages] == ["hi", "one", "hurry", "two"]
+    assert (ended.turns, session.known.queue) == (2, ())
+
+
 async def test_steering_an_idle_session_is_refused():
     async with Stage(Play(says("hello"))) as stage:
         for command in (Steer(user_message("go")), Cancel(), Resume()):

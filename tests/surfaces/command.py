@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from tests.surfaces.warm import WarmProcess, starts_as_usual, warm
+
 PROGRAM = [sys.executable, "-m", "bridle"]
 PATIENCE_S = 15.0
 
@@ -63,10 +65,14 @@ class Bridle:
     ) -> Done:
         """Run to the end, without a terminal anywhere."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
+        place, whole_env = cwd or self.project, self.env | env
+        if starts_as_usual(whole_env):
+            ended = warm().run(args, place, whole_env, data, PATIENCE_S)
+            return Done(ended.code, ended.out.decode(), ended.err.decode())
         done = subprocess.run(
             [*PROGRAM, *args],
-            cwd=cwd or self.project,
-            env=self.env | env,
+            cwd=place,
+            env=whole_env,
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,
@@ -117,15 +123,7 @@ class Terminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", IN_TERMINAL, *argv],
-            cwd=cwd,
-            env=env,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
+        self.process = _on_terminal(argv, cwd, env, slave)
         os.close(slave)
 
     def __enter__(self) -> Self:
@@ -173,6 +171,24 @@ class Terminal:
             return False
         self.screen += self._decoder.decode(data).replace("\r\n", "\n")
         return bool(data)
+
+
+def _on_terminal(
+    argv: list[str], cwd: Path, env: dict[str, str], terminal: int
+) -> "subprocess.Popen[bytes] | WarmProcess":
+    streams = terminal, terminal, terminal
+    if argv[: len(PROGRAM)] == PROGRAM and starts_as_usual(env):
+        return warm().begin(argv[len(PROGRAM) :], cwd, env, streams, on_terminal=True)
+    stdin, stdout, stderr = streams
+    return subprocess.Popen(
+        [sys.executable, "-c", IN_TERMINAL, *argv],
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
 
 
 def interrupt(process: "subprocess.Popen[bytes]") -> None:

@@ -234,7 +234,7 @@ def test_a_question_is_noted_where_it_cannot_be_put():
 def test_a_notice_and_a_rewind_are_said():
     err = shown(Notice("the rule holds for this session only"), Rewound(7, "files"))[1]
 
-    assert err == "the rule holds for this session only\nback at event 7 (files)\n" + END
+    assert err == "the rule holds for this session only\nback at event 7: files only\n" + END
 
 
 def test_calls_that_run_side_by_side_are_told_apart():

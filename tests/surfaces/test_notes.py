@@ -39,7 +39,7 @@ from bridle.surfaces.notes import note_of
             ("detail", "Not done yet: it failed."),
         ),
         (MessageAdded(user_message("hi"), "prompt"), None),
-        (Rewound(7, "files"), ("warning", "back at event 7 (files)")),
+        (Rewound(7, "files"), ("warning", "back at event 7: files only")),
     ],
 )
 def test_each_note_is_one_line(event: Event, note: tuple[str, str] | None):

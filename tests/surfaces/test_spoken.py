@@ -88,7 +88,7 @@ def test_an_export_has_all_of_it_and_the_notes():
     page, text = to_html(records([CREATED, *TALK])), to_markdown(records([CREATED, *TALK]))
 
     assert "much to see" in page
-    assert '<p class="note">compacted: 4 messages to 1, 9,000 tokens to 800, without the prompt</p>' in page
+    assert "compacted: 4 messages to 1, 9,000 tokens to 800, without the prompt</p>" in page
     assert "much to see" in text
     assert "*compacted: 4 messages to 1, 9,000 tokens to 800, without the prompt*" in text
     assert "sum\n" not in text

@@ -28,7 +28,9 @@ from tests.surfaces.command import everything
         ("over\rwritten", "over\\x0dwritten"),
         ("\x9b31m", "\\x9b31m"),
         ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
-        ("żółw 漢字 🐢", "żółw 漢字 🐢"),
+        ("a\u200bb\u2060c\ufeffd\u200fe", "a\\u200bb\\u2060c\\ufeffd\\u200fe"),
+        ("a\U000e0041b", "a\\U000e0041b"),
+        ("żółw 漢字 🐢 👨\u200d👩", "żółw 漢字 🐢 👨\u200d👩"),
     ],
 )
 def test_control_characters_are_shown_and_words_are_kept(text: str, shown: str):
@@ -36,12 +38,12 @@ def test_control_characters_are_shown_and_words_are_kept(text: str, shown: str):
 
 
 def test_json_on_a_screen_keeps_its_value():
-    text = json.dumps({"text": "\x1b[2J\x9b31m\u202e"}, ensure_ascii=False)
+    text = json.dumps({"text": "\x1b[2J\x9b31m\u202e\U000e0041"}, ensure_ascii=False)
 
     shown = visible_json(text)
 
     assert json.loads(shown) == json.loads(text)
-    assert shown == r'{"text": "\u001b[2J\u009b31m\u202e"}'
+    assert shown == r'{"text": "\u001b[2J\u009b31m\u202e\udb40\udc41"}'
 
 
 def test_one_line_has_no_line_ends():

@@ -39,10 +39,11 @@ def test_an_empty_file_that_gets_content_shows_a_thousand_lines():
     assert unified_diff("", content, "n.txt") == new_file_diff(content, "n.txt", 1000)
 
 
-def test_a_new_file_shows_fifty_lines():
-    content = "x\n" * 51
+def test_a_new_file_is_shown_whole_up_to_a_thousand_lines():
+    content = "x\n" * 1000
 
-    assert new_file_diff(content, "n.txt") == new_file_diff(content, "n.txt", 50)
+    assert new_file_diff(content, "n.txt").count("+x") == 1000
+    assert new_file_diff(content + "x\n", "n.txt") == new_file_diff(content + "x\n", "n.txt", 1000)
 
 
 # ---------------------------------------------------------------------------- applying a diff

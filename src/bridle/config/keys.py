@@ -24,6 +24,7 @@ from bridle.config.kinds import (
 )
 from bridle.config.rules import AllowText, AskText, DenyText
 from bridle.config.server_keys import LspSettings, McpSettings
+from bridle.config.tui_keys import TuiSettings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry
@@ -312,6 +313,7 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     lsp: LspSettings = LspSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
+    tui: TuiSettings = TuiSettings()
     providers: dict[Name, ProviderSettings] = {}
     models: dict[ModelRef, ModelSettings] = {}
 

@@ -87,6 +87,8 @@ def withheld_settings(
     for table in ("serve", "http", "grpc"):
         for key in tree.get(table, {}):
             yield Withheld((table, key), "a project may not decide how the daemon is reached")
+    for key in tree.get("tui", {}):
+        yield Withheld(("tui", key), "a project may not decide what your keys do and what you see")
     for key in tree.get("comms", {}):
         yield Withheld(("comms", key), "a project may not decide who can write to your agents")
     yield from withheld_hooks(tree.get("hooks", {}))

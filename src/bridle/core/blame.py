@@ -12,6 +12,7 @@ What was rewound was used all the same.
 """
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -92,6 +93,9 @@ class CompactionUse(Struct):
     """How many have an unknown price."""
 
 
+CountsT = TypeVar("CountsT", Use, ToolUse, HookUse, CompactionUse)
+
+
 class Blame(Struct):
     """Who has used what, by name, who has used most first."""
 
@@ -145,6 +149,27 @@ class Account:
         """Go on with the records of another session."""
         self.sessions += 1
         self._agent, self._model, self._began, self._last_at = agent, "", None, 0
+
+    def page(self) -> "Account":
+        """Return an empty account that goes on where this one stops: together they hold all."""
+        after = Account(since=self._since, day_of=self._day_of)
+        after._names, after._agent, after._model = self._names, self._agent, self._model
+        after._began, after._last_at = self._began, self._last_at
+        return after
+
+    def include(self, other: "Account") -> None:
+        """Add what another account holds."""
+        self.sessions += other.sessions
+        for outcome, number in other.outcomes.items():
+            self.outcomes[outcome] = self.outcomes.get(outcome, 0) + number
+        add_up(self.own, other.own)
+        add_up(self.compaction, other.compaction)
+        _include(self.models, other.models, Use)
+        _include(self.agents, other.agents, Use)
+        _include(self.days, other.days, Use)
+        _include(self.children, other.children, Use)
+        _include(self.tools, other.tools, ToolUse)
+        _include(self.hooks, other.hooks, HookUse)
 
     def add_all(self, records: Iterable[Record]) -> None:
         """Take in records, oldest first."""
@@ -245,3 +270,14 @@ class Account:
             for use in self._users(self._model, at):
                 use.duration_ms += max(0, at - began)
         self._began = None
+
+
+def add_up(sum_: CountsT, more: CountsT) -> None:
+    """Add every number of one value to those of another."""
+    for name in sum_.__struct_fields__:
+        setattr(sum_, name, getattr(sum_, name) + getattr(more, name))
+
+
+def _include(all_: dict[str, CountsT], more: dict[str, CountsT], empty: Callable[[], CountsT]) -> None:
+    for name, counts in more.items():
+        add_up(all_.setdefault(name, empty()), counts)

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from bridle.core.context import ContextUsage
+from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Message
 from bridle.core.ports import ToolDispatcher
@@ -51,6 +52,15 @@ class NextContext(Struct, frozen=True):
     usage: ContextUsage
     tokens: tuple[int, ...] = ()
     """Of each message."""
+
+
+class SessionNews(Struct, frozen=True, omit_defaults=True):
+    """A session began, ended, was named, or changed what it does."""
+
+    session: SessionId
+    live: "LiveSession | None" = None
+    """How it is now; None when it is not in memory."""
+    deleted: bool = False
 
 
 class LiveSession(Struct, frozen=True, omit_defaults=True):
@@ -109,6 +119,17 @@ class Door(Protocol):
 
     async def read(self, session: SessionId) -> Session:
         """Return the whole session as stored."""
+        ...
+
+    async def glance(self, session: SessionId) -> Glance:
+        """Say how a session is, without its messages; raises SessionNotFound."""
+        ...
+
+    def news(self) -> AsyncGenerator[SessionNews, None]:
+        """Yield how every session in memory is, and from then on each that changes; never ends by itself.
+
+        A reader that falls behind hears of a session once, as it is by then.
+        """
         ...
 
     async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:

@@ -246,7 +246,9 @@ class Session:
             case ToolFinished():
                 _finish_call(run, event)
             case TurnEnded():
-                self.context, run.turn_ended = event.context, True
+                run.turn_ended = True
+                if not run.model.startswith(NO_MODEL):
+                    self.context = event.context
             case HookDenied() if event.point in RUN_POINTS:
                 run.denied = event
             case Compacted() | CompactionFailed() | ModelSampled() | ReplyLost():
@@ -371,7 +373,9 @@ def _taken_after(
 
 
 def _edited(item: QueuedPrompt, edit: QueueEdited) -> QueuedPrompt:
-    return replace(item, message=edit.message) if item.item_id == edit.item_id else item
+    if item.item_id != edit.item_id:
+        return item
+    return replace(item, message=edit.message, delivery=edit.delivery or item.delivery)
 
 
 def _without(queue: tuple[QueuedPrompt, ...], item_id: str | None) -> tuple[QueuedPrompt, ...]:

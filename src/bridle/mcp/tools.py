@@ -16,7 +16,6 @@ from bridle.mcp.patience import CAP
 from bridle.mcp.server import Server
 from bridle.mcp.settings import ServerSettings
 
-MAX_PREVIEW_CHARS = 4000
 RESOURCES_PER_PAGE = 100
 
 LIST_RESOURCES = "list_resources"
@@ -59,8 +58,7 @@ class McpTool:
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Show which tool of which server would be called, and with what."""
         shown = json.dumps(args, indent=2, ensure_ascii=False) if args else "(no arguments)"
-        text = f"{self.server} → {self._tool.name}\n{shown}"
-        return text if len(text) <= MAX_PREVIEW_CHARS else text[: MAX_PREVIEW_CHARS - 1] + "…"
+        return f"{self.server} → {self._tool.name}\n{shown}"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Have the server do it; raises ToolError."""

@@ -3,7 +3,7 @@
 ```
 anthropic/claude-opus-5-5              a configured provider, and any model name it knows
 embedded/smollm2-135m                  weights that are here or can be pulled, or the path of a GGUF file
-direct/python                          no model: each prompt is Python that is run
+direct/python, direct/bash             no model: each prompt is Python, or a command, that is run
 scripted/examples/scripts/hello.json   a script file, or the name of one in a known directory
 ```
 

@@ -8,7 +8,7 @@ from bridle.core.messages import Message, Text, ToolCall
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.protocol import Delta
 
-DIRECT_TOOLS = {"python": "code"}
+DIRECT_TOOLS = {"bash": "command", "python": "code"}
 """The tools that can be used so, each with the argument that takes the prompt."""
 
 _WINDOW_TOKENS = 10_000_000  # nobody reads it
@@ -37,6 +37,7 @@ def direct_model(provider: str, tool: str) -> Model:
     """Describe the absence of a model; raises ConfigError for a tool that cannot be used so."""
     if tool not in DIRECT_TOOLS:
         raise ConfigError(
-            f'model "{provider}/{tool}": {tool} cannot be used directly', hint=f"{provider}/python can"
+            f'model "{provider}/{tool}": {tool} cannot be used directly',
+            hint=" and ".join(f"{provider}/{name}" for name in DIRECT_TOOLS) + " can",
         )
     return Model(provider, tool, _WINDOW_TOKENS, 1, price=Price(0.0, 0.0))

@@ -84,6 +84,8 @@ class Actor:
         self._is_closing = False
         self._used_s = engine.clock.monotonic_s()
         self._untaken = 0  # commands; a run begins only when its model server has started
+        self.is_tended = False
+        """The session is held for something that is no run."""
         self.aborted: Aborted | None = None
         """The last run whose end could not be recorded."""
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
@@ -231,7 +233,9 @@ class Actor:
                 return self._receipt()
             case EditQueued():
                 self._require_queued(command.item_id)
-                return await self._record(QueueEdited(command.item_id, command.message))
+                if command.delivery == "steer" and self._driver is None:
+                    raise SessionNotRunning(f"session {self.journal.id} has no active run to steer")
+                return await self._record(QueueEdited(command.item_id, command.message, command.delivery))
             case DropQueued():
                 self._require_queued(command.item_id)
                 return await self._record(QueueDropped(command.item_id))
@@ -410,9 +414,11 @@ class Actor:
     async def _held(self) -> AsyncIterator[None]:
         """Have the session to ourselves, and up to date, for something that is no run."""
         await self._claim()
+        self.is_tended = True
         try:
             yield
         finally:
+            self.is_tended = False
             self._engine.claims.release(self.journal.id)
 
     async def _set_up(self, options: RunOptions) -> Setup:
@@ -446,6 +452,7 @@ class Actor:
         driver = self._driver = Driver(self._engine, self.journal, run, setup, self._family)
         performing = driver.run(resumed=resumed)
         self._running = asyncio.create_task(self._finish(performing, run.run_id), name=f"run {run.run_id}")
+        self.journal.announce()
         return driver
 
     async def _finish(self, performing: Coroutine[None, None, None], run_id: RunId) -> None:
@@ -458,6 +465,7 @@ class Actor:
             self._driver = None
             self._used_s = self._engine.clock.monotonic_s()
             self._engine.claims.release(self.journal.id)
+            self.journal.announce()
         async with self._starting:
             await self._begin_next()
         if wanted is not None and not self._is_stopped and not _is_active(self._compacting):

@@ -2,12 +2,28 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Delta, Record
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Delta,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    SessionArchived,
+    SessionTitled,
+    ToolFinished,
+)
 
 BACKLOG = 4_096  # items a watcher may be behind; a 30-line screen of text is some 500
+
+NEWS = (
+    *(SessionTitled, SessionArchived, ApprovalRequested, ApprovalDecided),
+    *(QuestionAsked, QuestionAnswered, ToolFinished),
+)
+"""Events that may change what a list of sessions shows; the beginning and end of a run are announced."""
 
 
 class Subscription:
@@ -49,12 +65,50 @@ class Subscription:
         return dropped, items
 
 
+class Roll:
+    """The sessions about which one reader of news has not heard the latest; each is in it once."""
+
+    def __init__(self, sessions: Iterable[SessionId]) -> None:
+        self._changed: dict[SessionId, bool] = dict.fromkeys(sessions, False)
+        self._waiting = asyncio.Event()
+        if self._changed:
+            self._waiting.set()
+
+    def add(self, session: SessionId, *, deleted: bool = False) -> None:
+        """Say that there is something to tell about a session."""
+        self._changed[session] = deleted
+        self._waiting.set()
+
+    async def take(self) -> dict[SessionId, bool]:
+        """Wait for something to tell; return the sessions, and whether each is deleted."""
+        await self._waiting.wait()
+        self._waiting.clear()
+        changed, self._changed = self._changed, {}
+        return changed
+
+
 class Bus:
-    """Delivers to the watchers of each session."""
+    """Delivers to the watchers of each session, and to those who want to know how all of them are."""
 
     def __init__(self, backlog: int = BACKLOG) -> None:
         self._backlog = backlog
         self._watchers: dict[SessionId, list[Subscription]] = {}
+        self._rolls: list[Roll] = []
+
+    def open_roll(self, sessions: Iterable[SessionId]) -> Roll:
+        """Begin to collect for a new reader of news, who has heard of none of these sessions yet."""
+        roll = Roll(sessions)
+        self._rolls.append(roll)
+        return roll
+
+    def close_roll(self, roll: Roll) -> None:
+        """Forget a reader of news."""
+        self._rolls.remove(roll)
+
+    def announce(self, session: SessionId, *, deleted: bool = False) -> None:
+        """Tell the readers of news that a session is not as it was."""
+        for roll in self._rolls:
+            roll.add(session, deleted=deleted)
 
     def subscribe(self, session: SessionId) -> Subscription:
         """Begin to collect for a new watcher."""
@@ -82,9 +136,12 @@ class Bus:
         """Tell everyone who watches a session that it is gone."""
         for watcher in self._watchers.get(session, ()):
             watcher.end()
+        self.announce(session, deleted=True)
 
-    def publish(self, session: SessionId, items: Iterable[Record | Delta]) -> None:
+    def publish(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
         """Hand items to everyone who watches the session; never waits."""
+        if self._rolls and any(isinstance(item, Record) and isinstance(item.event, NEWS) for item in items):
+            self.announce(session)
         watchers = self._watchers.get(session)
         if watchers is None:
             return

@@ -241,7 +241,8 @@ class Calls:
         request = self._run.requested.get(decision.call_id)
         if request is None or decision.call_id in self._run.decided:
             return []
-        rules = request.suggestions if decision.answer in ("session", "always") else ()
+        lasts = decision.answer in ("session", "always")
+        rules = (decision.rules or request.suggestions) if lasts else ()
         self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rules))
         if decision.answer == "always" and rules:
             self._kit.later(self._remember(rules))

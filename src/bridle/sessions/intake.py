@@ -7,12 +7,14 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from bridle.core.context import estimate_message, estimate_tokens
-from bridle.core.errors import KeyTaken, UsageError
+from bridle.core.errors import ConfigError, KeyTaken, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Text
+from bridle.core.permission import parse_rule
 from bridle.core.protocol import (
     MAX_PROMPT_BYTES,
     Command,
+    Decide,
     EditQueued,
     Prompt,
     PromptKey,
@@ -27,6 +29,7 @@ from bridle.core.surrogates import has_half_characters
 from bridle.sessions.setup import Setup
 
 DIGEST_CHARS = 32
+MAX_RULES = 32  # with one answer
 
 
 def check_command(command: Command) -> None:
@@ -42,6 +45,8 @@ def check_command(command: Command) -> None:
         raise UsageError(
             "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
         )
+    if isinstance(command, Decide):
+        _check_rules(command)
     if isinstance(command, Prompt | Resume):
         _check_variables(command.options.env)
     if not isinstance(command, Prompt | Steer | EditQueued):
@@ -59,6 +64,20 @@ def check_command(command: Command) -> None:
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
         )
+
+
+def _check_rules(decision: Decide) -> None:
+    if not decision.rules:
+        return
+    if decision.answer not in ("session", "always"):
+        raise UsageError(f'the answer "{decision.answer}" leaves no rules behind')
+    if len(decision.rules) > MAX_RULES:
+        raise UsageError(f"more than {MAX_RULES} rules with one answer")
+    for rule in decision.rules:
+        try:
+            parse_rule("allow", rule)
+        except ConfigError as error:
+            raise UsageError(error.message, hint=error.hint) from None
 
 
 def _check_variables(env: dict[str, str]) -> None:

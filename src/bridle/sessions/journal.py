@@ -10,11 +10,12 @@ and the session is loaded anew from the store.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from bridle.core.errors import SessionNotFound, StoreError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock, Store
-from bridle.core.protocol import Checkpoint, Delta, Event, Record, Rewound
+from bridle.core.protocol import Checkpoint, Delta, Event, Record, Rewound, RunEnded, RunStarted
 from bridle.core.session import Session, fold
 from bridle.core.transcript import live, transcript_of
 from bridle.sessions.bus import Bus
@@ -79,6 +80,15 @@ class Journal:
         """Publish a live fragment."""
         self._bus.publish(self.id, (delta,))
 
+    def announce(self) -> None:
+        """Tell who keeps a list of sessions that this one began to run, or has come to rest."""
+        self._bus.announce(self.id)
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether the fold is exactly what is stored."""
+        return not (self._staged or self.is_stale)
+
     async def catch_up(self) -> None:
         """Take in what another process appended since this one last looked."""
         records = await self._store.read(self.id, after=self._durable_seq)
@@ -108,11 +118,35 @@ async def open_session(store: Store, session_id: SessionId) -> Session:
     return fold(records)
 
 
+async def open_brief(store: Store, session_id: SessionId) -> Session:
+    """Fold so much of a session that everything but its messages is known; raises SessionNotFound."""
+    records = await _read_back(store, session_id, _is_enough_without_messages)
+    if not records:
+        raise SessionNotFound(f'no session "{session_id}"', hint="bridle session list")
+    return fold(records)
+
+
+def _is_enough_without_messages(records: list[Record]) -> bool:
+    kinds = {type(record.event) for record in records}
+    return Checkpoint in kinds and not kinds.isdisjoint((RunStarted, RunEnded))
+
+
 async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Record]:
     """Return the newest records: back to a Checkpoint and to all messages that count.
 
     Those are live messages of that many tokens, or what a compaction has left.
     """
+
+    def is_enough(records: list[Record]) -> bool:
+        has_checkpoint = any(isinstance(record.event, Checkpoint) for record in records)
+        return has_checkpoint and _is_enough(records, tokens)
+
+    return await _read_back(store, session_id, is_enough)
+
+
+async def _read_back(
+    store: Store, session_id: SessionId, is_enough: Callable[[list[Record]], bool]
+) -> list[Record]:
     records: list[Record] = []
     size = FIRST_CHUNK
     while True:
@@ -120,10 +154,7 @@ async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Re
         chunk = await store.read(session_id, before=before, limit=size, newest=True)
         size *= 2
         records = chunk + records
-        if not chunk or chunk[0].seq == 1:
-            return records
-        has_checkpoint = any(isinstance(record.event, Checkpoint) for record in records)
-        if has_checkpoint and _is_enough(records, tokens):
+        if not chunk or chunk[0].seq == 1 or is_enough(records):
             return records
 
 

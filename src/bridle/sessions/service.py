@@ -8,8 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bridle.core.context import estimate_message
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
+from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan, SessionNews
 from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
+from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import Message, Text
 from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, offers
@@ -36,7 +37,7 @@ from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
-from bridle.sessions.journal import open_journal
+from bridle.sessions.journal import open_brief, open_journal
 from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
 from bridle.sessions.setup import set_up
 
@@ -63,6 +64,7 @@ class SessionService:
         agent = agent or self._engine.default_agent
         self._engine.load_agent(agent, cwd)
         await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
+        self._bus.announce(session)
         return session
 
     def _named(self, wanted: SessionId | None) -> SessionId:
@@ -136,6 +138,11 @@ class SessionService:
                     if isinstance(item, Record):
                         if item.seq <= after:
                             continue
+                        if item.seq > after + 1:  # another process has been at work
+                            for record in await self._engine.store.read(
+                                session, after=after, before=item.seq
+                            ):
+                                yield record
                         after = item.seq
                     yield item
                 if subscription.is_over:
@@ -168,6 +175,37 @@ class SessionService:
         """Return the whole session as stored."""
         return fold(await self.records(session))
 
+    async def glance(self, session: SessionId) -> Glance:
+        """Say how a session is, without its messages; raises SessionNotFound."""
+        actor = self._actors.get(session)
+        if actor is not None and actor.is_busy and actor.journal.is_settled:
+            return glance_of(actor.journal.session, is_running=True)
+        _require_name(session)
+        folded = await open_brief(self._engine.store, session)
+        is_running = await self.is_running(session)  # not before: a run that has begun since is not cut off
+        return glance_of(folded, is_running=is_running)
+
+    async def news(self) -> AsyncGenerator[SessionNews, None]:
+        """Yield how every session in memory is, and from then on each that changes; never ends by itself.
+
+        A reader that falls behind hears of a session once, as it is by then.
+        """
+        roll = self._bus.open_roll(self._actors)
+        told: dict[SessionId, SessionNews] = {}
+        try:
+            while True:
+                for session, deleted in (await roll.take()).items():
+                    actor = self._actors.get(session)
+                    live = None if actor is None else _describe(actor, 0)
+                    news = SessionNews(session, live, deleted)
+                    if news != told.get(session) or live is None:
+                        told[session] = news
+                        yield news
+                    if live is None:
+                        del told[session]
+        finally:
+            self._bus.close_roll(roll)
+
     async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return stored records in order; raises SessionNotFound."""
         records = await self._engine.store.read(session, after=after, limit=limit)
@@ -183,8 +221,8 @@ class SessionService:
         """Tell whether somebody drives a run of the session, in whichever process."""
         _require_name(session)
         actor = self._actors.get(session)
-        if actor is not None and actor.is_busy:
-            return True
+        if actor is not None and (actor.is_busy or actor.is_tended):
+            return actor.is_busy
         if not self._engine.claims.claim(session):
             return True
         self._engine.claims.release(session)
@@ -202,6 +240,7 @@ class SessionService:
         title = f"{created.title} (fork)" if created.title else ""
         origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
         await self._engine.store.append(child, 0, fork_at(records, at or records[-1].seq, origin))
+        self._bus.announce(child)
         return child
 
     async def delete(self, session: SessionId) -> None:
@@ -369,9 +408,11 @@ class SessionService:
             actor = self._actors.pop(session, None)
         if actor is not None:  # not under the lock: its sub-agents are closed through here too
             await actor.aclose()
+            self._bus.announce(session)
 
     async def _close(self, session: SessionId) -> None:
         await self._actors.pop(session).aclose()
+        self._bus.announce(session)
 
 
 def _require_name(session: SessionId) -> None:

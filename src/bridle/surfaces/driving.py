@@ -159,7 +159,7 @@ class Drive:
         except UsageError:
             pass  # it has just begun
         if self.run_id is not None:
-            active = (await self._door.read(self.session)).run
+            active = (await self._door.glance(self.session)).run
             if active is None or active.run_id != self.run_id:
                 return False
         try:
@@ -254,7 +254,7 @@ async def take_up(door: Door, session: SessionId, receipt: Receipt) -> None:
     """Go on with the run of a prompt that was taken before, should it have been cut off since."""
     if not receipt.repeated or await door.is_running(session):
         return
-    run = (await door.read(session)).run
+    run = (await door.glance(session)).run
     if run is not None and receipt.run_id in (None, run.run_id):
         with suppress(SessionBusy, SessionNotRunning):  # somebody else was quicker
             await door.submit(session, Resume())

@@ -14,12 +14,20 @@ from bridle.core.protocol import (
     MessageAdded,
     OutputsCleared,
     Pinned,
+    RewindScope,
     Rewound,
 )
 from bridle.surfaces.spoken import describe_note
 from bridle.surfaces.terminal import one_line
 
 Weight = Literal["detail", "warning"]
+
+SCOPE_WORDS: dict[RewindScope, str] = {
+    "all": "files and conversation",
+    "files": "files only",
+    "conversation": "conversation only",
+}
+"""What goes back, or went."""
 
 
 def note_of(event: Event) -> tuple[Weight, str] | None:
@@ -42,7 +50,7 @@ def note_of(event: Event) -> tuple[Weight, str] | None:
         case MessageAdded(source="extract"):
             return "detail", "the answer does not fit the schema yet: the model is asked for one that does"
         case Rewound():
-            return "warning", f"back at event {event.to_seq} ({event.scope})"
+            return "warning", f"back at event {event.to_seq}: {SCOPE_WORDS[event.scope]}"
         case _:
             return None
 

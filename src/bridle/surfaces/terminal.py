@@ -49,10 +49,22 @@ COLOURS: dict[Colour, str] = {
 
 DEFAULT_WIDTH = 80
 
-_BIDI = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # they reorder what is read, so a diff could lie
+_BIDI = [  # they reorder what is read, so a diff could lie
+    *(0x061C, 0x200E, 0x200F),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+]
+_UNSEEN = [0x200B, *range(0x2060, 0x2065), 0xFEFF]  # not what joins letters: words and pictures need it
+_TAGS = range(0xE0000, 0xE0080)  # a whole text can be hidden in them
 _CONTROLS = [*(c for c in range(0x20) if c not in (0x09, 0x0A)), *range(0x7F, 0xA0)]
-_VISIBLE = {c: f"\\x{c:02x}" for c in _CONTROLS} | {c: f"\\u{c:04x}" for c in _BIDI}
-_VISIBLE_JSON = {c: f"\\u{c:04x}" for c in [*_CONTROLS, *_BIDI] if c >= 0x7F}
+_VISIBLE = (
+    {c: f"\\x{c:02x}" for c in _CONTROLS}
+    | {c: f"\\u{c:04x}" for c in [*_BIDI, *_UNSEEN]}
+    | {c: f"\\U{c:08x}" for c in _TAGS}
+)
+_VISIBLE_JSON = {c: f"\\u{c:04x}" for c in [*_CONTROLS, *_BIDI, *_UNSEEN] if c >= 0x7F} | {
+    c: f"\\udb40\\u{0xDC00 + c - _TAGS.start:04x}" for c in _TAGS
+}
 
 
 def visible(text: str) -> str:

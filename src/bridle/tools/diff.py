@@ -43,7 +43,7 @@ class Region(Struct, frozen=True, gc=False):
 def unified_diff(old: str, new: str, path: str) -> str:
     """Show how a file that exists changes; empty when no line differs."""
     if not old:
-        return new_file_diff(new, path, MAX_NEW_LINES)
+        return new_file_diff(new, path)
     skipped = 0
     if len(old) + len(new) > _LONG:
         start, cut = _around_change(old, new)
@@ -61,7 +61,7 @@ def unified_diff(old: str, new: str, path: str) -> str:
     return "".join(pieces)
 
 
-def new_file_diff(content: str, path: str, max_lines: int = 50) -> str:
+def new_file_diff(content: str, path: str, max_lines: int = MAX_NEW_LINES) -> str:
     """Show a file that does not exist yet; of a long one the beginning and the end."""
     lines = _split(content)
     total = len(lines)

@@ -42,7 +42,7 @@ def test_several_files_follow_each_other():
         "--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n-z\n+y",
         "--- a\n+++ a\n@@ -0,0 +1,9 @@ (showing 9 of 90 lines)\n",
         "--- a\n+++ a\n@@ -1,1 +1,99999999999999999999 @@\n x\n",
-        new_file_diff("\n".join(map(str, range(200))), "long.txt"),
+        new_file_diff("\n".join(map(str, range(2_000))), "long.txt"),
     ],
 )
 def test_what_is_no_whole_diff_is_none(text: str):

@@ -318,7 +318,7 @@ def test_plan_title_and_notes():
         {"sessionUpdate": "session_info_update", "title": "Tea", "updatedAt": "1970-01-01T00:00:01.000Z"},
         note("a server is late"),
         {"sessionUpdate": "plan", "entries": []},
-        note("back at event 1 (all)"),
+        note("back at event 1: files and conversation"),
     ]
 
 

@@ -20,10 +20,18 @@ def test_the_formats_are_those_of_the_library(bridle: Bridle, session: str):
 
     assert bridle("session", "export", session) == Done(0, to_markdown(records), "")
     assert bridle("session", "export", session, "--format", "html") == Done(0, to_html(records), "")
+    assert bridle("session", "export", session, "--html") == Done(0, to_html(records), "")
+
+
+def test_only_one_format_can_be_chosen(bridle: Bridle, session: str):
+    done = bridle("session", "export", session, "--html", "--format", "json")
+
+    assert (done.code, done.out) == (64, "")
+    assert "argument --format: not allowed with argument --html" in done.err
 
 
 def test_a_file_instead_of_stdout(bridle: Bridle, session: str):
-    done = bridle("session", "export", session, "--format", "html", "-o", "talk.html")
+    done = bridle("session", "export", session, "--html", "-o", "talk.html")
 
     assert done == Done(0, "", "")
     page = (bridle.project / "talk.html").read_text()

@@ -1,3 +1,4 @@
+import os
 import re
 from pathlib import Path
 
@@ -68,3 +69,11 @@ def test_a_working_directory_has_no_links_in_it(tmp_path: Path):
     assert working_directory(str(tmp_path / "link")) == str(tmp_path / "real")
     with pytest.raises(UsageError, match="is not a directory"):
         working_directory(str(tmp_path / "missing"))
+
+
+def test_a_directory_whose_name_is_no_text_is_refused(tmp_path: Path):
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    os.mkdir(folder)
+
+    with pytest.raises(UsageError, match="not UTF-8"):
+        working_directory(os.fsdecode(folder))

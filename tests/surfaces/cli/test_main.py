@@ -10,8 +10,8 @@ import pytest
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
-run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms daemon ps
-attach rpc acp import models doctor schema completion
+tui run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms
+daemon ps attach web rpc acp import models doctor schema completion
 """.split()
 
 

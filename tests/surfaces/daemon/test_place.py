@@ -110,3 +110,19 @@ def test_a_socket_can_lie_deeper_than_the_kernel_likes(tmp_path: Path, length: i
 
     assert place.socket.is_socket()
     assert len(os.listdir("/proc/self/fd")) < 200
+
+
+def test_where_the_page_is_can_be_kept_and_forgotten(tmp_path: Path):
+    place = Place(tmp_path / "home")
+    place.make_folders()
+    assert place.kept_web() == ""
+
+    place.keep_web("127.0.0.1:7417")
+    assert (place.kept_web(), place.web.stat().st_mode & 0o777) == ("127.0.0.1:7417", 0o600)
+    place.web.write_bytes(b"\xff" * 1000)
+    assert place.kept_web() == ""
+    place.web.write_text("x" * 1000)
+    assert place.kept_web() == "x" * 100
+    place.forget_web()
+    place.forget_web()
+    assert not place.web.exists()

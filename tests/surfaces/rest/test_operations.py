@@ -85,6 +85,19 @@ async def test_sessions_come_in_pages_and_can_be_looked_for(home: Path, tmp_path
     assert len(archived) == 5
 
 
+async def test_sessions_are_found_by_the_one_they_come_from(home: Path, tmp_path: Path, env: dict[str, str]):
+    async with opened(home, tmp_path, env, HELLO) as house:
+        root, other = [await house.service.create(cwd=str(house.project)) for _ in range(2)]
+        child = await house.service.fork(root)
+        grandchild = await house.service.fork(child)
+        await house.service.fork(other)
+        below = (await house.get("/sessions", params={"below": root})).json()["sessions"]
+        nothing = (await house.get("/sessions", params={"below": grandchild})).json()["sessions"]
+
+    assert {session["id"] for session in below} == {child, grandchild}
+    assert nothing == []
+
+
 @pytest.mark.parametrize(
     ("form", "media", "start"),
     [

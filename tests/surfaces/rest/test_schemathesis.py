@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np  # noqa: F401  loaded by the service's thread it would be half there while hypothesis looks at it
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -125,7 +126,7 @@ def test_service_keeps_to_its_document(served: Served, name: str, mode: Generati
         checks: list[Any] = [*CHECKS]
         if told.get("code") not in FORESEEN:
             checks.append(not_a_server_error)
-        if mode is GenerationMode.NEGATIVE and name not in ("events", "stream"):
+        if mode is GenerationMode.NEGATIVE and name not in ("events", "stream", "news"):
             checks.append(negative_data_rejection)
         case.validate_response(response, checks=checks)
 
@@ -136,7 +137,7 @@ def _tame(case: Case, served: Served) -> None:
     """Let a case be about a session that is there, end by itself, and run no command."""
     if is_session_id(str(case.path_parameters.get("id", ""))):
         case.path_parameters["id"] = served.fork() if case.method == "DELETE" else served.session
-    if case.operation.path.endswith(("/events", "/stream")):
+    if case.operation.path.endswith(("/events", "/stream", "/news")):
         case.query["live"] = "false"
     if isinstance(case.body, dict) and isinstance(case.body.get("options"), dict):
         case.body["options"].pop("until", None)

@@ -11,7 +11,7 @@ from starlette.types import Message
 
 from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Delta, Record, Rename, TextDelta
+from bridle.core.protocol import Delta, Record, Rename, SessionTitled, TextDelta
 from bridle.surfaces.rest.channel import LogBounds
 from bridle.surfaces.rest.speech import OURS, Frame, Speech, Translate
 from bridle.surfaces.rest.stream import Streams
@@ -376,4 +376,18 @@ async def test_whatever_clients_do_each_gets_every_record_once_and_in_order(seed
             watcher.may_take.set()
             await watcher.until_id(newest)
             assert watcher.ids == list(range(after + 1, newest + 1))
+            await watcher.leave()
+
+
+async def test_a_stream_of_what_another_process_records_beats_and_ends_with_the_server():
+    async with staged(bounds=LogBounds(heartbeat_s=0.01)) as (stage, streams):
+        first = Watcher(await streams.open(stage.session, 0))
+        await first.until("session_created")
+        await stage.store.append(stage.session, 1, [SessionTitled("elsewhere")])
+        second = Watcher(await streams.open(stage.session, 0))
+        await second.until("session_titled")
+        await second.until_holds(lambda: second.data.endswith(b"\n:\n\n"))
+        streams.stop()
+        for watcher in (first, second):
+            await watcher.until("done")
             await watcher.leave()

@@ -13,6 +13,7 @@ from bridle.core.protocol.names import snake
 
 Answer = Literal["once", "session", "always", "deny", "stop"]
 """What becomes of a call: allowed once, for the session or always; denied, or denied and the run stopped."""
+Delivery = Literal["steer", "queue"]
 RewindScope = Literal["all", "files", "conversation"]
 
 LENT_VARIABLES = """
@@ -92,6 +93,8 @@ class Decide(CommandKind, frozen=True):
     call_id: CallId
     answer: Answer
     reason: str = ""
+    rules: tuple[str, ...] = ()
+    """What "session" and "always" let through from now on, instead of what was suggested."""
 
 
 class Reply(CommandKind, frozen=True):
@@ -109,10 +112,12 @@ class Cancel(CommandKind, frozen=True):
 
 
 class EditQueued(CommandKind, frozen=True):
-    """Replace the message of a queued prompt."""
+    """Replace the message of a queued prompt, or change when it is delivered."""
 
     item_id: str
     message: Message
+    delivery: Delivery | None = None
+    """None leaves it as it is; "steer" lets it join the active run at its next turn."""
 
 
 class DropQueued(CommandKind, frozen=True):

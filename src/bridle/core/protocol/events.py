@@ -11,7 +11,7 @@ from bridle.core.hook import HookPoint, Patch, ReasonCode
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, StopReason, ToolResult, Usage
 from bridle.core.permission import Mode
-from bridle.core.protocol.commands import Answer, RewindScope, RunOptions
+from bridle.core.protocol.commands import Answer, Delivery, RewindScope, RunOptions
 from bridle.core.protocol.names import snake
 from bridle.core.revision import FileChange
 
@@ -20,7 +20,6 @@ MessageSource = Literal["prompt", "steer", "fork", "import", "child", "peer", "c
 """Of the last four: a sub-agent's result, a message of another agent, what a failed `until` command printed,
 and the request for a value that fits the output schema."""
 CompactionTrigger = Literal["automatic", "manual", "overflow"]
-Delivery = Literal["steer", "queue"]
 
 
 class EventKind(Struct, frozen=True, tag=snake, omit_defaults=True):
@@ -95,6 +94,8 @@ class PromptQueued(EventKind, frozen=True):
 class QueueEdited(EventKind, frozen=True):
     item_id: str
     message: Message
+    delivery: Delivery | None = None
+    """How it is delivered from now on; None as before."""
 
 
 class QueueDropped(EventKind, frozen=True):

@@ -292,7 +292,7 @@ class BridleAgent:
         if len(self._open) >= MAX_SESSIONS:
             raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one of them")
         menu = await asyncio.to_thread(read_menu, self._folders, cwd)
-        known = (await self._door.read(session)).known
+        known = (await self._door.glance(session)).facts
         choices = Choices(menu, known.created.agent, known.model)
         opened = OpenSession(self._door, session, cwd, choices, self._screen)
         self._open[session] = opened

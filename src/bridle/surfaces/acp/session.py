@@ -125,7 +125,7 @@ class OpenSession:
 
         Raises SessionNotFound, ConnectionError.
         """
-        known = (await self._door.read(self.id)).known
+        known = (await self._door.glance(self.id)).facts
         records = await self._door.records(self.id)
         for record in live(records).records if tells else ():
             await self._show(record, is_own=False)

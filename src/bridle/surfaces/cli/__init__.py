@@ -45,6 +45,8 @@ def _run(argv: list[str], console: Console) -> int:
     for word in argv:
         if not word.isascii() and any("\ud800" <= character <= "\udfff" for character in word):
             raise UsageError(f"an argument is not UTF-8 text: {word!a}")
+    if not argv and console.out.is_terminal and console.err.is_terminal and sys.stdin and sys.stdin.isatty():
+        argv = ["tui"]
     try:
         args = parser.parse(argv)
     except SystemExit:  # argparse has printed a help text or the version

@@ -4,10 +4,10 @@ import argparse
 
 from bridle.core.door import Door, Receipt
 from bridle.core.errors import SessionNotRunning, UsageError
+from bridle.core.glance import RunGlance
 from bridle.core.ids import CallId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Cancel, Command, Decide, Prompt, Steer
-from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import describe_args, short_id
@@ -38,7 +38,7 @@ def decide(args: argparse.Namespace, console: Console) -> int:
     """Answer what a run waits for."""
 
     async def work(door: Door, session: SessionSummary) -> None:
-        asked = _pending(await door.read(session.id), args.call)
+        asked = _pending((await door.glance(session.id)).run, args.call)
         await _submit(door, session, Decide(asked.call_id, args.answer, args.reason))
         console.done(f"{args.answer}: {asked.tool} {describe_args(asked.args)}".rstrip())
 
@@ -61,9 +61,9 @@ async def _submit(door: Door, session: SessionSummary, command: Command) -> Rece
     return await door.submit(session.id, command)
 
 
-def _pending(session: Session, call_id: str | None) -> ApprovalRequested:
+def _pending(run: RunGlance | None, call_id: str | None) -> ApprovalRequested:
     """Find the approval that is meant; raises UsageError unless that is clear."""
-    pending = session.run.pending if session.run is not None else []
+    pending = run.approvals if run is not None else ()
     meant = [asked for asked in pending if call_id is None or asked.call_id == CallId(call_id)]
     if not meant:
         what = "no call" if call_id is None else f'no call "{call_id}"'

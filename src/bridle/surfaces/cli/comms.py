@@ -166,7 +166,7 @@ class Host:
             agent = self._args.agent or ""
             session = await service.create(cwd=self._cwd, agent=agent, title=f"peer {peer}")
             self._sessions[peer] = session
-        last_seq = (await service.read(session)).seq
+        last_seq = (await service.glance(session)).seq
         view = TextView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)
         command = Prompt(user_message(text), self._options, if_busy="reject")
         result = await Follower(service, session, view, self._approver).run(command, last_seq)

@@ -44,7 +44,7 @@ def pin(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("say what to pin", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
 
     async def change(service: Door, session: SessionSummary) -> None:
-        pins = (await service.read(session.id)).known.pins
+        pins = (await service.glance(session.id)).facts.pins
         if args.list:
             _write(console, pins, as_json=args.json)
         elif args.remove is not None:

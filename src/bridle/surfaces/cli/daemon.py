@@ -64,17 +64,22 @@ def start_daemon(args: argparse.Namespace, console: Console) -> int:
 
 
 def stop_daemon(args: argparse.Namespace, console: Console) -> int:
-    """Stop the daemon."""
-    settings = _settings(console)
-    pid = asyncio.run(stop(Place(settings.home), float(settings.serve.shutdown_timeout)))
-    console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
+    """Stop the daemon; a page that it served is not served again until somebody asks for it."""
+    _end(console)
+    Place(_settings(console).home).forget_web()
     return 0
 
 
 def restart_daemon(args: argparse.Namespace, console: Console) -> int:
-    """Stop the daemon, and start it again as it is installed now."""
-    stop_daemon(args, console)
+    """Stop the daemon, and start it again as it is installed now; open pages find it again."""
+    _end(console)
     return start_daemon(args, console)
+
+
+def _end(console: Console) -> None:
+    settings = _settings(console)
+    pid = asyncio.run(stop(Place(settings.home), float(settings.serve.shutdown_timeout)))
+    console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:

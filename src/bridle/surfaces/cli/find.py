@@ -54,4 +54,8 @@ def working_directory(wanted: str | None = None) -> str:
         raise UsageError("the current directory does not exist any more", hint="cd somewhere else") from None
     if not os.path.isdir(path):
         raise UsageError(f"{wanted} is not a directory")
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # no session could be stored that works there
+        raise UsageError("the path of the directory is not UTF-8", hint="give it another name") from None
     return path

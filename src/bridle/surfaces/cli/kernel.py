@@ -63,7 +63,7 @@ class Desk:
         try:
             result = await follower.run(command, self.view.last_seq or self._last_seq)
         except BridleError:
-            if is_new and not (await service.read(session)).known.totals.runs:
+            if is_new and not (await service.glance(session)).facts.totals.runs:
                 self.session = None
                 await service.delete(session)
             raise

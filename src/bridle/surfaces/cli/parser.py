@@ -13,16 +13,18 @@ from bridle.surfaces.cli.words import Parser
 
 MAIN_EXAMPLES = """\
 examples:
+  bridle
   bridle run "what does this project do"
   bridle run --continue "and how is it tested"
   bridle session list
-  bridle session export 019a8536-2b7c --format html -o talk.html
+  bridle session export 019a8536-2b7c --html -o talk.html
   bridle doctor
 
 `bridle COMMAND --help` says more about a command.
 """
 
 WORDS = {
+    "tui": "tui_words:add_tui",
     "run": "run_words:add_run",
     "session": "session_words:add_session",
     "context": "plain_words:add_context",
@@ -42,6 +44,7 @@ WORDS = {
     "daemon": "daemon_words:add_daemon",
     "ps": "daemon_words:add_daemon",
     "attach": "daemon_words:add_daemon",
+    "web": "web_words:add_web",
     "rpc": "program_words:add_rpc",
     "acp": "program_words:add_acp",
     "import": "import_words:add_import",

@@ -134,7 +134,7 @@ async def _begin(service: Door, job: Job, view: View, approver: Approver | None)
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
     except BridleError:
-        if not (await service.read(session)).known.totals.runs:
+        if not (await service.glance(session)).facts.totals.runs:
             await service.delete(session)  # the prompt was refused: leave nothing behind
         raise
 
@@ -143,12 +143,12 @@ async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -
     """Say which calls the last run was cut off in, if it was."""
     if not session.unfinished:
         return []
-    cut = (await service.read(session.id)).run
+    cut = (await service.glance(session.id)).run
     harmless = "it only reads and runs again" if resumes else "it only reads, so nothing changed"
     return [
         f"{call.tool} {describe_args(call.args)} was interrupted: "
         + (harmless if call.repeatable else "it may or may not have taken effect")
-        for call in (cut.interrupted if cut is not None else [])
+        for call in (cut.running if cut is not None else ())
     ]
 
 

@@ -56,14 +56,22 @@ def _add_reading(group: Commands) -> None:
         "export",
         "exporting:export",
         "write a session as a document",
-        epilog="example:\n  bridle session export 019a8536-2b7c --format html -o talk.html",
+        epilog="example:\n  bridle session export 019a8536-2b7c --html -o talk.html",
     )
     with_session(export)
-    export.add_argument(
+    form = export.add_mutually_exclusive_group()
+    form.add_argument(
         "--format",
         choices=["md", "json", "html", "files"],
         default="md",
         help="(default: md; files keeps a folder of events, transcript and summary up to date)",
+    )
+    form.add_argument(
+        "--html",
+        dest="format",
+        action="store_const",
+        const="html",
+        help="one page that needs nothing else: the same as --format html",
     )
     export.add_argument(
         "-o", "--out", metavar="FILE", help="write here instead of stdout; a folder for files"

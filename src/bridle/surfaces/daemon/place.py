@@ -1,10 +1,11 @@
-"""Where the daemon of a BRIDLE_HOME is found: its lock, its socket, its token, its log.
+"""Where the daemon of a BRIDLE_HOME is found: its lock, its socket, its token, its page, its log.
 
 ```
 BRIDLE_HOME/run/daemon.lock    held as long as it lives, however it ends; holds its pid
 BRIDLE_HOME/run/daemon.sock    0600: who can open it is the user
 BRIDLE_HOME/run/rpc.sock       the same, for JSON-RPC
 BRIDLE_HOME/run/token          0600: for those who come by another way
+BRIDLE_HOME/run/web            0600: where the page is served, so that it is there again after a restart
 BRIDLE_HOME/logs/daemon.log
 BRIDLE_HOME/work               where sessions work that other programs begin without naming a folder
 ```
@@ -21,6 +22,7 @@ from bridle.config.places import TOKEN_FILE
 from bridle.core.errors import BridleError
 
 MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
+MAX_ADDRESS_CHARS = 100
 _LOOK_S = 0.001
 _MOST_LOOKS = 1_000
 
@@ -38,6 +40,7 @@ class Place:
         self.socket = home / "run" / "daemon.sock"
         self.rpc = home / "run" / "rpc.sock"
         self.token = home / TOKEN_FILE
+        self.web = home / "run" / "web"
         self.log = home / "logs" / "daemon.log"
         self.work = home / "work"
 
@@ -99,12 +102,31 @@ class Place:
 
         self.make_folders()
         token = secrets.token_hex(32)
-        fresh = self.token.with_name(f"token.{os.getpid()}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "w", encoding="ascii") as file:
-            file.write(token + "\n")
-        fresh.replace(self.token)
+        _write(self.token, token)
         return token
+
+    def keep_web(self, address: str) -> None:
+        """Note where the page is served."""
+        _write(self.web, address)
+
+    def kept_web(self) -> str:
+        """Return where the page was served; empty when nobody has asked for it."""
+        with suppress(OSError, ValueError):
+            return self.web.read_text(encoding="ascii").strip()[:MAX_ADDRESS_CHARS]
+        return ""
+
+    def forget_web(self) -> None:
+        """Let the page be served no more, once the daemon has ended."""
+        self.web.unlink(missing_ok=True)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file for the user alone, whole or not at all."""
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="ascii") as opened:
+        opened.write(text + "\n")
+    fresh.replace(file)
 
 
 def _take(descriptor: int) -> bool:

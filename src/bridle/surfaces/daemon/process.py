@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 import bridle
 from bridle.app import open_service
 from bridle.config.settings import Settings
-from bridle.core.errors import BridleError, ConfigError
+from bridle.core.errors import BridleError, ConfigError, UsageError
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.rpc_side import RpcSide
-from bridle.surfaces.remote.asks import DaemonStatus
+from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 from bridle.surfaces.remote.server import RemoteServer
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bridle.surfaces.daemon.http_side import HttpSide
 
 BACKLOG = 1024
+WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # where the page is, unless the settings say it or the port is taken
 MAX_PORT = 65535
 LINGER_S = 0.05  # in which the watchers of a run get the last that was recorded
 MIN_SWEEP_S, MAX_SWEEP_S = 0.5, 30.0
@@ -53,6 +54,9 @@ class Daemon:
         self._stop = asyncio.Event()
         self._service: SessionService | None = None
         self._server: RemoteServer | None = None
+        self._rpc: RpcSide | None = None
+        self._http: HttpSide | None = None
+        self._opening_web = asyncio.Lock()  # so that it is opened once
         self._listening: list[str] = []
         self._pulled = ("", 0)
 
@@ -74,6 +78,17 @@ class Daemon:
             sessions=tuple(self._service.live()),
             is_stopping=self._stop.is_set(),
         )
+
+    async def open_web(self) -> WebAddress:
+        """Serve the page unless that is done already; returns a link that logs a browser in, once.
+
+        Raises ConfigError when what serves it is not installed.
+        """
+        async with self._opening_web:
+            if self._stop.is_set():
+                raise UsageError("the daemon is about to end", hint="try again in a moment")
+            http = self._http or await self._open_web()
+            return WebAddress(http.page, http.address)
 
     def request_shutdown(self) -> None:
         """Begin to end."""
@@ -113,12 +128,16 @@ class Daemon:
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)
-            rpc = RpcSide(service, self._environ, self._place, str(self._place.work))
+            self._rpc = rpc = RpcSide(service, self._environ, self._place, str(self._place.work))
             stack.push_async_callback(rpc.aclose)
             listeners.append(await rpc.open())
             if self._settings.serve.tcp:
                 listeners.append(await self._open_tcp(self._server))
-            http = await self._open_http(service, rpc, stack) if self._settings.http.bind else None
+            stack.push_async_callback(self._close_http)
+            if self._settings.http.bind:
+                await self._open_http(loopback(self._settings.http.bind, "http.bind"))
+            else:
+                await self._open_web_again()
             if self._settings.grpc.bind:
                 await self._open_grpc(service, stack)
             # The last one: who reaches us there takes it that everything else is served, too.
@@ -128,8 +147,8 @@ class Daemon:
             await self._stop.wait()
             sweeping.cancel()
             _close(listeners)
-            if http is not None:
-                http.stop_listening()
+            if self._http is not None:
+                self._http.stop_listening()
             await service.park(float(self._settings.serve.shutdown_timeout))
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
@@ -163,21 +182,44 @@ class Daemon:
         self._listening.append(f"tcp {address[0]}:{address[1]}")
         return opened
 
-    async def _open_http(self, service: SessionService, rpc: RpcSide, stack: AsyncExitStack) -> "HttpSide":
+    async def _open_http(self, address: tuple[str, int]) -> "HttpSide":
         try:
             from bridle.surfaces.daemon.http_side import HttpSide  # 150 ms, for those who want it
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"http.bind: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
+                f"http: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
             ) from error
-        address = loopback(self._settings.http.bind, "http.bind")
-        side = HttpSide(service, rpc.desk(), self._settings.http, self._place.load_token())
+        assert self._service is not None
+        assert self._rpc is not None
+        side = HttpSide(self._service, self._rpc.desk(), self._settings.http, self._place.load_token())
         await side.listen(address)
-        stack.push_async_callback(side.aclose)
+        self._http = side
         self._listening.append(f"http {side.address}")
         if not self._settings.http.token:
             log.warning("HTTP at %s asks for no token: every program on this machine can use it", address[0])
         return side
+
+    async def _open_web(self) -> "HttpSide":
+        try:
+            http = await self._open_http((WEB_HOST, WEB_PORT))
+        except ConfigError:  # somebody else has the port
+            http = await self._open_http((WEB_HOST, 0))
+        self._place.keep_web(http.address)
+        return http
+
+    async def _open_web_again(self) -> None:
+        """Serve the page where it was served before we ended, for the browsers that have it open."""
+        if not (kept := self._place.kept_web()):
+            return
+        try:
+            await self._open_http(loopback(kept, "run/web"))
+        except (ConfigError, ValueError) as error:
+            log.warning("the page cannot be served as before: %s", error)
+            self._place.forget_web()
+
+    async def _close_http(self) -> None:
+        if self._http is not None:
+            await self._http.aclose()
 
     async def _open_grpc(self, service: SessionService, stack: AsyncExitStack) -> None:
         try:

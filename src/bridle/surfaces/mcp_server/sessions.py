@@ -243,8 +243,8 @@ async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find(call.door, args.session_id)
-    run = (await call.door.read(session)).run
-    if run is None or args.call_id not in [asked.call_id for asked in run.pending]:
+    run = (await call.door.glance(session)).run
+    if run is None or args.call_id not in [asked.call_id for asked in run.approvals]:
         raise UsageError(f"no approval of the call {args.call_id!r} is open", hint="action read shows them")
     assert args.answer is not None
     if args.answer not in ("deny", "stop"):
@@ -255,8 +255,8 @@ async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find(call.door, args.session_id)
-    run = (await call.door.read(session)).run
-    if run is None or args.call_id not in run.questions:
+    run = (await call.door.glance(session)).run
+    if run is None or args.call_id not in [asked.call_id for asked in run.questions]:
         raise UsageError(f"no question of the call {args.call_id!r} is open", hint="action read shows them")
     receipt = await call.door.submit(session, Reply(CallId(args.call_id), tuple(args.answers)))
     return SessionsAnswer(action="reply", seq=receipt.seq)

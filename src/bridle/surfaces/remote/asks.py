@@ -148,6 +148,18 @@ class ListServerPrompts(AskKind, frozen=True):
     cwd: str
 
 
+class ShowGlance(AskKind, frozen=True):
+    session: SessionId
+
+
+class FollowNews(AskKind, frozen=True):
+    """Ask for news of all sessions."""
+
+
+class OpenWeb(AskKind, frozen=True):
+    """Ask for a link that opens the page in a browser once."""
+
+
 class Status(AskKind, frozen=True):
     """Ask how the daemon is."""
 
@@ -174,6 +186,9 @@ Ask = (
     | ShowContext
     | ListServers
     | ListServerPrompts
+    | ShowGlance
+    | FollowNews
+    | OpenWeb
     | Status
     | Shutdown
 )
@@ -202,6 +217,15 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     result: msgspec.Raw = msgspec.Raw()
     failure: Failure | None = None
     item: msgspec.Raw = msgspec.Raw()
+
+
+class WebAddress(Struct, frozen=True):
+    """Where the page is."""
+
+    url: str
+    """Logs in who opens it, once."""
+    address: str
+    """Host and port."""
 
 
 class DaemonStatus(Struct, frozen=True, omit_defaults=True):

@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from bridle.core.codec import encode
-from bridle.core.door import NextContext, Receipt, RewindPlan
+from bridle.core.door import NextContext, Receipt, RewindPlan, SessionNews
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.ports import GuardedDispatcher, ToolDispatcher, offers
 from bridle.core.protocol import Aborted, Command, Delta, Lagged, Prompt, Record, Resume, RunEnded
@@ -30,6 +31,7 @@ from bridle.surfaces.remote.asks import (
     Delete,
     Describe,
     Finish,
+    FollowNews,
     Fork,
     Hello,
     IsRunning,
@@ -37,15 +39,18 @@ from bridle.surfaces.remote.asks import (
     ListServerPrompts,
     ListServers,
     ListSessions,
+    OpenWeb,
     PlanRewind,
     Records,
     Request,
     ShowContext,
+    ShowGlance,
     Shutdown,
     Status,
     Submit,
     Unwatch,
     Watch,
+    WebAddress,
     Welcome,
     as_error,
 )
@@ -60,6 +65,7 @@ BACKLOG = 4096  # items that may wait here before fragments are dropped
 
 _answers = msgspec.json.Decoder(Answer)
 _records = msgspec.json.Decoder(Record)
+_news = msgspec.json.Decoder(SessionNews)
 _deltas: msgspec.json.Decoder[Delta] = msgspec.json.Decoder(Delta)
 
 T = TypeVar("T")
@@ -104,6 +110,33 @@ class _Watching:
         self.changed.set()
 
 
+class _Reading:
+    """The news that nobody has taken yet, the latest of each session."""
+
+    def __init__(self) -> None:
+        self._news: dict[SessionId, SessionNews] = {}
+        self._changed = asyncio.Event()
+        self._error: BridleError | None = None
+
+    def add(self, news: SessionNews) -> None:
+        self._news[news.session] = news
+        self._changed.set()
+
+    def fail(self, error: BridleError) -> None:
+        self._error = error
+        self._changed.set()
+
+    async def take(self) -> list[SessionNews]:
+        await self._changed.wait()
+        self._changed.clear()
+        taken, self._news = list(self._news.values()), {}
+        if not taken and self._error is not None:
+            raise self._error
+        if self._error is not None:
+            self._changed.set()
+        return taken
+
+
 class RemoteService:
     """Speaks with the daemon; made by `connect`."""
 
@@ -118,6 +151,7 @@ class RemoteService:
         self._last = 0
         self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._watches: dict[int, _Watching] = {}
+        self._readings: dict[int, _Reading] = {}
         self._loans: dict[int, Loan] = {}
         self._gone: DaemonGone | None = None
         self._reading = asyncio.create_task(self._read())
@@ -192,6 +226,23 @@ class RemoteService:
     async def read(self, session: SessionId) -> Session:
         """Return the whole session as stored."""
         return fold(await self.records(session))
+
+    async def glance(self, session: SessionId) -> Glance:
+        """Say how a session is, without its messages; raises SessionNotFound."""
+        return await self._ask(ShowGlance(session), Glance)
+
+    async def news(self) -> AsyncGenerator[SessionNews, None]:
+        """Yield how every session in memory is, and from then on each that changes."""
+        number, reading = self._next(), _Reading()
+        self._readings[number] = reading
+        try:
+            await self._send(Request(number, FollowNews()))
+            while True:
+                for news in await reading.take():
+                    yield news
+        finally:
+            del self._readings[number]
+            self._take_back(number)
 
     async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return stored records in order; raises SessionNotFound."""
@@ -268,6 +319,10 @@ class RemoteService:
         """Ask the daemon to end."""
         await self._ask(Shutdown(), type(None))
 
+    async def open_web(self) -> WebAddress:
+        """Ask for a link that opens the page in a browser once; raises ConfigError."""
+        return await self._ask(OpenWeb(), WebAddress)
+
     async def until_gone(self) -> None:
         """Wait until the daemon has hung up."""
         await asyncio.wait([self._reading])
@@ -319,6 +374,12 @@ class RemoteService:
                 is_record = bytes(memoryview(answer.item)[:7]) == b'{"seq":'
                 watching.add(_records.decode(answer.item) if is_record else _deltas.decode(answer.item))
             return
+        if (reading := self._readings.get(answer.id)) is not None:
+            if answer.failure is not None:
+                reading.fail(as_error(answer.failure))
+            else:
+                reading.add(_news.decode(answer.item))
+            return
         if (loan := self._loans.get(answer.id)) is not None:
             loan.take(answer)
             return
@@ -337,6 +398,8 @@ class RemoteService:
                 answered.set_exception(gone)
         for loan in self._loans.values():
             loan.fail(gone)
+        for reading in self._readings.values():
+            reading.fail(gone)
         for watching in self._watches.values():
             hint = f"bridle attach {watching.session} --resume goes on with what was recorded"
             watching.fail(DaemonGone(why, hint=hint))

@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import os
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ from bridle.surfaces.remote.asks import (
     Describe,
     Failure,
     Finish,
+    FollowNews,
     Fork,
     Hello,
     IsRunning,
@@ -34,15 +35,18 @@ from bridle.surfaces.remote.asks import (
     ListServerPrompts,
     ListServers,
     ListSessions,
+    OpenWeb,
     PlanRewind,
     Records,
     Request,
     ShowContext,
+    ShowGlance,
     Shutdown,
     Status,
     Submit,
     Unwatch,
     Watch,
+    WebAddress,
     Welcome,
     as_failure,
     fingerprint,
@@ -70,6 +74,10 @@ class Keeper(Protocol):
 
     def request_shutdown(self) -> None:
         """Begin to end."""
+        ...
+
+    async def open_web(self) -> WebAddress:
+        """Serve the page, if it is not yet, and return a link that logs in once; raises ConfigError."""
         ...
 
 
@@ -190,7 +198,7 @@ class _Connection:
         if refusal := self._refusal(request):
             await self._send(Answer(request.id, failure=as_failure(UsageError(refusal))))
             return
-        if isinstance(request.ask, Watch):
+        if isinstance(request.ask, Watch | FollowNews):
             self._keep(request.id, group.create_task(self._watch(request.id, request.ask)))
             return
         if isinstance(request.ask, Lend):
@@ -208,7 +216,7 @@ class _Connection:
         """Say why an ask is not taken; what lets go of something always is."""
         if isinstance(request.ask, Unwatch | Finish):
             return ""
-        if isinstance(request.ask, Watch | Lend):
+        if isinstance(request.ask, Watch | FollowNews | Lend):
             if request.id in self._watches:
                 return f"there is a watch {request.id} already"
             return f"more than {MAX_KEPT} watches and loans" if len(self._watches) >= MAX_KEPT else ""
@@ -270,6 +278,10 @@ class _Connection:
                 return await door.servers(ask.cwd)
             case ListServerPrompts():
                 return await door.server_prompts(ask.cwd)
+            case ShowGlance():
+                return await door.glance(ask.session)
+            case OpenWeb():
+                return await self._keeper.open_web()
             case Status():
                 return self._keeper.status()
             case Shutdown():
@@ -278,13 +290,18 @@ class _Connection:
                 if (loan := self._loans.get(ask.loan)) is not None:
                     loan.finish(ask)
                 return None
-            case Watch() | Unwatch() | Lend():
+            case Watch() | FollowNews() | Unwatch() | Lend():
                 raise AssertionError("taken elsewhere")
 
-    async def _watch(self, number: int, watch: Watch) -> None:
+    async def _watch(self, number: int, watch: Watch | FollowNews) -> None:
         try:
             head = b'{"id":%d,"item":' % number
-            async for item in self._door.watch(watch.session, watch.after):
+            items: AsyncGenerator[Any, None]
+            if isinstance(watch, Watch):
+                items = self._door.watch(watch.session, watch.after)
+            else:
+                items = self._door.news()
+            async for item in items:
                 await self._outbox.send(head + encode(item) + b"}\n")
         except BridleError as error:
             with suppress(ConnectionError):

@@ -13,7 +13,10 @@ from starlette.routing import BaseRoute, Route
 from bridle.core.codec import encode
 from bridle.core.door import Door, LiveSession
 from bridle.core.errors import BridleError
+from bridle.surfaces.books import Books
+from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
+from bridle.surfaces.rest.news import NewsFeed
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operation import Desk, Operation
 from bridle.surfaces.rest.operations import OPERATIONS
@@ -37,6 +40,7 @@ def make_app(
     folders: Folders,
     streams: Streams,
     *,
+    news: NewsFeed | None = None,
     live: Callable[[], Sequence[LiveSession]] = tuple,
     routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
@@ -46,7 +50,16 @@ def make_app(
     """
     # Everybody may ask for the document, without a token: it is made once, or it could keep us busy.
     document = cache(lambda: encode(openapi(OPERATIONS)))
-    desk = Desk(door=door, folders=folders, streams=streams, live=live, document=document)
+    desk = Desk(
+        door=door,
+        folders=folders,
+        streams=streams,
+        news=news or NewsFeed(door),
+        files=FileNames(),
+        books=Books(door),
+        live=live,
+        document=document,
+    )
     table: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         table.setdefault(operation.path, {})[operation.method] = operation

@@ -11,6 +11,7 @@ A watcher that is behind the first entry has lagged: what it missed is in the st
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import aclosing
 
 from msgspec import Struct
@@ -18,8 +19,8 @@ from msgspec import Struct
 from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Delta, Record
-from bridle.surfaces.rest.speech import Speech, item_bytes, translator
+from bridle.core.protocol import Record
+from bridle.surfaces.rest.speech import Frame, Speech, Teller, event_bytes, item_bytes, teller
 
 SLICE_BYTES = 128 * 1024  # of one write; a slow client has no more than this in memory, beside one entry
 
@@ -60,7 +61,9 @@ class Channel:
         self._ready = asyncio.Event()
         self._news = asyncio.Event()
         self._told_at = 0.0
+        self._teller: Teller | None = None
         self._telling: asyncio.TimerHandle | None = None
+        self._releasing: asyncio.TimerHandle | None = None
         self._beating: asyncio.TimerHandle | None = None
         self._pumping: asyncio.Task[None] | None = None
 
@@ -78,7 +81,7 @@ class Channel:
 
     async def aclose(self) -> None:
         """Stop watching."""
-        for timer in (self._telling, self._beating):
+        for timer in (self._telling, self._releasing, self._beating):
             if timer is not None:
                 timer.cancel()
         if self._pumping is not None:
@@ -103,6 +106,11 @@ class Channel:
         self._cut = position, end, seq, b"".join(parts)
         return self._cut[1:]
 
+    def join(self) -> tuple[int, Sequence[Frame]]:
+        """Return the position of somebody who has heard of all records, and what to tell first."""
+        self._release()
+        return self.end, () if self._teller is None else self._teller.welcome()
+
     async def news(self) -> None:
         """Wait for new entries, or for the time of a heartbeat."""
         await self._news.wait()
@@ -122,11 +130,29 @@ class Channel:
         async with aclosing(self._door.watch(self.session, None)) as items:
             newest = await anext(items)
             assert isinstance(newest, Record)
-            translate = await translator(self._door, self.session, self.speech, newest.seq)
+            self._teller = telling = await teller(self._door, self.session, self.speech, newest.seq)
             self.seq = newest.seq
             self._ready.set()
             async for item in items:
-                self._add(item, item_bytes(item, translate(item)))
+                frames = telling.tell(item)
+                if isinstance(item, Record):
+                    self._add(item.seq, item_bytes(item, frames))
+                elif frames:
+                    self._add(self.seq, event_bytes(frames))
+                elif self.speech.hold_s and self._releasing is None:
+                    loop = asyncio.get_running_loop()
+                    self._releasing = loop.call_later(self.speech.hold_s, self._release)
+                if telling.is_void:
+                    self._teller = None
+                    self._teller = telling = await teller(self._door, self.session, self.speech, self.seq)
+
+    def _release(self) -> None:
+        """Take what the teller has held back into the log."""
+        if self._releasing is not None:
+            self._releasing.cancel()
+            self._releasing = None
+        if self._teller is not None and (frames := self._teller.release()):
+            self._add(self.seq, event_bytes(frames))
 
     def _ended(self, pumping: asyncio.Task[None]) -> None:
         """Tell the watchers why nothing more comes, unless they have all left."""
@@ -138,10 +164,9 @@ class Channel:
         self._ready.set()
         self.tell()
 
-    def _add(self, item: Record | Delta, data: bytes) -> None:
-        if isinstance(item, Record):
-            self.seq = item.seq
-        self._entries.append((self.seq, data))
+    def _add(self, seq: int, data: bytes) -> None:
+        self.seq = seq
+        self._entries.append((seq, data))
         self._size += len(data)
         self.end += 1
         if len(self._entries) > self._bounds.entries or self._size > self._bounds.size_bytes:

@@ -4,10 +4,11 @@
 |---|---|---|
 | Host | 421 | a foreign name that points to this machine (DNS rebinding) |
 | Origin, Sec-Fetch-Site | 403 | a page of somebody else |
-| Authorization | 401, 429 | no token or a wrong one; many wrong ones |
+| Authorization, the cookie of a login | 401, 429 | no token or a wrong one; many wrong ones |
 | the body | 413, 415, 503 | see `body` |
 
-A right token is never held up by wrong ones. Every answer is marked as not to be kept, guessed at or framed.
+A cookie counts for our own page only: what changes something must say that it comes from there. A right token
+is never held up by wrong ones. Every answer is marked as not to be kept, guessed at or framed.
 """
 
 import hmac
@@ -15,6 +16,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from typing import Literal
 
 from msgspec import Struct
 from starlette.datastructures import Headers
@@ -37,6 +39,8 @@ OPEN_PATHS = frozenset({"/health", "/openapi.json"})
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 BEARER_PROTOCOL = "bearer."
 """Begins the subprotocol that carries a token: a page cannot set the headers of a WebSocket."""
+NEW_LOGIN = "bridle web makes a new login"
+READING = ("GET", "HEAD")
 MAX_WRONG = 10
 WRONG_WITHIN_S = 60.0
 
@@ -74,6 +78,24 @@ class Attempts:
         return 0
 
 
+Login = Literal["none", "good", "expired", "wrong"]
+
+
+class WebPage(Struct, frozen=True):
+    """What there is to know of a page of our own that is served beside the rest."""
+
+    login: Callable[[Headers], Login]
+    """Says what the cookies of a request tell."""
+    pages: frozenset[str]
+    """What a browser may open without a login, whoever sends it there."""
+    files: str
+    """Begins the paths of what everybody may read, as it is the same for all."""
+
+    def is_open(self, path: str) -> bool:
+        """Tell whether a path needs no login."""
+        return path in self.pages or path.startswith(self.files)
+
+
 class Refusal(Struct, frozen=True):
     """Why a request is not let in."""
 
@@ -92,16 +114,18 @@ class Guard:
         hosts: Collection[str] = (),
         origins: Collection[str] = (),
         headers: Sequence[str] = (),
+        page: WebPage | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Ask for a token unless it is empty; let in pages of `origins`, and requests for `hosts`.
 
-        `headers` are those of the app's own that a page may send and read.
+        `headers` are those of the app's own that a page may send and read; `page` is one of our own.
         """
         self._app = WholeBody(app)
         self._token = token.encode()
         self._hosts = LOCAL_HOSTS | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
+        self._page = page
         self._attempts = Attempts(now)
         allowed = ", ".join([PREFLIGHT["access-control-allow-headers"], *headers])
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": allowed}
@@ -128,30 +152,50 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _host_name(hosts[0]) not in self._hosts:
             return Refusal(document(HOST_REFUSED, hint="add the name to http.hosts, if it is yours"))
-        if not self._may_come_from(headers, hosts[0]):
+        if not self._may_come_from(headers, hosts[0]) and not self._is_visit(scope, headers):
             return Refusal(document(ORIGIN_REFUSED, hint="add it to http.origins, if it is yours"))
-        is_open = scope["type"] == "http" and (scope["path"] in OPEN_PATHS or _is_preflight(scope, headers))
-        return None if is_open or not self._token else self._refuse_token(scope, headers)
+        is_open = scope["type"] == "http" and (self._is_open(scope["path"]) or _is_preflight(scope, headers))
+        return None if is_open or not self._token else self._refuse_unknown(scope, headers, hosts[0])
+
+    def _is_open(self, path: str) -> bool:
+        return path in OPEN_PATHS or (self._page is not None and self._page.is_open(path))
+
+    def _is_visit(self, scope: Scope, headers: Headers) -> bool:
+        """Tell whether somebody follows a link to our page, which shows nothing by itself."""
+        return (
+            self._page is not None
+            and scope["type"] == "http"
+            and scope["method"] in READING
+            and scope["path"] in self._page.pages
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+            and "origin" not in headers
+        )
 
     def _may_come_from(self, headers: Headers, host: str) -> bool:
         """Tell whether no page has sent it, or one of ours, or of an origin that may."""
         origins = headers.getlist("origin")
         if not origins:
             return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
-        ours = {f"http://{host.lower()}", f"https://{host.lower()}"}
-        return len(origins) == 1 and (origins[0].lower() in ours or origins[0].lower() in self._origins)
+        return len(origins) == 1 and (_is_own(origins[0], host) or origins[0].lower() in self._origins)
 
-    def _refuse_token(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def _refuse_unknown(self, scope: Scope, headers: Headers, host: str) -> Refusal | None:
+        """Look for a token or, where there is none, for a login."""
         given = _given_tokens(scope, headers)
         if len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token):
             return None
-        challenge = {"www-authenticate": "Bearer"}
-        wait_s = self._attempts.add() if given else 0
+        login = self._page.login(headers) if self._page is not None and not given else "none"
+        if login == "good" and _is_from_own(scope, headers, host):
+            return None
+        if login == "good":
+            return Refusal(document(ORIGIN_REFUSED, hint="a login counts for the page of Bridle only"))
+        wait_s = self._attempts.add() if given or login == "wrong" else 0
         if wait_s:
             again = {"retry-after": str(wait_s)}
             return Refusal(document(TOO_MANY_ATTEMPTS, hint=f"try again in {wait_s} s"), again)
-        hint = "authorization: Bearer TOKEN, which is in run/token of BRIDLE_HOME"
-        return Refusal(document(UNAUTHORIZED, hint=hint), challenge)
+        is_page = login != "none" or (self._page is not None and "sec-fetch-mode" in headers)
+        hint = NEW_LOGIN if is_page else "authorization: Bearer TOKEN, which is in run/token of BRIDLE_HOME"
+        return Refusal(document(UNAUTHORIZED, hint=hint), {"www-authenticate": "Bearer"})
 
     def _cors(self, headers: Headers) -> list[tuple[bytes, bytes]]:
         """Return what lets a page of another origin read the answer."""
@@ -173,6 +217,19 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
         and "origin" in headers
         and "access-control-request-method" in headers
     )
+
+
+def _is_own(origin: str, host: str) -> bool:
+    """Tell whether an origin is what was asked."""
+    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+
+
+def _is_from_own(scope: Scope, headers: Headers, host: str) -> bool:
+    """Tell whether our own page asks; what changes nothing may be asked without saying so."""
+    origins = headers.getlist("origin")
+    if not origins and scope["type"] == "http" and scope["method"] in READING:
+        return True
+    return len(origins) == 1 and _is_own(origins[0], host)
 
 
 def _host_name(host: str) -> str:

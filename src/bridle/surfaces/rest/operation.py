@@ -14,9 +14,12 @@ from starlette.responses import Response
 
 from bridle.core.door import Door, LiveSession
 from bridle.core.ids import SessionId
+from bridle.surfaces.books import Books
+from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.looking import Looking
 from bridle.surfaces.problems import Problem
+from bridle.surfaces.rest.news import NewsFeed
 from bridle.surfaces.rest.stream import Streams
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -32,6 +35,9 @@ class Desk(Struct, frozen=True):
     door: Door
     folders: Folders
     streams: Streams
+    news: NewsFeed
+    files: FileNames
+    books: Books
     live: Callable[[], Sequence[LiveSession]]
     document: Callable[[], bytes]
     """Returns the OpenAPI document, which takes a while the first time."""

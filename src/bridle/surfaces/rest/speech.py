@@ -10,7 +10,8 @@ data: {"type":"text_delta","text":"Hel"}
 ```
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -26,15 +27,55 @@ Frame = tuple[str, bytes]
 Translate = Callable[[Record | Delta], Sequence[Frame]]
 
 
+class Teller(Protocol):
+    """Tells what happens in one session; it is fed with that in its order."""
+
+    @property
+    def is_void(self) -> bool:
+        """Tell whether what it said holds no longer: another one has to begin after the last record."""
+        ...
+
+    def tell(self, item: Record | Delta) -> Sequence[Frame]:
+        """Take in what happens next and return what is to be said now; some of it may be held back."""
+        ...
+
+    def release(self) -> Sequence[Frame]:
+        """Return what was held back."""
+        ...
+
+    def welcome(self) -> Sequence[Frame]:
+        """Return what somebody has to be told first who has heard of all records, and of nothing else."""
+        ...
+
+
 class Speech(Struct, frozen=True):
     """A way to tell what happens; watchers of one session and one speech share what was encoded."""
 
     name: str
-    begin: Callable[[SessionId], Translate]
+    begin: Callable[[SessionId], Translate] = lambda session: _say
     """Makes a translator, which is fed what happens in its order."""
     remembers: bool = False
     """What it says of a record depends on earlier ones: it is fed all of them from the session's first, and
     what it says of those that the client has seen is dropped."""
+    open: Callable[[Door, SessionId, int], Awaitable[Teller]] | None = None
+    """Makes a teller that goes on after a record, for a speech that can do that by itself."""
+    missed: Frame | None = None
+    """What a client is told that was too slow, if all that it has heard is void then."""
+    hold_s: float = 0.0
+    """For how long something may be held back."""
+
+
+class _Plain(Struct):
+    """Tells everything at once."""
+
+    tell: Translate
+    is_void: bool = False
+
+    def release(self) -> Sequence[Frame]:
+        return ()
+
+    def welcome(self) -> Sequence[Frame]:
+        return ()
 
 
 def _say(item: Record | Delta) -> Sequence[Frame]:
@@ -42,19 +83,21 @@ def _say(item: Record | Delta) -> Sequence[Frame]:
     return ((str(type(kind).__struct_config__.tag), encode(item)),)
 
 
-OURS = Speech("bridle", lambda session: _say)
+OURS = Speech("bridle")
 """Records and deltas as they are, each as an event that is named by its type."""
 
 
-async def translator(door: Door, session: SessionId, speech: Speech, upto: int) -> Translate:
-    """Return a translator that goes on after a record; raises SessionNotFound."""
+async def teller(door: Door, session: SessionId, speech: Speech, upto: int) -> Teller:
+    """Return a teller that goes on after a record; raises SessionNotFound."""
+    if speech.open is not None:
+        return await speech.open(door, session, upto)
     translate = speech.begin(session)
     seq = 0 if speech.remembers else upto
     while seq < upto and (page := await door.records(session, seq, min(PAGE, upto - seq))):
         for record in page:
             translate(record)
         seq = page[-1].seq
-    return translate
+    return _Plain(translate)
 
 
 def event_bytes(frames: Sequence[Frame], seq: int | None = None) -> bytes:

@@ -29,10 +29,10 @@ from bridle.surfaces.rest.speech import (
     PAGE,
     Frame,
     Speech,
-    Translate,
+    Teller,
     event_bytes,
     item_bytes,
-    translator,
+    teller,
 )
 
 RETRY = b"retry: 2000\n\n"  # ms, after which a client comes back
@@ -155,21 +155,24 @@ class EventStream(Response):
         """Tell what is stored."""
         await self._greet(send)
         if self._after is not None:
-            translate = await self._translator(self._after)
-            await self._catch_up(send, translate, self._after, None)
+            telling = await self._teller(self._after)
+            await _send(send, event_bytes(telling.welcome()))
+            await self._catch_up(send, telling, self._after, None)
 
     async def _follow(self, send: Send) -> None:
         """Tell what is stored and then what happens, until the server stops."""
         async with self._streams.channel(self._session, self._speech) as channel:
-            seq, position = channel.seq, channel.end
+            seq, (position, welcome) = channel.seq, channel.join()
             await self._greet(send)
             if self._after is not None and self._after != seq:
                 seq = await self._begin(send, channel, self._after)
-                position = channel.end
+                position, welcome = channel.join()
+            await _send(send, event_bytes(welcome))
             while True:
                 if position < channel.first:
                     seq = await self._regain(send, channel, position, seq)
-                    position = channel.end
+                    position, welcome = channel.join()
+                    await _send(send, event_bytes(welcome))
                 elif position < channel.end:
                     position, seq, data = channel.slice(position)
                     await _send(send, data)
@@ -188,30 +191,45 @@ class EventStream(Response):
         if after > channel.seq:  # the store is ahead of the log, or the number was never given
             newer = await self._streams.door.records(self._session, channel.seq, PAGE)
             after = min(after, newer[-1].seq if newer else channel.seq)
-        return await self._catch_up(send, await self._translator(after), after, channel)
+        telling = await self._teller(after)
+        await _send(send, event_bytes(telling.welcome()))
+        return await self._catch_up(send, telling, after, channel)
 
     async def _regain(self, send: Send, channel: Channel, position: int, seq: int) -> int:
         """Tell a client that it was too slow, and what it has missed but for the fragments."""
+        if self._speech.missed is not None:
+            await _send(send, event_bytes([self._speech.missed]))
+            return channel.seq
         lagged = Lagged(max(0, channel.end - position - (channel.seq - seq)))
-        translate = await self._translator(seq)
-        await _send(send, item_bytes(lagged, translate(lagged)))
-        return await self._catch_up(send, translate, seq, channel)
+        telling = await self._teller(seq)
+        await _send(send, item_bytes(lagged, telling.tell(lagged)))
+        return await self._catch_up(send, telling, seq, channel)
 
-    async def _catch_up(self, send: Send, translate: Translate, seq: int, channel: Channel | None) -> int:
+    async def _catch_up(self, send: Send, telling: Teller, seq: int, channel: Channel | None) -> int:
         """Tell records of the store, until the end or until the log goes on exactly where they end."""
         while channel is None or (channel.seq != seq and channel.error is None):
             if channel is not None and channel.seq < seq:
                 await channel.news()  # the store is ahead of what was announced
+                if self._streams.is_stopped:
+                    break
+                await _send(send, HEARTBEAT)  # for long, if another process is at work
                 continue
             page = await self._streams.door.records(self._session, seq, PAGE)
             if not page:
                 break
-            seq = page[-1].seq
-            await _send(send, b"".join(item_bytes(record, translate(record)) for record in page))
+            data: list[bytes] = []
+            for record in page:
+                seq = record.seq
+                data.append(item_bytes(record, telling.tell(record)))
+                if telling.is_void:
+                    break
+            await _send(send, b"".join(data))
+            if telling.is_void:
+                telling = await self._teller(seq)
         return seq
 
-    async def _translator(self, upto: int) -> Translate:
-        return await translator(self._streams.door, self._session, self._speech, upto)
+    async def _teller(self, upto: int) -> Teller:
+        return await teller(self._streams.door, self._session, self._speech, upto)
 
 
 async def _send(send: Send, data: bytes) -> None:

@@ -3,10 +3,13 @@
 from bridle.surfaces.rest.operation import Operation
 from bridle.surfaces.rest.operations import (
     about,
+    board,
     changing,
     commanding,
     config,
+    files,
     folders,
+    news,
     reading,
     running,
     sessions,
@@ -18,9 +21,12 @@ OPERATIONS: tuple[Operation, ...] = (
     *sessions.OPERATIONS,
     *running.OPERATIONS,
     *streaming.OPERATIONS,
+    *board.OPERATIONS,
     *commanding.OPERATIONS,
     *reading.OPERATIONS,
     *changing.OPERATIONS,
     *folders.OPERATIONS,
+    *files.OPERATIONS,
+    *news.OPERATIONS,
     *config.OPERATIONS,
 )

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.servers import ServerView
 from bridle.core.skill import Skill
+from bridle.surfaces.books import UsePlots
 from bridle.surfaces.folder import AgentRow, ModelView, RuleList
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import InFolder, Text
@@ -56,11 +57,18 @@ async def _servers(ask: Ask[None, InFolder, Nothing]) -> Response:
 
 
 async def _stats(ask: Ask[None, StatsQuery, Nothing]) -> Response:
+    return answer(await ask.desk.looking.stats(_since(ask.query), archived=ask.query.archived))
+
+
+async def _plots(ask: Ask[None, StatsQuery, Nothing]) -> Response:
+    return answer(await ask.desk.books.plots(_since(ask.query), archived=ask.query.archived))
+
+
+def _since(query: StatsQuery) -> int:
     try:
-        since = time_before(ask.query.since) if ask.query.since else 0
+        return time_before(query.since) if query.since else 0
     except ConfigError as error:
         raise UsageError(f"query: since: {error.message}", hint="write for example 7d or 12h") from None
-    return answer(await ask.desk.looking.stats(since, archived=ask.query.archived))
 
 
 OPERATIONS = (
@@ -117,5 +125,14 @@ OPERATIONS = (
         query=StatsQuery,
         answers=AllStats,
         handler=_stats,
+    ),
+    Operation(
+        method="GET",
+        path="/stats/plots",
+        name="stats_plots",
+        summary="Say what was used over time and by session, as a plot needs it",
+        query=StatsQuery,
+        answers=UsePlots,
+        handler=_plots,
     ),
 )

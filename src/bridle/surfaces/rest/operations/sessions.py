@@ -1,14 +1,15 @@
 """Which sessions there are, and how one is."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
+from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, QueuedPrompt, Totals
-from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import Text
@@ -21,6 +22,7 @@ class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which sessions are wanted."""
 
     q: Annotated[Text, Meta(description="A text in the title, the folder or the id.")] = ""
+    below: Annotated[Text, Meta(description="Only forks and sub-agents of this session, and theirs.")] = ""
     archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
     before: Annotated[Text, Meta(description="The `next` of the page before.")] = ""
@@ -66,12 +68,26 @@ class SessionState(Struct, frozen=True):
 
 async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
     query = ask.query
-    found = [session for session in await ask.door.list(archived=query.archived) if _fits(session, query.q)]
+    listed = await ask.door.list(archived=query.archived)
+    if query.below:
+        listed = _below(listed, SessionId(query.below))
+    found = [session for session in listed if _fits(session, query.q)]
     found.sort(key=_place, reverse=True)
     if query.before:
         found = [session for session in found if _place(session) < query.before]
     page = found[: query.limit]
     return answer(SessionPage(page, _place(page[-1]) if len(found) > len(page) else None))
+
+
+def _below(sessions: Sequence[SessionSummary], root: SessionId) -> list[SessionSummary]:
+    """Return the sessions that come from another one, however many steps away."""
+    by_parent: dict[SessionId | None, list[SessionSummary]] = {}
+    for session in sessions:
+        by_parent.setdefault(session.parent, []).append(session)
+    found = by_parent.pop(root, [])
+    for session in found:  # which grows meanwhile
+        found += by_parent.pop(session.id, [])
+    return found
 
 
 def _fits(session: SessionSummary, text: str) -> bool:
@@ -84,12 +100,11 @@ def _place(session: SessionSummary) -> str:
 
 
 async def _show(ask: Ask[None, Nothing, Nothing]) -> Response:
-    session = await ask.door.read(ask.session)
-    return answer(_state(ask.session, session, is_active=await ask.door.is_running(ask.session)))
+    return answer(_state(ask.session, await ask.door.glance(ask.session)))
 
 
-def _state(session_id: SessionId, session: Session, *, is_active: bool) -> SessionState:
-    facts, run = session.known, session.run
+def _state(session_id: SessionId, session: Glance) -> SessionState:
+    facts, run = session.facts, session.run
     return SessionState(
         session_id=session_id,
         created_at=_rfc3339(facts.created_at),
@@ -101,12 +116,12 @@ def _state(session_id: SessionId, session: Session, *, is_active: bool) -> Sessi
         agent=facts.created.agent,
         model=facts.model,
         seq=session.seq,
-        is_active=is_active,
+        is_active=session.is_running,
         run_id=run.run_id if run is not None else None,
         outcome=session.last.outcome if session.last is not None and run is None else None,
         archived=facts.archived,
-        approvals=run.pending if run is not None else [],
-        questions=list(run.questions.values()) if run is not None else [],
+        approvals=list(run.approvals) if run is not None else [],
+        questions=list(run.questions) if run is not None else [],
         queue=facts.queue,
         totals=facts.totals,
     )

@@ -1,16 +1,20 @@
-"""What happens in a session, as server-sent events: in Meerkat's words, or as records and deltas."""
+"""What happens in a session, as server-sent events: in Meerkat's words, as records, or as people see it."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from bridle.core.codec import encode
+from bridle.core.door import SessionNews
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
+from bridle.surfaces.board.values import Patch
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.meerkat.dialect import shape
 from bridle.surfaces.meerkat.translation import Translation
+from bridle.surfaces.rest.board_speech import BOARD
+from bridle.surfaces.rest.news import WithNews
 from bridle.surfaces.rest.operation import Ask, Operation
 from bridle.surfaces.rest.operations.fields import MOST
 from bridle.surfaces.rest.problem_document import ProblemDocument
@@ -21,6 +25,14 @@ MEDIA = "text/event-stream"
 
 After = Annotated[int, Meta(ge=0, le=MOST, description="The last record that is known already.")]
 Live = Annotated[bool, Meta(description="Whether to go on after what is stored.")]
+News = Annotated[bool, Meta(description="Whether news of every session come between, as events named news.")]
+
+Speaks = Annotated[
+    Literal["bridle", "board"],
+    Meta(description="Records and deltas, or patches of the board as it was after the record `after`."),
+]
+
+SPEECHES = {speech.name: speech for speech in (OURS, BOARD)}
 
 
 class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,6 +47,8 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     after: After = 0
     live: Live = True
+    news: News = False
+    speech: Speaks = "bridle"
 
 
 class Resuming(Struct, frozen=True, rename="kebab"):
@@ -83,7 +97,9 @@ async def _events(ask: Ask[None, EventsQuery, Resuming]) -> Response:
 
 async def _stream(ask: Ask[None, StreamQuery, Resuming]) -> Response:
     after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
-    return await ask.desk.streams.open(ask.session, after, OURS, live=ask.query.live)
+    speech = SPEECHES[ask.query.speech]
+    stream = await ask.desk.streams.open(ask.session, after, speech, live=ask.query.live)
+    return WithNews(ask.desk.news, stream) if ask.query.news else stream
 
 
 OPERATIONS = (
@@ -102,11 +118,11 @@ OPERATIONS = (
         method="GET",
         path="/sessions/{id}/stream",
         name="stream",
-        summary="Follow a session's records and deltas, as server-sent events",
+        summary="Follow a session's records and deltas, or its board, as server-sent events",
         query=StreamQuery,
         headers=Resuming,
         media=MEDIA,
-        streams=(Record, Delta, Done, ProblemDocument),
+        streams=(Record, Delta, Patch, SessionNews, Done, ProblemDocument),
         handler=_stream,
     ),
 )

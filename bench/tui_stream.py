@@ -1,0 +1,168 @@
+"""A long answer that arrives in 20,000 fragments, and a walk through 100,000 items, in the conversation view.
+
+Fragments come at 5,000 a second, as patches of a board do; every frame is drawn to a screen of 100×40 that
+nobody sees. The CPU of the last quarter against the first tells whether the work grows with the answer; a key
+that is pressed every 20 ms tells how long a user waits. Memory is flat if walking up through 100,000 items
+and down again holds no more than walking through 10,000.
+"""
+
+import asyncio
+import sys
+import time
+from itertools import pairwise
+
+from children import child_figures
+from measure import report
+from store_session import peak_bytes
+
+DELTAS = 20_000
+DELTAS_PER_S = 5_000
+BATCH_S = 0.01
+KEY_EVERY_S = 0.02
+FEW_ITEMS, MANY_ITEMS = 10_000, 100_000
+PAGE_ITEMS = 150
+LATENCY_BAR_S = 0.05
+ROUNDS = 3
+SIZE = (100, 40)
+
+PARAGRAPH = (
+    "Some **bold** words with `code` and a [link](https://example.com), and then more of them, so that the "
+    "text is a paragraph which takes a few lines of the screen.\n\n- one thing\n- another thing\n\n"
+    "```python\ndef answer(n: int) -> int:\n    return n + 42  # the answer\n```\n\n"
+)
+
+
+def fragments(count: int) -> list[str]:
+    """Return an answer in pieces of about a token."""
+    text = PARAGRAPH * (count * 5 // len(PARAGRAPH) + 1)
+    return [text[n * 5 : n * 5 + 5] for n in range(count)]
+
+
+def new_app(conversation):  # type: ignore[no-untyped-def]
+    """Return an app that shows a conversation and counts how long keys wait."""
+    from textual.app import App, ComposeResult
+    from textual.events import Key
+
+    class Probe(App[None]):
+        def __init__(self) -> None:
+            super().__init__()
+            self.waits: list[float] = []
+            self.pressed = 0.0
+
+        def compose(self) -> ComposeResult:
+            yield conversation
+
+        def on_key(self, event: Key) -> None:
+            event.stop()
+            self.waits.append(time.perf_counter() - self.pressed)
+            self.pressed = 0.0
+
+    return Probe()
+
+
+async def stream() -> list[float]:
+    """Return the CPU seconds of each quarter, and the time that 99 of 100 keys wait at most."""
+    from textual.events import Key
+
+    from bridle.surfaces.board.values import Answer, Grow, Put
+    from bridle.surfaces.tui.conversation import Conversation
+
+    conversation = Conversation()
+    app = new_app(conversation)
+    pieces = fragments(DELTAS)
+    quarters = [0.0]
+    async with app.run_test(size=SIZE) as pilot:
+        conversation.apply([Put(Answer(key="a", seq=1, at=0, text="", is_live=True))])
+        await pilot.pause()
+        began, sent, cpu, key_at = time.perf_counter(), 0, time.process_time(), 0.0
+        while sent < DELTAS:
+            await asyncio.sleep(BATCH_S)
+            now = time.perf_counter()
+            wanted = min(DELTAS, int((now - began) * DELTAS_PER_S), (len(quarters)) * DELTAS // 4)
+            conversation.apply([Grow("a", piece) for piece in pieces[sent:wanted]])
+            sent = wanted
+            if not app.pressed and now - key_at > KEY_EVERY_S:
+                app.pressed = key_at = now
+                app.post_message(Key("f20", None))
+            if sent == len(quarters) * DELTAS // 4:
+                quarters.append(time.process_time() - cpu)
+        conversation.apply([Put(Answer(key="a", seq=2, at=1, text="".join(pieces)))])
+        await pilot.pause()
+    waits = sorted(app.waits)
+    spent = [after - before for before, after in pairwise(quarters)]
+    return [*spent, waits[len(waits) * 99 // 100]]
+
+
+async def walk(items: int) -> list[float]:
+    """Return the CPU seconds of walking up through a session of so many items, and to its end again."""
+    from bridle.core.ids import CallId, SessionId
+    from bridle.surfaces.board.values import Answer, BoardPage, BoardView, Call, Head, Item, Said
+    from bridle.surfaces.tui.conversation import Conversation
+
+    def item(seq: int) -> Item:
+        match seq % 3:
+            case 0:
+                return Said(key=f"{seq}", seq=seq, at=seq, text=f"question {seq}")
+            case 1:
+                return Answer(key=f"{seq}", seq=seq, at=seq, text=f"# Answer {seq}\n\n{PARAGRAPH}")
+        output = "\n".join(f"line {n} of call {seq}" for n in range(20))
+        return Call(
+            key=f"{seq}", seq=seq, at=seq, call_id=CallId(f"{seq}"), tool="bash", state="done", output=output
+        )
+
+    def page(before: int) -> BoardPage:
+        first = max(0, before - PAGE_ITEMS)
+        return BoardPage(tuple(item(seq) for seq in range(first + 1, before + 1)), first or None)
+
+    conversation = Conversation()
+    app = new_app(conversation)
+    async with app.run_test(size=SIZE) as pilot:
+        end = page(items)
+        view = BoardView(
+            Head(session=SessionId("s"), seq=items, title="", cwd="/", agent=""), end.items, end.before
+        )
+        conversation.show(view)
+        await pilot.pause()
+        began = time.process_time()
+        asked = end.before
+        while asked is not None:
+            conversation.action_go_home()
+            found = page(asked)
+            conversation.prepend(found)
+            asked = found.before
+            await asyncio.sleep(0)
+            conversation.refresh()
+            await pilot.pause()
+        conversation.action_go_end()
+        conversation.append(view)
+        await pilot.pause()
+        return [time.process_time() - began]
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare CPU, waiting and memory; the bars are 1.5, 50 ms and 1.1."""
+    rounds = [child_figures(__file__, "stream", "0")[1:] for _ in range(ROUNDS)]
+    best = [min(figures) for figures in zip(*rounds, strict=True)]
+    first, last, wait = best[0], best[3], best[4]
+    per_delta = [quarter / (DELTAS // 4) * 1e6 for quarter in best[:4]]
+    print(f"CPU per delta, by quarters: {', '.join(f'{figure:.0f}' for figure in per_delta)} µs")
+    print(f"a key waits at most {wait * 1000:.0f} ms in 99 of 100 cases")
+    few, few_cpu = child_figures(__file__, "walk", str(FEW_ITEMS))
+    many, many_cpu = child_figures(__file__, "walk", str(MANY_ITEMS))
+    print(
+        f"peak memory: {few / 1e6:.1f} MB after {FEW_ITEMS:,} items, {many / 1e6:.1f} MB after {MANY_ITEMS:,}"
+    )
+    print(f"CPU per item: {few_cpu / FEW_ITEMS * 1e6:.0f} and {many_cpu / MANY_ITEMS * 1e6:.0f} µs")
+    return report(
+        [
+            ("20,000 deltas on the screen: last quarter / first (CPU)", last / first, 1.5),
+            ("a key while 5,000 deltas a second come / 50 ms", wait / LATENCY_BAR_S, 1.0),
+            ("peak memory of a walk through 100,000 items / 10,000", many / few, 1.1),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    kind, number = sys.argv[1], int(sys.argv[2])
+    spent = asyncio.run(stream() if kind == "stream" else walk(number))
+    print(peak_bytes(), *spent)

@@ -1,0 +1,159 @@
+"""How heavy the page is, and how quick: its size, its first content, a long session, and a fast answer.
+
+`size`: all files of the page as they are sent, compressed; the bar is 300 KB.
+`first`: from a click on the address of a session until its answer is on the screen, in a browser that has
+nothing kept; beside it the same with an empty document of the same server.
+`long`: the same with a session of 100,000 records, and what it transfers.
+`typing`: an answer of 20,000 words, 5,000 a second, while somebody types: how long 99 of 100 pictures take.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from measure import report
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+    from tests.surfaces.web.stage import Stage
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 5
+WORDS = 20_000
+KEYS = 100
+WAITS = """
+window.waits = [];
+let next = performance.now();
+let asked = [];
+function look() {
+  const now = performance.now();
+  for (; next <= now; next += 20) asked.push(next);
+  setTimeout(look, 5);
+}
+function frame() {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => {
+    const now = performance.now();
+    window.waits.push(...asked.map((at) => now - at));
+    asked = [];
+  };
+  channel.port2.postMessage(0);
+  requestAnimationFrame(frame);
+}
+look();
+frame();
+"""
+"""Wants a picture fifty times in a second, also while the page is busy, and notes how long each takes."""
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Measure in a browser; the bars are 300 KB, 1 s, 1.5 s, 1,000 KB and 100 ms."""
+    sys.path.insert(0, str(ROOT))
+    return report([("size: KB of all files, compressed", size_kb(), 300.0), *asyncio.run(in_browser())])
+
+
+def size_kb() -> float:
+    """Return what all files weigh, with the document itself."""
+    from bridle.surfaces.web.page import make_page
+
+    page = make_page()
+    return (len(page.packed) + sum(len(asset.packed) for asset in page.files.values())) / 1024
+
+
+async def in_browser() -> list[tuple[str, float, float]]:
+    """Measure what needs a browser."""
+    from tests.surfaces.web.stage import chromium
+
+    async with chromium() as browser:
+        return [*await first_content(browser), *await long_session(browser), *await typing(browser)]
+
+
+async def _stage(browser: "Browser", folder: str, reply: dict[str, Any]) -> "Stage":
+    from tests.surfaces.web.stage import Stage
+
+    home = Path(folder) / "home" / ".bridle"
+    home.mkdir(parents=True)
+    env = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "BRIDLE_HOME": str(home)}
+    stage = Stage(browser, home, env, Path(folder))
+    stage.script(reply)
+    await stage.start()
+    return stage
+
+
+async def first_content(browser: "Browser") -> list[tuple[str, float, float]]:
+    """Open a short session."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = await _stage(browser, folder, {"text": "Here is the **answer**.\n\n```python\nx = 1\n```"})
+        session = await stage.session("a question")
+        blank = min([await _until_seen(stage, "openapi.json", "pre") for _ in range(ROUNDS)])
+        seen = min([await _until_seen(stage, f"#/s/{session}", ".answer") for _ in range(ROUNDS)])
+        await stage.aclose()
+    print(f"first content {seen * 1000:.0f} ms, a bare document {blank * 1000:.0f} ms", flush=True)
+    return [("first: s until the answer is on the screen", seen, 1.0)]
+
+
+async def long_session(browser: "Browser") -> list[tuple[str, float, float]]:
+    """Open a session of 100,000 records."""
+    from tests.surfaces.web.long import write_long_session
+
+    with tempfile.TemporaryDirectory() as folder:
+        stage = await _stage(browser, folder, {"text": "x"})
+        session = await stage.session()
+        await write_long_session(stage.store, session)
+        times, weights = [], []
+        for _ in range(ROUNDS):
+            before = stage.bytes
+            times.append(await _until_seen(stage, f"#/s/{session}", ".answer"))
+            weights.append(stage.bytes - before)
+        await stage.aclose()
+    return [
+        ("long: s until the end of 100,000 records is on the screen", min(times), 1.5),
+        ("long: KB transferred for it, with the page", max(weights) / 1024, 1_000.0),
+    ]
+
+
+async def typing(browser: "Browser") -> list[tuple[str, float, float]]:
+    """Type while an answer comes."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = [f"word{number} " + ("\n\n" if number % 40 == 0 else "") for number in range(WORDS)]
+        chunks = ["".join(said[at : at + 5]) for at in range(0, WORDS, 5)]
+        stage = await _stage(browser, folder, {"text": chunks, "chunk_delay_ms": 1})
+        session = await stage.session()
+        page = await stage.open_session(session)
+        field = page.get_by_role("textbox", name="Prompt")
+        await field.focus()
+        await page.evaluate(WAITS)
+        began = time.perf_counter()
+        run = await stage.prompt(session, "go")
+        for _ in range(KEYS):
+            await field.press("a")
+        await stage.service.wait(session, run)
+        took_s = time.perf_counter() - began
+        waits = sorted(await page.evaluate("window.waits"))
+        assert await field.input_value() == "a" * KEYS
+        await stage.aclose()
+    print(f"{WORDS / took_s:,.0f} words a second, the longest wait was {waits[-1]:.0f} ms", flush=True)
+    return [("typing: ms that 99 of 100 pictures take at most", waits[len(waits) * 99 // 100], 100.0)]
+
+
+async def _until_seen(stage: "Stage", place: str, sign: str) -> float:
+    """Return how long a new browser takes to show something."""
+    context = await stage.context()
+    page: Page = await context.new_page()
+    response = await context.request.get(stage.link)  # logs in, and loads nothing of the page
+    assert response.ok
+    began = time.perf_counter()
+    await page.goto(f"{stage.origin}/{place}", wait_until="commit")
+    await page.locator(sign).last.wait_for()
+    took_s = time.perf_counter() - began
+    await context.close()
+    return took_s
+
+
+if __name__ == "__main__":
+    main()

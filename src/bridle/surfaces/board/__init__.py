@@ -1,0 +1,1 @@
+"""What a person sees of a session, for every surface that people look at."""

@@ -1,0 +1,121 @@
+"""The fold of what happens in a session into what a person sees of it."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from bridle.core.glance import Glance
+from bridle.core.protocol import (
+    Aborted,
+    Delta,
+    HookStarted,
+    Lagged,
+    Notice,
+    ReasoningDelta,
+    Record,
+    Rewound,
+    TextDelta,
+    ToolCallDelta,
+    ToolOutputDelta,
+)
+from bridle.surfaces.board.conversation import Conversation
+from bridle.surfaces.board.growing import LINE_CHARS, shortened
+from bridle.surfaces.board.heading import Heading
+from bridle.surfaces.board.values import BoardView, Flash, Head, HeadChanged, Item, Patch, Put, Reset
+from bridle.surfaces.terminal import one_line
+
+
+class Board:
+    """What a person sees of one session, kept up to date by records and deltas."""
+
+    def __init__(
+        self, glance: Glance, items: Sequence[Item] | Conversation = (), before: int | None = None
+    ) -> None:
+        """Begin with how the session is and with its newest items, which are those up to `glance.seq`."""
+        self._conversation = items if isinstance(items, Conversation) else Conversation(items)
+        self._conversation.go_on(glance)
+        self._before = before
+        self._heading = Heading(glance)
+        self._head = self._heading.head
+
+    def look_back(self, records: Iterable[Record]) -> None:
+        """Take from the newest records before the glance what neither it nor the items say."""
+        self._heading.look_back(records)
+        self._head = self._heading.head
+
+    @property
+    def head(self) -> Head:
+        """Return all but the conversation."""
+        return self._head
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Return the items that are loaded, oldest first, live ones last."""
+        return self._conversation.shelf.items
+
+    @property
+    def count(self) -> int:
+        """Return how many items are loaded."""
+        return len(self._conversation.shelf)
+
+    @property
+    def view(self) -> BoardView:
+        """Return everything that is loaded."""
+        return BoardView(self._head, self.items, self._before)
+
+    @property
+    def welcome(self) -> list[Patch]:
+        """Return what brings a screen that has seen every record to what is shown now.
+
+        It may have been away, and may hold fragments that came to nothing meanwhile.
+        """
+        return [*self._conversation.unrecorded, HeadChanged(self._head)]
+
+    def add(self, item: Record | Delta) -> list[Patch]:
+        """Take in what happens next and say what it changes; after Reset open a new board."""
+        if not isinstance(item, Record):
+            return self._add_delta(item)
+        if isinstance(item.event, Rewound) and item.event.scope != "files":
+            return [Reset()]
+        patches = self._conversation.add(item)
+        self._heading.add(item)
+        return [*patches, *self._head_patches()]
+
+    def _add_delta(self, delta: Delta) -> list[Patch]:
+        patches = self._conversation.add_delta(delta)
+        match delta:
+            case Notice() if not (delta.is_wait and self._head.run):
+                return [Flash(_brief(delta.text), "detail" if delta.is_wait else "warning")]
+            case Aborted():
+                words = f"the run ended without a record: {delta.reason}" if delta.run_id else delta.reason
+                patches.append(Flash(_brief(words), "failed"))
+            case TextDelta() | ReasoningDelta() | ToolCallDelta() if not _has_begun(patches):
+                return patches  # thousands come in a second, and the first one has said what is done
+            case ToolOutputDelta() | Lagged() | HookStarted():
+                return patches
+            case _:
+                pass
+        self._heading.add_delta(delta)
+        return [*patches, *self._head_patches()]
+
+    def _head_patches(self) -> list[Patch]:
+        """Tell of a head in which something but the count of records has changed."""
+        before, self._head = self._head, self._heading.head
+        is_same = replace(self._head, seq=before.seq, updated_at=before.updated_at) == before
+        return [] if is_same else [HeadChanged(self._head)]
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """Let go of items that nobody looks at, so that memory stays flat.
+
+        They go from the oldest on, and what belongs together stays together.
+        """
+        before = self._conversation.forget(keys)
+        self._before = self._before if before is None else before
+
+
+def _has_begun(patches: list[Patch]) -> bool:
+    return any(isinstance(patch, Put) for patch in patches)
+
+
+def _brief(text: str) -> str:
+    return one_line(shortened(text, LINE_CHARS))

@@ -1,0 +1,129 @@
+"""Calls of tools as a person sees them: how one begins, and what it becomes with every record about it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from bridle.core.ids import CallId
+from bridle.core.messages import Media, ToolCall, ToolResult
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Record,
+    ToolCallDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from bridle.surfaces.board.growing import LINE_CHARS, OUTPUT_CHARS, WRITTEN_CHARS, shortened, shortened_args
+from bridle.surfaces.board.values import Attached, Call, CallState
+from bridle.surfaces.render import code_of, describe_args
+
+PICTURE_CHARS = 4 * 1024 * 1024  # of one picture, in base64
+OPEN: tuple[CallState, ...] = ("waiting", "running")
+"""States of a call that somebody works at."""
+
+
+def wanted(call: ToolCall, key: str, record: Record, state: CallState = "running") -> Call:
+    """Show a call that the model wants made; it begins when it is its turn."""
+    made = _described(call.args, key, call.id, call.name, record, state)
+    return replace(made, written=shortened(call.invalid)) if call.invalid else made
+
+
+def begun(delta: ToolCallDelta, key: str, seq: int) -> Call:
+    """Show a call that is being written."""
+    written = shortened(delta.args, WRITTEN_CHARS)
+    return Call(
+        key=key, seq=seq, at=0, call_id=delta.call_id, tool=delta.name, state="writing", written=written
+    )
+
+
+def made_by_code(event: ToolStarted | ApprovalRequested, record: Record) -> Call:
+    """Show a call that code makes, or one whose beginning is not known."""
+    made = _described(event.args, str(event.call_id), event.call_id, event.tool, record, "running")
+    return replace(made, parent=event.parent)
+
+
+def ended_only(result: ToolResult, record: Record, parent: CallId | None) -> Call:
+    """Show a call of which nothing but its end is known."""
+    return replace(
+        _described({}, str(result.call_id), result.call_id, result.name, record, "done"), parent=parent
+    )
+
+
+def _described(
+    args: dict[str, Any], key: str, call_id: CallId, tool: str, record: Record, state: CallState
+) -> Call:
+    return Call(
+        key=key,
+        seq=record.seq,
+        at=record.at,
+        call_id=call_id,
+        tool=tool,
+        state=state,
+        args=shortened_args(args),
+        brief=describe_args(args)[:LINE_CHARS],
+        code=shortened(code_of(tool, args)),
+    )
+
+
+def asked(call: Call, event: ApprovalRequested) -> Call:
+    """Let a call wait for an answer."""
+    return replace(call, state="waiting", why=event.why, preview=shortened(event.preview, 4 * OUTPUT_CHARS))
+
+
+def decided(call: Call, event: ApprovalDecided) -> Call:
+    """Let a call go on, or not."""
+    if event.answer in ("deny", "stop"):
+        return replace(call, state="denied", why=event.reason or "denied", preview="")
+    return replace(call, state="running", why="", preview="")
+
+
+def answered(call: Call) -> Call:
+    """Let a call go on that has asked the user something; one that has ended meanwhile stays as it is."""
+    return replace(call, state="running") if call.state == "waiting" else call
+
+
+def started(call: Call, event: ToolStarted, record: Record) -> Call:
+    """Let a call begin, with the arguments that it really has."""
+    begun = _described(event.args, call.key, call.call_id, event.tool, record, "running")
+    return replace(
+        begun, seq=call.seq, at=call.at, parent=event.parent, started_at=record.at, child=call.child
+    )
+
+
+def finished(call: Call, event: ToolFinished) -> Call:
+    """Give a call what it came to."""
+    result = event.result
+    is_denied = event.denied or call.state == "denied"  # who denies and stops the run has it closed
+    state: CallState = "denied" if is_denied else "failed" if result.is_error else "done"
+    why = (call.why or result.output[:LINE_CHARS]) if is_denied else ""
+    return replace(
+        call,
+        state=state,
+        why=why,
+        preview="",
+        written="",
+        output=shortened(result.output),
+        diff=shortened(event.diff, 4 * OUTPUT_CHARS),
+        attached=attachments(result.media),
+        duration_ms=event.duration_ms,
+        answer=shortened(event.answer),
+    )
+
+
+def told(call: Call, result: ToolResult) -> Call:
+    """Give a call of an imported conversation its result."""
+    state: CallState = "failed" if result.is_error else "done"
+    return replace(call, state=state, output=shortened(result.output), attached=attachments(result.media))
+
+
+def attachments(media: Iterable[Media]) -> tuple[Attached, ...]:
+    """Name what is beside words; pictures are kept unless they are too large."""
+    return tuple(
+        Attached(one.mime, one.name[:LINE_CHARS], one.data if _is_shown(one) else "") for one in media
+    )
+
+
+def _is_shown(media: Media) -> bool:
+    return media.mime.startswith("image/") and len(media.data) <= PICTURE_CHARS

@@ -1,0 +1,141 @@
+"""The calls of a conversation by their ids, and what every record and fragment about one does to it."""
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from bridle.core.ids import CallId
+from bridle.core.messages import ToolCall, ToolResult
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    ToolCallDelta,
+    ToolFinished,
+    ToolOutputDelta,
+    ToolStarted,
+)
+from bridle.surfaces.board import calling
+from bridle.surfaces.board.shelf import Shelf
+from bridle.surfaces.board.values import Call, CallState, Item, Patch
+
+
+class Calls:
+    """Knows which item a call is; `home` names the reply or message that a call is part of."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        found = [item for item in shelf.items if isinstance(item, Call)]
+        self._keys = {call.call_id: call.key for call in found}
+        self._homes: dict[CallId, str] = {}
+        self._open = {call.call_id: None for call in found if call.state in calling.OPEN}
+
+    def __contains__(self, call_id: CallId) -> bool:
+        return call_id in self._keys
+
+    @property
+    def open(self) -> list[Call]:
+        """Return the calls whose end may still come."""
+        return [call for call in map(self._get, self._open) if call is not None]
+
+    # ------------------------------------------------------------------ how they begin
+
+    def want(self, call: ToolCall, home: str, record: Record, state: CallState) -> Call:
+        """Return the item of a call that a message holds."""
+        key = self._keys[call.id] = self._key(call.id, home)
+        self._homes[call.id] = home
+        if state in calling.OPEN:
+            self._open[call.id] = None
+        return calling.wanted(call, key, record, state)
+
+    def write(self, delta: ToolCallDelta, home: str, seq: int) -> list[Patch]:
+        """Show a call while the model writes it."""
+        key = self._key(delta.call_id, home)
+        call = self._shelf.get(key)
+        if call is None:
+            return [self._shelf.put(calling.begun(delta, key, seq), is_live=True)]
+        if not isinstance(call, Call) or call.state != "writing" or not (delta.args or delta.name):
+            return []
+        if call.tool:
+            return [self._shelf.grow(key, "written", delta.args)]
+        named = replace(call, tool=delta.name, written=call.written + delta.args)
+        return [self._shelf.put(named, is_live=True)]
+
+    def _key(self, call_id: CallId, home: str) -> str:
+        """Return the id of a call, or more than that when an earlier call has the same one."""
+        is_taken = call_id in self._keys and self._homes.get(call_id) != home
+        return f"{home}.{call_id}" if is_taken else str(call_id)
+
+    # ------------------------------------------------------------------ what becomes of them
+
+    def ask(
+        self, record: Record, event: ApprovalRequested | ApprovalDecided | QuestionAsked | QuestionAnswered
+    ) -> list[Patch]:
+        """Let a call wait for a person, or go on; what a sub-agent asks for is no call of this session."""
+        match event:
+            case ApprovalRequested(child=None):
+                self._open[event.call_id] = None
+                call = self._get(event.call_id) or calling.made_by_code(event, record)
+                return [self._put(calling.asked(call, event))]
+            case ApprovalDecided():
+                return self.change(event.call_id, lambda call: calling.decided(call, event))
+            case QuestionAsked(child=None):
+                return self.change(event.call_id, lambda call: replace(call, state="waiting"))
+            case QuestionAnswered():
+                return self.change(event.call_id, calling.answered)
+            case _:
+                return []
+
+    def work(self, record: Record, event: ToolStarted | ToolFinished) -> list[Patch]:
+        """Let a call begin or end."""
+        match event:
+            case ToolStarted():
+                self._open[event.call_id] = None
+                call = self._get(event.call_id) or calling.made_by_code(event, record)
+                return [self._put(calling.started(call, event, record))]
+            case ToolFinished():
+                self._open.pop(event.result.call_id, None)
+                known = self._get(event.result.call_id)
+                call = known or calling.ended_only(event.result, record, event.parent)
+                return [self._put(calling.finished(call, event))]
+
+    def print(self, delta: ToolOutputDelta) -> list[Patch]:
+        """Add to what a call has printed."""
+        key = self._keys.get(delta.call_id)
+        return [] if key is None or not delta.text else [self._shelf.grow(key, "output", delta.text)]
+
+    def tell(self, result: ToolResult) -> list[Patch]:
+        """Give a call of an imported conversation its result."""
+        return self.change(result.call_id, lambda call: calling.told(call, result))
+
+    def lose(self) -> list[Patch]:
+        """Mark the calls whose end will not be recorded."""
+        lost = [self._put(replace(call, state="lost")) for call in self.open]
+        self._open = {}
+        return lost
+
+    def change(self, call_id: CallId, change: Callable[[Call], Call]) -> list[Patch]:
+        """Change the item of a call, if it is there."""
+        call = self._get(call_id)
+        return [] if call is None else [self._put(change(call))]
+
+    def forget(self, items: Iterable[Item]) -> None:
+        """Let go of calls that are no longer there."""
+        for item in items:
+            if isinstance(item, Call) and self._keys.get(item.call_id) == item.key:
+                del self._keys[item.call_id]
+                self._homes.pop(item.call_id, None)
+                self._open.pop(item.call_id, None)
+
+    def _get(self, call_id: CallId) -> Call | None:
+        item = self._shelf.get(self._keys.get(call_id, ""))
+        return item if isinstance(item, Call) else None
+
+    def _put(self, call: Call) -> Patch:
+        """Put a call in its place, which for a new one of code is after its parent."""
+        is_new = call.call_id not in self._keys
+        self._keys.setdefault(call.call_id, call.key)
+        parent = None if call.parent is None else self._keys.get(call.parent)
+        return self._shelf.put(call, before=self._shelf.after_code(parent) if is_new and parent else "")

@@ -1,0 +1,234 @@
+"""The fold of records and deltas into the items of a conversation.
+
+```
+deltas          live answer, live thought, call being written    at the end, until their record comes
+ModelReplied    answer, thought, calls                           in the place of the live ones
+Tool…           the call: waiting, running, done                 calls of code right after their parent
+the rest        notes, or nothing
+```
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from bridle.core.glance import Glance
+from bridle.core.ids import CallId
+from bridle.core.messages import Media, Message, ToolResult
+from bridle.core.protocol import (
+    Aborted,
+    ApprovalDecided,
+    ApprovalRequested,
+    ChildEnded,
+    ChildStarted,
+    Compacted,
+    Delta,
+    FilesChanged,
+    HookStarted,
+    Lagged,
+    MessageAdded,
+    MessageSource,
+    ModelReplied,
+    ModelSwitched,
+    Notice,
+    QuestionAnswered,
+    QuestionAsked,
+    ReasoningDelta,
+    Record,
+    ReplyLost,
+    Retrying,
+    Rewound,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    TextDelta,
+    ToolCallDelta,
+    ToolFinished,
+    ToolOutputDelta,
+    ToolStarted,
+    TurnStarted,
+)
+from bridle.core.transcript import is_spoken
+from bridle.surfaces.board.calling import attachments
+from bridle.surfaces.board.calls import Calls
+from bridle.surfaces.board.drafting import Draft, parts_of
+from bridle.surfaces.board.growing import TEXT_CHARS, shortened
+from bridle.surfaces.board.noting import Noted, ended, noted, plain
+from bridle.surfaces.board.shelf import Shelf
+from bridle.surfaces.board.values import Item, Note, Patch, Said
+from bridle.surfaces.kin import Kin
+from bridle.surfaces.render import describe_changes
+
+
+class Conversation:
+    """The items of a session, or of a part of it."""
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self.shelf = Shelf(items)
+        self.draft = Draft(self.shelf)
+        self._calls = Calls(self.shelf)
+        self._kin = Kin()
+        self._boundaries: list[int] = []
+        """The numbers of records at which no earlier call is open."""
+        self._run_id = self._model = ""
+        self._turn = 0
+        self._began_at: int | None = None
+        self._seq = self._at = 0
+        self._awaits_reply = False
+
+    def go_on(self, glance: Glance) -> None:
+        """Take the place where the session is: what comes next happens there."""
+        self._seq, self._at = glance.seq, glance.updated_at
+        if (run := glance.run) is not None:
+            self._run_id, self._model, self._turn = run.run_id, run.model, run.turn
+            self._began_at = run.started_at
+        if glance.run is None or not glance.is_running:
+            self._calls.lose()
+
+    def close(self) -> None:
+        """Take note that nothing more comes."""
+        self._calls.lose()
+
+    def add(self, record: Record) -> list[Patch]:
+        """Take in the next record."""
+        idle_ms = record.at - self._at
+        self._seq, self._at = record.seq, record.at
+        if isinstance(record.event, TurnStarted | ModelReplied | RunEnded):
+            self._awaits_reply = isinstance(record.event, TurnStarted)
+        match record.event:
+            case RunStarted() | TurnStarted() | RunResumed() | RunEnded() as event:
+                return [*self.draft.drop(), *self._move(record, event, idle_ms)]
+            case MessageAdded() as event:
+                self._boundaries.append(record.seq)
+                return self._say(record, event)
+            case Compacted() as event if is_spoken(event):
+                return [self._said(record, event.message, "fork")]
+            case ModelReplied() as event:
+                home = f"{event.run_id}.{event.turn}"
+                final = list(parts_of(event.message, home, record, self._calls, "running"))
+                return self.draft.settle(final)
+            case ReplyLost() | Retrying() | ModelSwitched() as event:
+                return [*self.draft.drop(), *self._note(record, noted(event))]
+            case ApprovalRequested() | ApprovalDecided() | QuestionAsked() | QuestionAnswered() as event:
+                return self._calls.ask(record, event)
+            case ToolStarted() | ToolFinished() as event:
+                return self._calls.work(record, event)
+            case FilesChanged(call_id=str() as call_id) as event:
+                changed = describe_changes(event.changes)
+                return self._calls.change(CallId(call_id), lambda call: replace(call, changed=changed))
+            case ChildStarted() | ChildEnded() as event:
+                return self._tell_child(record, event)
+            case Rewound() as event:
+                return [*self.draft.drop(), *self._calls.lose(), *self._note(record, noted(event))]
+            case event:
+                return self._note(record, noted(event))
+
+    def add_delta(self, delta: Delta) -> list[Patch]:
+        """Take in a fragment."""
+        match delta:
+            case TextDelta():
+                return self.draft.add("text", delta.text, self._home, self._seq)
+            case ReasoningDelta():
+                return self.draft.add("thought", delta.text, self._home, self._seq)
+            case ToolCallDelta():
+                return [*self.draft.pause(), *self._calls.write(delta, self._home, self._seq)]
+            case ToolOutputDelta():
+                return self._calls.print(delta)
+            case Lagged():
+                return self.draft.show_hole()
+            case Aborted():
+                return [*self.draft.drop(), *self._calls.lose()]
+            case HookStarted() | Notice():
+                return []
+
+    def forget(self, keys: Sequence[str]) -> int | None:
+        """Let go of the oldest items if they are among these; returns where they can be had again.
+
+        What belongs together goes together: those before a boundary.
+        """
+        gone = set(keys)
+        kept = next((item.seq for item in self.shelf.items if item.key not in gone), self._seq)
+        first = min([kept, *(call.seq for call in self._calls.open)])
+        boundary = max((seq for seq in self._boundaries if seq <= first), default=0)
+        old = [item for item in self.shelf.items if item.seq < boundary]
+        if not old:
+            return None
+        self.shelf.forget([item.key for item in old])
+        self._calls.forget(old)
+        self._boundaries = [seq for seq in self._boundaries if seq >= boundary]
+        return boundary - 1
+
+    @property
+    def unrecorded(self) -> list[Patch]:
+        """Return what brings a screen that has seen every record to what is live now."""
+        stale = self.draft.stale(self._home) if self._awaits_reply else []
+        return [*stale, *self.shelf.unrecorded]
+
+    @property
+    def _home(self) -> str:
+        """Name the reply that is being written."""
+        return f"{self._run_id}.{self._turn}"
+
+    def _move(
+        self, record: Record, event: RunStarted | TurnStarted | RunResumed | RunEnded, idle_ms: int
+    ) -> list[Patch]:
+        match event:
+            case RunStarted():
+                self._boundaries.append(record.seq)
+                self._run_id, self._model, self._turn = event.run_id, event.model, 0
+                self._began_at = record.at
+                return self._calls.lose()
+            case TurnStarted():
+                self._boundaries.append(record.seq)
+                if event.run_id != self._run_id:  # it began before what is loaded
+                    self._run_id, self._model, self._began_at = event.run_id, "", None
+                self._turn = event.turn
+                return []
+            case RunResumed():
+                if self._began_at is not None:
+                    self._began_at += max(0, idle_ms)
+                return self._note(record, noted(event))
+            case RunEnded():
+                return [*self._calls.lose(), *self._end(record, event)]
+
+    def _end(self, record: Record, event: RunEnded) -> list[Patch]:
+        if event.run_id == self._run_id and self._began_at is not None:
+            return self._note(record, ended(event, self._model, record.at - self._began_at), event)
+        return self._note(record, ended(event), event)
+
+    def _note(self, record: Record, words: Noted | None, end: RunEnded | None = None) -> list[Patch]:
+        if words is None:
+            return []
+        note = Note(key=f"n{record.seq}", seq=record.seq, at=record.at, text=words.text, weight=words.weight)
+        if end is not None:
+            note = replace(note, run_id=end.run_id, outcome=end.outcome)
+        return [self.shelf.put(note)]
+
+    def _tell_child(self, record: Record, event: ChildStarted | ChildEnded) -> list[Patch]:
+        line = self._kin.line(event)
+        if isinstance(event, ChildStarted) and event.call_id is not None and event.call_id in self._calls:
+            return self._calls.change(event.call_id, lambda call: replace(call, child=event.child))
+        return self._note(record, plain(line))
+
+    def _say(self, record: Record, event: MessageAdded) -> list[Patch]:
+        message = event.message
+        match message.role:
+            case "user" | "system":
+                return [self._said(record, message, event.source)]
+            case "assistant":
+                parts = parts_of(message, f"m{record.seq}", record, self._calls, "lost")
+                return [self.shelf.put(item) for item in parts]
+            case "tool":
+                results = [part for part in message.parts if isinstance(part, ToolResult)]
+                return [patch for result in results for patch in self._calls.tell(result)]
+
+    def _said(self, record: Record, message: Message, source: MessageSource) -> Patch:
+        said = Said(
+            key=f"m{record.seq}",
+            seq=record.seq,
+            at=record.at,
+            text=shortened(message.text, TEXT_CHARS),
+            source=source,
+            attached=attachments(part for part in message.parts if isinstance(part, Media)),
+        )
+        return self.shelf.put(said)

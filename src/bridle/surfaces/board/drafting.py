@@ -1,0 +1,108 @@
+"""The reply that is being written: its words and thoughts, live until the whole of it is recorded."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from bridle.core.protocol import Record
+from bridle.surfaces.board.calls import Calls
+from bridle.surfaces.board.growing import LINE_CHARS, TEXT_CHARS, shortened
+from bridle.surfaces.board.shelf import Shelf
+from bridle.surfaces.board.values import Answer, CallState, Drop, Item, Note, Patch, Thought
+from bridle.surfaces.terminal import one_line
+
+HOLE = " […] "
+"""Stands where fragments were lost."""
+MOST_PARTS = 50  # of a kind; beyond that a model that thinks and writes by turns adds to the last one
+
+STALE_PARTS = 3  # of a kind; few replies have more before their calls
+
+PartKind = Literal["text", "thought"]
+
+ITEMS: dict[PartKind, type[Answer] | type[Thought]] = {"text": Answer, "thought": Thought}
+
+
+class Draft:
+    """The live parts of a reply; `home` names the reply, by its run and turn."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._counts: dict[PartKind, int] = {}
+        self._speaking: tuple[PartKind, str] | None = None
+
+    @property
+    def doing(self) -> PartKind | None:
+        """Return which kind of part is being written."""
+        return None if self._speaking is None else self._speaking[0]
+
+    def add(self, kind: PartKind, text: str, home: str, seq: int) -> list[Patch]:
+        """Add words or thoughts."""
+        if self._speaking is not None and self._speaking[0] == kind:
+            return [self._shelf.grow(self._speaking[1], "text", text)] if text else []
+        if not text:
+            return []
+        number = min(self._counts.get(kind, 0), MOST_PARTS - 1)
+        while self._shelf.is_recorded(key := _key(home, kind, number)):
+            number += 1  # the beginning of the turn has not been told yet
+        ended = self.pause()
+        self._counts[kind], self._speaking = number + 1, (kind, key)
+        if key in self._shelf:
+            return [*ended, self._shelf.grow(key, "text", text)]
+        item = ITEMS[kind](key=key, seq=seq, at=0, text=text, is_live=True)
+        return [*ended, self._shelf.put(item, is_live=True)]
+
+    def pause(self) -> list[Patch]:
+        """End the part: what follows is another one, and a thought has come to its end."""
+        spoken, self._speaking = self._speaking, None
+        item = self._shelf.get(spoken[1]) if spoken is not None else None
+        if not isinstance(item, Thought):
+            return []
+        return [self._shelf.put(replace(item, is_live=False), is_live=True)]
+
+    def drop(self) -> list[Patch]:
+        """Let go of all that is live, as it will not be recorded."""
+        self._counts, self._speaking = {}, None
+        return self._shelf.drop_live()
+
+    def settle(self, final: Sequence[Item]) -> list[Patch]:
+        """Put the recorded parts in the place of the live ones."""
+        live = self._shelf.live
+        self._counts, self._speaking = {}, None
+        dropped = [] if live == [item.key for item in final][: len(live)] else self._shelf.drop_live()
+        return [*dropped, *(self._shelf.put(item) for item in final)]
+
+    def stale(self, home: str) -> list[Patch]:
+        """Say what to drop of what a screen may have heard before it went away, and is not live any more."""
+        keys = (_key(home, kind, number) for kind in ITEMS for number in range(STALE_PARTS))
+        return [Drop(key) for key in keys if key not in self._shelf]
+
+    def show_hole(self) -> list[Patch]:
+        """Show that fragments were lost, in all that is being added to."""
+        return self._shelf.grow_all(HOLE)
+
+
+def parts_of(message: Message, home: str, record: Record, calls: Calls, state: CallState) -> Iterator[Item]:
+    """Yield the items of a reply in the order of its parts, which have the keys of the live ones."""
+    counts: dict[PartKind, int] = {"text": 0, "thought": 0}
+    for index, part in enumerate(message.parts):
+        match part:
+            case Text(text="") | Reasoning(text="") | ToolResult():
+                pass
+            case Text() | Reasoning():
+                kind: PartKind = "text" if isinstance(part, Text) else "thought"
+                key = _key(home, kind, counts[kind])
+                counts[kind] += 1
+                yield ITEMS[kind](
+                    key=key, seq=record.seq, at=record.at, text=shortened(part.text, TEXT_CHARS)
+                )
+            case Media():
+                words = one_line(f"{part.mime} {part.name}"[:LINE_CHARS])
+                yield Note(key=f"{home}.media{index}", seq=record.seq, at=record.at, text=words)
+            case ToolCall():
+                yield calls.want(part, home, record, state)
+
+
+def _key(home: str, kind: PartKind, number: int) -> str:
+    return f"{home}.{kind}{number}"

@@ -1,0 +1,141 @@
+"""Opening a board at the end of a session, or as it was after a record, without reading all of it.
+
+```
+seq   1 … 40 | 41 … 70   71 … 90   91      92 … 120      91 is Rewound(to_seq=70)
+               ▲───────▲ (void)    ▲─────────────▲
+               the page, read from its end; `before` is 40
+```
+
+A page begins at a boundary, a record at which no call before it is open, so that calls keep their results.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import SessionNotFound
+from bridle.core.glance import Glance, glance_of
+from bridle.core.ids import SessionId
+from bridle.core.protocol import (
+    Checkpoint,
+    MessageAdded,
+    Record,
+    Rewound,
+    RunEnded,
+    RunStarted,
+    SessionCreated,
+    TurnEnded,
+    TurnStarted,
+)
+from bridle.core.session import Session
+from bridle.surfaces.board.board import Board
+from bridle.surfaces.board.conversation import Conversation
+from bridle.surfaces.board.values import BoardPage
+
+PAGE_RECORDS = 300
+LEAST_SHARE = 5  # so many parts has a page, and one of them at least is filled
+MOST_READS = 16  # for one page: a turn of code may make thousands of calls
+
+
+class _Tail(Struct, frozen=True):
+    """The newest records that count, up to one of them."""
+
+    records: list[Record]
+    before: int | None
+
+
+async def open_board(
+    door: Door, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
+) -> Board:
+    """Return a board as it is now, or was after record `at`; raises SessionNotFound."""
+    glance = await door.glance(session)
+    if at is not None and at < glance.seq:
+        glance = await _glance_at(door, session, at)
+    tail = await _read_tail(door, session, glance.seq, page)
+    board = Board(glance, _conversation(tail.records), tail.before)
+    board.look_back(tail.records)
+    return board
+
+
+async def older_items(door: Door, session: SessionId, before: int, *, page: int = PAGE_RECORDS) -> BoardPage:
+    """Return the items before those that are loaded; `before` is what the last page said."""
+    tail = await _read_tail(door, session, before, page)
+    conversation = _conversation(tail.records)
+    conversation.close()
+    return BoardPage(conversation.shelf.items, tail.before)
+
+
+def _conversation(records: Sequence[Record]) -> Conversation:
+    conversation = Conversation()
+    for record in records:
+        conversation.add(record)
+    return conversation
+
+
+async def _read_tail(door: Door, session: SessionId, upto: int, size: int) -> _Tail:
+    """Read backwards from a record, past what was rewound, to a boundary."""
+    kept: list[Record] = []
+    seq = upto
+    for _ in range(MOST_READS):
+        first = max(0, seq - size)
+        page = await door.records(session, first, seq - first)
+        for record in reversed(page):
+            if record.seq <= seq:
+                kept.append(record)
+                seq = _before(record)
+        if seq <= 0 or not page:
+            return _Tail(kept[::-1], None)
+        least = size // LEAST_SHARE
+        count = next((n for n in range(len(kept), least, -1) if _is_boundary(kept[n - 1])), 0)
+        if count:
+            return _Tail(kept[count - 1 :: -1], kept[count - 1].seq - 1)
+    return _Tail(kept[::-1], seq)
+
+
+def _before(record: Record) -> int:
+    """Return the number of the record that comes before another one in the conversation."""
+    event = record.event
+    if isinstance(event, Rewound) and event.scope != "files":
+        return min(event.to_seq, record.seq - 1)
+    return record.seq - 1
+
+
+def _is_boundary(record: Record) -> bool:
+    return isinstance(record.event, TurnStarted | RunStarted | MessageAdded)
+
+
+async def _glance_at(door: Door, session: SessionId, at: int) -> Glance:
+    """Say how a session was after a record: a run that had not ended then was at work."""
+    records: list[Record] = []
+    size = PAGE_RECORDS
+    while (start := _start(records)) is None:
+        upto = records[0].seq - 1 if records else at
+        first = max(0, upto - size)
+        page = await door.records(session, first, upto - first)
+        if not page:
+            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        records = page + records
+        size *= 2
+    return glance_of(_folded(records, start), is_running=True)
+
+
+def _start(records: Sequence[Record]) -> int | None:
+    """Return the place from which on facts and run can be folded: before the last run began or ended."""
+    edge = False
+    for index in range(len(records) - 1, -1, -1):
+        event = records[index].event
+        if isinstance(event, SessionCreated) or (edge and isinstance(event, Checkpoint)):
+            return index
+        edge = edge or isinstance(event, RunStarted | RunEnded)
+    return None
+
+
+def _folded(records: Sequence[Record], start: int) -> Session:
+    session = Session()
+    for index, record in enumerate(records):
+        if index >= start:
+            session.apply(record)
+        elif isinstance(record.event, TurnEnded):
+            session.context = record.event.context
+    return session

@@ -1,0 +1,84 @@
+"""What happened beside words and calls, as notes."""
+
+from msgspec import Struct
+
+from bridle.core.protocol import (
+    Event,
+    FilesChanged,
+    ModelSwitched,
+    Outcome,
+    ReplyLost,
+    Retrying,
+    RunEnded,
+    RunResumed,
+    SessionCreated,
+)
+from bridle.core.session import NO_MODEL
+from bridle.surfaces.board.growing import LINE_CHARS, shortened
+from bridle.surfaces.board.values import Weight
+from bridle.surfaces.notes import note_of
+from bridle.surfaces.render import count, describe_changes, describe_cost, took
+from bridle.surfaces.terminal import one_line
+from bridle.surfaces.transcript import describe_origin
+
+OUTCOMES: dict[Outcome, tuple[Weight, str]] = {
+    "completed": ("done", "done"),
+    "denied": ("warning", "denied"),
+    "cancelled": ("warning", "cancelled"),
+    "failed": ("failed", "failed"),
+    "budget_exhausted": ("warning", "out of budget"),
+    "limit": ("warning", "reached a limit"),
+}
+
+
+class Noted(Struct, frozen=True):
+    """The words of a note."""
+
+    weight: Weight
+    text: str
+
+
+def noted(event: Event) -> Noted | None:
+    """Say what an event means, if it is no part of the conversation and people are to know of it."""
+    match event:
+        case SessionCreated(parent=str()):
+            return _noted("detail", describe_origin(event))
+        case RunResumed():
+            lost = f", without {count(len(event.interrupted), 'call')}" if event.interrupted else ""
+            return _noted("warning", f"goes on after it was cut off{lost}")
+        case ReplyLost():
+            return _noted("detail", "an answer did not come to its end")
+        case Retrying():
+            return _noted("warning", f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}")
+        case ModelSwitched():
+            return _noted("warning", f"going on with {event.model}: {event.reason}")
+        case FilesChanged(call_id=None, rewind=False):
+            return _noted("detail", f"on disk: {describe_changes(event.changes)}")
+        case _:
+            found = note_of(event)
+            return None if found is None else _noted(*found)
+
+
+def ended(event: RunEnded, model: str = "", duration_ms: int | None = None) -> Noted | None:
+    """Say how a run ended and what it used; nothing of a tool that a person has used, if all went well."""
+    if model.startswith(NO_MODEL) and event.outcome == "completed":
+        return None
+    weight, word = OUTCOMES[event.outcome]
+    words = [
+        f"{word}: {event.reason}" if event.reason else word,
+        count(event.turns, "turn"),
+        count(event.tool_calls, "tool call"),
+        count(event.usage.context, "token"),
+        describe_cost(event.cost),
+        *([took(duration_ms)] if duration_ms is not None else []),
+    ]
+    return _noted(weight, " · ".join(words))
+
+
+def plain(text: str) -> Noted:
+    """Say something that is only good to know."""
+    return _noted("detail", text)
+
+
+def _noted(weight: Weight, text: str) -> Noted:
+    return Noted(weight, shortened(one_line(text), 2 * LINE_CHARS).replace("\n", " "))

@@ -1,0 +1,228 @@
+"""What was used when, kept by the hour: a plot of any time is a sum, and only what is new is read.
+
+```
+session ──▶ 13:00 Account   14:00 Account   …    a page each, cut where the hour changes
+```
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.core.blame import Account, ToolUse, Use, add_up
+from bridle.core.door import Door
+from bridle.core.errors import SessionNotFound, StoreCorrupt
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Outcome, Record
+from bridle.core.summary import SessionSummary
+
+SlotOf = Callable[[int], int]
+Step = Literal["hour", "day"]
+
+HOUR_MS = 3_600_000
+HOURS_UP_TO_MS = 8 * 24 * HOUR_MS  # a week by the hour is 168 slots; more of them nobody can tell apart
+MOST_SLOTS = 1_500  # four years by the day
+MOST_NAMED = 10
+MOST_KEPT = 2_000  # sessions, some kilobytes each
+READ_AT_ONCE = 1_000
+BEFORE_ALL = -1
+
+
+class SlotUse(Struct, frozen=True):
+    """What a model used from a time on, until the next slot begins."""
+
+    at: int
+    """In milliseconds since 1970."""
+    model: str
+    use: Use
+
+
+class SessionUse(Struct, frozen=True):
+    """What a session has used, with its sub-agents."""
+
+    id: SessionId
+    title: str
+    use: Use
+
+
+class UsePlots(Struct, frozen=True, kw_only=True):
+    """What all sessions have used, and when."""
+
+    since: int
+    """From when on, in milliseconds since 1970: when a slot begins, or 0 for the beginning."""
+    step: Step
+    """How long a slot is; a day begins at midnight here."""
+    times: list[int]
+    """When every slot begins, also of those in which nothing was used; oldest first."""
+    slots: list[SlotUse]
+    """Oldest first."""
+    sessions: int
+    runs: dict[Outcome, int]
+    """By their outcome."""
+    total: Use
+    models: dict[str, Use]
+    agents: dict[str, Use]
+    tools: dict[str, ToolUse]
+    named: list[SessionUse]
+    """The sessions that used most, who used most first."""
+    others: int
+    """How many more sessions have used something."""
+    others_use: Use
+    """What those have used."""
+    left_out: list[SessionId]
+    """Sessions that cannot be read."""
+
+
+class Books:
+    """Reads each session once, and then what is new of it."""
+
+    def __init__(self, door: Door, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
+        self._door = door
+        self._now_ms = now_ms
+        self._books: dict[SessionId, _Book] = {}
+        self._reading = asyncio.Lock()  # so that no record is counted twice
+
+    async def plots(self, since: int = 0, *, archived: bool = False) -> UsePlots:
+        """Say what was used from a time on, in milliseconds since 1970; archived sessions count if asked."""
+        now = self._now_ms()
+        step: Step = "hour" if since > now - HOURS_UP_TO_MS else "day"
+        slot_of = _hour if step == "hour" else _day
+        since = slot_of(since) if since else 0
+        sessions = {session.id: session for session in await self._door.list(archived=archived)}
+        plotting = _Plotting(slot_of, since)
+        left_out = []
+        async with self._reading:
+            for session in sessions.values():
+                if session.updated_at < since:
+                    continue
+                try:
+                    book = await self._brought_up(session)
+                except StoreCorrupt:
+                    left_out.append(session.id)
+                    continue
+                plotting.add(book, root_of(session, sessions))
+            self._let_go()
+        return plotting.result(now, step, {one.id: one.title for one in sessions.values()}, left_out)
+
+    async def _brought_up(self, session: SessionSummary) -> "_Book":
+        """Return the book of a session with all that is recorded; one that is gone has no more."""
+        book = self._books.pop(session.id, None)
+        if book is None or book.seq > session.last_seq:  # deleted, and begun anew under its name
+            book = _Book(session.agent)
+        while book.seq < session.last_seq:
+            try:
+                records = await self._door.records(session.id, book.seq, READ_AT_ONCE)
+            except SessionNotFound:
+                break
+            if not records:
+                break
+            await asyncio.to_thread(book.add, records)
+        self._books[session.id] = book  # only now: one that is left in the middle is not kept
+        return book
+
+    def _let_go(self) -> None:
+        for oldest in list(self._books)[:-MOST_KEPT]:
+            del self._books[oldest]
+
+
+class _Book:
+    """One session, page by page: a new one begins when the hour changes."""
+
+    def __init__(self, agent: str) -> None:
+        first = Account()
+        first.begin(agent)
+        self.seq = 0
+        """The newest record that is counted."""
+        self.pages: list[tuple[int, Account]] = [(BEFORE_ALL, first)]
+
+    def add(self, records: Iterable[Record]) -> None:
+        for record in records:
+            hour, page = self.pages[-1]
+            if _hour(record.at) != hour:
+                hour, page = _hour(record.at), page.page()
+                self.pages.append((hour, page))
+            page.add(record)
+            self.seq = record.seq
+
+
+class _Plotting:
+    """Sums up pages."""
+
+    def __init__(self, slot_of: SlotOf, since: int) -> None:
+        self._slot_of = slot_of
+        self._since = since
+        self._account = Account()
+        self._sessions = 0
+        self._slots: dict[int, dict[str, Use]] = {}
+        self._roots: dict[SessionId, Use] = {}
+
+    def add(self, book: _Book, root: SessionId) -> None:
+        pages = [(hour, page) for hour, page in book.pages if hour >= self._since]
+        self._sessions += bool(pages)
+        for hour, page in pages:
+            self._account.include(page)
+            add_up(self._roots.setdefault(root, Use()), page.own)
+            for model, use in page.models.items():
+                slot = self._slots.setdefault(self._slot_of(hour), {})
+                add_up(slot.setdefault(model, Use()), use)
+
+    def result(
+        self, now: int, step: Step, titles: Mapping[SessionId, str], left_out: list[SessionId]
+    ) -> UsePlots:
+        account = self._account
+        times = _times(self._since or min(self._slots, default=now), now, self._slot_of)
+        used = {root: use for root, use in self._roots.items() if use.tokens or use.tool_calls}
+        ranked = sorted(used.items(), key=lambda one: (-one[1].tokens, one[0]))
+        others_use = Use()
+        for _, use in ranked[MOST_NAMED:]:
+            add_up(others_use, use)
+        return UsePlots(
+            since=self._since,
+            step=step,
+            times=times,
+            slots=[
+                SlotUse(at, model, use)
+                for at in times
+                for model, use in sorted(self._slots.get(at, {}).items())
+            ],
+            sessions=self._sessions,
+            runs=account.outcomes,
+            total=account.own,
+            models=account.models,
+            agents=account.agents,
+            tools=account.tools,
+            named=[SessionUse(root, titles.get(root, ""), use) for root, use in ranked[:MOST_NAMED]],
+            others=len(ranked[MOST_NAMED:]),
+            others_use=others_use,
+            left_out=left_out,
+        )
+
+
+def root_of(session: SessionSummary, known: Mapping[SessionId, SessionSummary]) -> SessionId:
+    """Return the session that a person began: itself, or the one that a sub-agent works for."""
+    seen = {session.id}
+    while session.sub_agent and session.parent is not None and session.parent not in seen:
+        seen.add(session.parent)
+        session = known.get(session.parent, session)
+    return session.id
+
+
+def _times(first: int, now: int, slot_of: SlotOf) -> list[int]:
+    """Return when each slot begins, from the one of a time until now; of very many the newest."""
+    times = [slot_of(now)]
+    while times[-1] > first and len(times) < MOST_SLOTS:
+        times.append(slot_of(times[-1] - 1))
+    return times[::-1]
+
+
+def _hour(at_ms: int) -> int:
+    return at_ms - at_ms % HOUR_MS
+
+
+def _day(at_ms: int) -> int:
+    midnight = datetime.fromtimestamp(at_ms / 1000).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ006  the user's day
+    return int(midnight.timestamp() * 1000)

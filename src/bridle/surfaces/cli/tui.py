@@ -1,0 +1,94 @@
+"""`bridle` and `bridle tui`: the terminal interface, as far as it is a command."""
+
+import argparse
+import asyncio
+import gc
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bridle.config.settings import load_settings
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.ids import SessionId
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.cli.find import find_session, newest_session, working_directory
+from bridle.surfaces.render import short_id
+from bridle.surfaces.terminal import Console
+from bridle.surfaces.tui.background import Background
+
+
+def tui(args: argparse.Namespace, console: Console) -> int:
+    """Show the terminal interface until the user leaves."""
+    return show(console, args.cwd, wanted=args.session, goes_on=args.go_on)
+
+
+def show(
+    console: Console, cwd: str | None = None, *, wanted: str | None = None, goes_on: bool = False
+) -> int:
+    """Show it with a session that is named, the newest one, or a new one; raises UsageError, ConfigError."""
+    _check_terminal(console)
+    where = working_directory(cwd)
+    settings = load_settings(console.environ, Path(where))
+    session = _find(console, where, wanted) if wanted is not None or goes_on else None
+    background = Background(console.environ)
+    if settings.tui.theme == "auto":
+        background.ask()
+    try:
+        _load()
+    finally:
+        light = background.is_light()
+    from bridle.surfaces.tui.app import BridleApp
+    from bridle.surfaces.tui.reaching import Reaching
+    from bridle.surfaces.tui.starting import Begin
+
+    theme = settings.tui.theme if settings.tui.theme != "auto" else "light" if light else "dark"
+    app = BridleApp(
+        settings,
+        console.environ,
+        Begin(where, session, theme, background.typed),
+        Reaching(console.environ, where),
+    )
+    left = app.run(mouse=settings.tui.mouse)
+    if left is not None and left.session is not None:
+        goes = "the run goes on" if left.runs else "left"
+        console.err.line(f"{goes}; bridle tui --session {short_id(left.session)} comes back")
+    return app.return_code or 0
+
+
+def _load() -> None:
+    """Import what is shown; no module of it is garbage, so none is looked for meanwhile or later."""
+    gc.disable()
+    try:
+        importlib.import_module("bridle.surfaces.tui.app")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("rich", "textual"):
+            raise
+        raise ConfigError(
+            f"the terminal interface needs the package {error.name}",
+            hint="pip install 'bridle[tui]'; bridle run works without it",
+        ) from error
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _check_terminal(console: Console) -> None:
+    if not (sys.stdin and sys.stdin.isatty() and console.out.is_terminal and console.err.is_terminal):
+        raise UsageError("the terminal interface needs a terminal", hint='bridle run "…" works without one')
+    if console.environ.get("TERM", "dumb") == "dumb":
+        raise UsageError(
+            "the terminal interface needs a terminal that can move the cursor, and TERM is dumb",
+            hint='set TERM, or use bridle run "…"',
+        )
+
+
+def _find(console: Console, cwd: str, wanted: str | None) -> SessionId:
+    from bridle.surfaces.cli.reading import reading
+
+    async def listed() -> Sequence[SessionSummary]:
+        async with reading(console) as store:
+            return await store.list(archived=True)
+
+    sessions = asyncio.run(listed())
+    return (newest_session(sessions, cwd) if wanted is None else find_session(sessions, wanted)).id

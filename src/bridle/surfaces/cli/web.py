@@ -1,0 +1,54 @@
+"""`bridle web`: the page that the daemon serves, opened in a browser that is logged in by a link."""
+
+import argparse
+import asyncio
+import sys
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
+
+from bridle.config.settings import load_settings
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.starting import reach, start
+from bridle.surfaces.remote.asks import WebAddress
+from bridle.surfaces.terminal import Console
+
+SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+
+
+def web(args: argparse.Namespace, console: Console) -> int:
+    """Start the daemon if it does not run, and open its page."""
+    place = Place(load_settings(console.environ, Path("/")).home)
+    found = asyncio.run(_open_page(place, console.environ))
+    may_open = not args.only_print and has_screen(console.environ)
+    console.out.line(found.url)
+    console.out.flush()
+    if may_open and webbrowser.open(found.url):
+        console.done(f"the page is open at http://{found.address}")
+    elif not args.only_print:
+        console.err.line("open this link in a browser; it works once, within five minutes")
+    if is_far(console.environ):
+        console.hint(f"from your own machine: ssh -L {_port(found)}:{found.address} HOST, then open the link")
+    return 0
+
+
+async def _open_page(place: Place, environ: Mapping[str, str]) -> WebAddress:
+    daemon = await reach(place) or await start(place, environ)
+    try:
+        return await daemon.open_web()
+    finally:
+        await daemon.aclose()
+
+
+def has_screen(environ: Mapping[str, str]) -> bool:
+    """Tell whether a browser that we open would be seen by who has typed the command."""
+    return not is_far(environ) and (sys.platform == "darwin" or any(environ.get(name) for name in SCREENS))
+
+
+def is_far(environ: Mapping[str, str]) -> bool:
+    """Tell whether the person is at another machine."""
+    return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
+
+
+def _port(found: WebAddress) -> str:
+    return found.address.rpartition(":")[2]

@@ -1,0 +1,67 @@
+"""Whether a folder's sessions are those of the daemon, and reaching it if they are."""
+
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.core.protocol.commands import LENT_VARIABLES
+from bridle.surfaces.terminal import Console
+
+if TYPE_CHECKING:
+    from bridle.surfaces.remote.asks import Welcome
+
+ENGINE_KEYS = tuple(
+    "children compaction kernel memory models providers retry sandbox store tools warn_at".split()
+)
+"""What the engine is made of: a project that sets one of these needs an engine of its own."""
+
+
+async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> Door | None:
+    """Return the daemon's sessions, where it is wanted, runs, and is as this directory needs it.
+
+    With `starts` it is started when it does not run; why it is not used is said.
+    """
+    if settings.daemon == "never" or settings.store.backend == "ephemeral" or _needs_own_engine(settings):
+        return None
+    from bridle.surfaces.daemon.place import Place
+
+    place = Place(settings.home)
+    if not starts and not place.is_held():
+        return None
+    from bridle.surfaces.daemon.starting import reach, start
+
+    try:
+        daemon = await reach(place) or (await start(place, console.environ) if starts else None)
+    except BridleError as error:  # it does not want us, or does not start
+        console.warn(f"{error.message}; going on without it")
+        console.hint(error.hint)
+        return None
+    if daemon is not None and (missing := _other_keys(settings, daemon.daemon)):
+        console.warn(f"the daemon does not have {missing} as it is here; going on without it")
+        console.hint("bridle daemon restart")
+        await daemon.aclose()
+        return None
+    if daemon is not None:
+        daemon.env = {name: console.environ[name] for name in LENT_VARIABLES if name in console.environ}
+    return daemon
+
+
+def _other_keys(settings: Settings, daemon: "Welcome") -> str:
+    """Name the variables with API keys that are other ones in the daemon, or not there."""
+    from bridle.surfaces.remote.asks import fingerprint
+
+    names = [
+        settings.providers[provider].api_key_env
+        for provider, key in settings.api_keys.items()
+        if daemon.keys.get(settings.providers[provider].api_key_env) != fingerprint(daemon.salt, key.reveal())
+    ]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _needs_own_engine(settings: Settings) -> bool:
+    return any(
+        path[0] in ENGINE_KEYS and source.layer in ("project", "flag")
+        for path, sources in settings.sources.items()
+        for source in sources
+    )

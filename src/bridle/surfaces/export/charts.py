@@ -1,0 +1,123 @@
+"""Small drawings for a page: where the time went, and what tokens each turn took. Both are plain SVG.
+
+Every bar says what it is when one points at it; what it is not drawn for is said in words beside it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bridle.core.messages import Usage
+from bridle.surfaces.export.painting import escaped
+from bridle.surfaces.render import count, took
+from bridle.surfaces.terminal import cut, one_line
+from bridle.surfaces.timeline import Span, SpanKind
+
+WIDTH = 1000
+LANE_HEIGHT, LANE_GAP = 16, 4
+THINNEST = 2.0  # of a bar that can be seen
+RUN_GAP = 8  # between runs: what lies between them may be days
+BARS_HEIGHT = 100
+FEWEST_BARS, MOST_BARS = 20, 200
+NAME_CHARS = 60
+KINDS: Mapping[SpanKind, str] = {
+    "model": "model",
+    "tool": "tools",
+    "wait": "waits for a person",
+    "child": "sub-agents",
+    "hook": "hooks",
+    "compaction": "compaction",
+}
+"""The lanes of time, from above, and their words."""
+USES = {"read": "read from a cache", "input": "input", "output": "output"}
+
+
+def time_chart(runs: Sequence[Sequence[Span]]) -> str:
+    """Draw what the runs of a session did when, one after the other without what lies between them."""
+    lengths = [max((_end(span) for span in run), default=0) for run in runs]
+    placed = [one for one in _side_by_side(runs, lengths) if one[0].kind in KINDS]
+    lanes = [kind for kind in KINDS if any(kind == span.kind for span, _, _ in placed)]
+    if not lanes or not sum(lengths):
+        return ""
+    tops = {kind: number * (LANE_HEIGHT + LANE_GAP) for number, kind in enumerate(lanes)}
+    bars: dict[tuple[str, int], str] = {}
+    for span, left, width in sorted(placed, key=lambda one: -one[2]):
+        place = span.kind, round(left)
+        if place not in bars:  # of those that begin at one place the longest is seen
+            took_ms = took(_end(span) - span.start_ms)
+            box = left, tops[span.kind], max(THINNEST, width - THINNEST / 2), LANE_HEIGHT
+            bars[place] = _bar(span.kind, box, f"{cut(one_line(span.name), NAME_CHARS)}, {took_ms}")
+    beds = [_bar("lane", (0, top, WIDTH, LANE_HEIGHT)) for top in tops.values()]
+    whole = took(sum(lengths))
+    height = len(lanes) * (LANE_HEIGHT + LANE_GAP) - LANE_GAP
+    drawn = _drawing("times", height, [*beds, *bars.values()], f"what {whole} went into")
+    words = {kind: KINDS[kind] for kind in lanes}
+    return _figure(f"Time: {whole} in {count(len(runs), 'run')}", drawn, words)
+
+
+def _side_by_side(
+    runs: Sequence[Sequence[Span]], lengths: Sequence[int]
+) -> Iterator[tuple[Span, float, float]]:
+    """Yield every span with where it begins and how wide it is."""
+    gap = min(RUN_GAP, WIDTH / (2 * len(runs))) if runs else 0
+    scale = (WIDTH - gap * (len(runs) - 1)) / max(1, sum(lengths))
+    place = 0.0
+    for run, length in zip(runs, lengths, strict=True):
+        for span in run:
+            yield span, place + span.start_ms * scale, (_end(span) - span.start_ms) * scale
+        place += length * scale + gap
+
+
+def _end(span: Span) -> int:
+    """Return when a span ended; of one whose end is not recorded, when it began."""
+    return span.start_ms if span.end_ms is None else span.end_ms
+
+
+def token_chart(turns: Sequence[Usage]) -> str:
+    """Draw the tokens of every turn; many turns share bars."""
+    size = -(-len(turns) // MOST_BARS) or 1
+    bars = [turns[start : start + size] for start in range(0, len(turns), size)]
+    sums = [sum(bar, Usage()) for bar in bars]
+    most = max((use.context for use in sums), default=0)
+    if not most:
+        return ""
+    shapes = []
+    step = WIDTH / max(FEWEST_BARS, len(sums))
+    for number, use in enumerate(sums):
+        first = number * size + 1
+        name = f"turn {first}" if size == 1 else f"turns {first} to {first + len(bars[number]) - 1}"
+        parts = {"read": use.cache_read, "input": use.input + use.cache_write, "output": use.output}
+        below = 0.0
+        for kind, tokens in parts.items():
+            tall = tokens * BARS_HEIGHT / most
+            below += tall
+            if tokens:
+                box = (number * step, BARS_HEIGHT - below, step * 0.85, tall)
+                shapes.append(_bar(kind, box, f"{name}: {tokens:,} {USES[kind]}"))
+    whole = sum(sums, Usage()).context
+    drawn = _drawing("tokens", BARS_HEIGHT, shapes, f"tokens of {count(len(turns), 'turn')}")
+    together = "one turn" if size == 1 else count(size, "turn")
+    caption = f"Tokens: {whole:,} in {count(len(turns), 'turn')}, at most {most:,} in {together}"
+    return _figure(caption, drawn, USES)
+
+
+def _bar(kind: str, box: tuple[float, float, float, float], name: str = "") -> str:
+    left, top, width, height = (f"{number:.6g}" for number in box)
+    title = f"<title>{escaped(name)}</title>" if name else ""
+    return f'<rect class="{kind}" x="{left}" y="{top}" width="{width}" height="{height}">{title}</rect>'
+
+
+def _drawing(kind: str, height: int, shapes: Sequence[str], name: str) -> str:
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {WIDTH} {height}" preserveAspectRatio="none" role="img"'
+        f' aria-label="{escaped(name)}">\n{chr(10).join(shapes)}\n</svg>'
+    )
+
+
+def _figure(caption: str, drawing: str, kinds: Mapping[SpanKind, str] | Mapping[str, str]) -> str:
+    keys = "".join(
+        f'<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="{kind}" width="10" height="10"></rect>'
+        f"</svg>{word}</li>"
+        for kind, word in kinds.items()
+    )
+    return (
+        f'<figure>\n<figcaption>{caption}</figcaption>\n{drawing}\n<ul class="legend">{keys}</ul>\n</figure>'
+    )

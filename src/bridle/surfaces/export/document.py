@@ -1,0 +1,31 @@
+"""Everything that is stored of a session, as one JSON document."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from bridle.core.protocol import Record
+from bridle.core.session import fold
+from bridle.core.summary import SessionSummary, summarise
+
+VERSION = 1
+
+
+class Document(Struct, frozen=True):
+    """What the JSON export holds."""
+
+    version: int
+    session: SessionSummary
+    records: Sequence[Record]
+
+
+def to_json(records: Sequence[Record]) -> str:
+    """Return everything that is stored of a session."""
+    summary: SessionSummary | None = None
+    session_id = fold(records).known.created.session_id
+    for record in records:
+        summary = summarise(summary, session_id, record)
+    assert summary is not None, "a session has at least its creation"
+    document = msgspec.json.encode(Document(VERSION, summary, records))
+    return msgspec.json.format(document, indent=2).decode() + "\n"

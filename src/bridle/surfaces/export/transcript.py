@@ -1,0 +1,82 @@
+"""A session for reading, as Markdown."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from bridle.core.codeact import FENCED
+from bridle.core.ids import CallId
+from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from bridle.core.protocol import Record
+from bridle.core.session import fold
+from bridle.surfaces.export.facts import facts_of, title_of
+from bridle.surfaces.nested import Cell, NestedCall, cells_of
+from bridle.surfaces.render import code_of
+from bridle.surfaces.spoken import describe_note, spoken
+from bridle.surfaces.terminal import one_line
+
+TICKS = re.compile("`+")
+
+
+def to_markdown(records: Sequence[Record]) -> str:
+    """Return a session for reading as Markdown."""
+    session, cells = fold(records), cells_of(records)
+    blocks = [f"# {_plain(title_of(session))}", "\n".join(f"- {fact}" for fact in facts_of(session))]
+    for message in spoken(records):
+        if not isinstance(message, Message):
+            blocks.append(f"*{_plain(describe_note(message))}*")
+            continue
+        if message.role != "tool":
+            blocks.append(f"## {message.role.capitalize()}")
+        for part in message.parts:
+            cell = _cell(part, cells)
+            blocks += [*map(_nested, cell.calls), _written(part), cell.answer]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _cell(part: Part, cells: Mapping[CallId, Cell]) -> Cell:
+    found = cells.get(part.call_id) if isinstance(part, ToolResult) else None
+    return found or Cell()
+
+
+def _written(part: Part) -> str:
+    match part:
+        case Text():
+            return part.text.strip("\n")
+        case Reasoning():
+            return "\n".join(f"> {line}" for line in part.text.strip("\n").split("\n")) if part.text else ""
+        case Media():
+            return f"*[{_plain(part.mime)} {_plain(part.name)}]*"
+        case ToolCall():
+            if FENCED in part.meta:
+                return f"**Call** `{part.name}`, the code above"
+            code = code_of(part.name, part.args)
+            shown = _fenced(code, "python") if code else _fenced(_arguments(part), "json")
+            return f"**Call** `{part.name}`\n\n{shown}"
+        case ToolResult():
+            verdict = "Failed" if part.is_error else "Result"
+            return f"**{verdict}** `{part.name}`\n\n{_fenced(part.output)}"
+
+
+def _nested(made: NestedCall) -> str:
+    """Quote a call that code has made, so that it stands apart from those of the model."""
+    text = "\n\n".join(_written(part) for part in made.parts)
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _arguments(call: ToolCall) -> str:
+    if call.invalid:
+        return call.invalid
+    return msgspec.json.format(msgspec.json.encode(call.args), indent=2).decode()
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """Fence a text with more backticks than it has in a row anywhere."""
+    longest = max(map(len, TICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _plain(text: str) -> str:
+    return "".join(f"\\{c}" if c in "\\`*_[]<>#" else c for c in one_line(text))

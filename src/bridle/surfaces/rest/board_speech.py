@@ -1,0 +1,68 @@
+"""What happens in a session as changes of what a person sees: the patches of its board.
+
+```
+event: put                                  one event for each patch, named by its type
+data: {"type":"put","item":{…}}
+
+id: 12                                      with the last event that a record is told by
+event: head_changed
+data: {"type":"head_changed","head":{…}}
+```
+
+Fragments are gathered, so that thousands in a second are thirty events for each item.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from bridle.core.codec import encode
+from bridle.core.door import Door
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Delta, Record
+from bridle.surfaces.board.board import Board
+from bridle.surfaces.board.gathering import FRAME_S, Gathered
+from bridle.surfaces.board.loading import open_board
+from bridle.surfaces.board.values import Patch, Reset
+from bridle.surfaces.rest.speech import Frame, Speech
+
+MOST_ITEMS = 1_000  # that are kept to know what is next; a client loads older ones itself
+KEPT_ITEMS = 500
+
+
+class BoardTeller:
+    """Tells what changes on a board."""
+
+    def __init__(self, board: Board) -> None:
+        self.is_void = False
+        self._board = board
+        self._gathered = Gathered()
+
+    def tell(self, item: Record | Delta) -> Sequence[Frame]:
+        """Take in what happens next; what is no record is held back."""
+        patches = self._board.add(item)
+        self._gathered.add(patches)
+        if not isinstance(item, Record):
+            return ()
+        self.is_void = any(isinstance(patch, Reset) for patch in patches)
+        if self._board.count > MOST_ITEMS:
+            self._board.forget([old.key for old in self._board.items[:-KEPT_ITEMS]])
+        return self.release()
+
+    def release(self) -> Sequence[Frame]:
+        """Return what was held back."""
+        return _frames(self._gathered.take())
+
+    def welcome(self) -> Sequence[Frame]:
+        """Return what is live now, and the head."""
+        return _frames(self._board.welcome)
+
+
+def _frames(patches: Iterable[Patch]) -> list[Frame]:
+    return [(str(type(patch).__struct_config__.tag), encode(patch)) for patch in patches]
+
+
+async def _open(door: Door, session: SessionId, upto: int) -> BoardTeller:
+    return BoardTeller(await open_board(door, session, max(1, upto)))  # who has seen nothing begins there
+
+
+BOARD = Speech("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)
+"""Patches, relative to the board after the record that the client names."""

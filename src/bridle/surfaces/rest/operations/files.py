@@ -1,0 +1,106 @@
+"""What stands for something else in a prompt that a person types: `@path`, and `/name` with its arguments."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.servers import PromptView
+from bridle.core.skill import Skill
+from bridle.surfaces.file_names import MAX_LIMIT, FoundFiles
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operations.fields import Cwd, InFolder, Text
+from bridle.surfaces.skill_prompt import expand_in
+
+
+class FilesQuery(InFolder, frozen=True, forbid_unknown_fields=True):
+    """Which files are wanted."""
+
+    q: Annotated[Text, Meta(description="Letters of the path, in their order.")] = ""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
+
+
+class SlashCommand(Struct, frozen=True):
+    """What a prompt can call as `/name`."""
+
+    name: str
+    description: str
+    arguments: str
+    """What may be typed after the name."""
+    source: Literal["skill", "server"]
+
+
+class Typed(Struct, frozen=True):
+    """A prompt as a person has typed it."""
+
+    text: str
+    cwd: Cwd = ""
+
+
+class Meant(Struct, frozen=True):
+    """The same as a session takes it."""
+
+    text: str
+
+
+async def _files(ask: Ask[None, FilesQuery, Nothing]) -> Response:
+    query = ask.query
+    folder = await asyncio.to_thread(ask.desk.folders.path, query.cwd)
+    return answer(await ask.desk.files.find(folder, query.q, query.limit))
+
+
+async def _commands(ask: Ask[None, InFolder, Nothing]) -> Response:
+    skills = await ask.desk.looking.skills(ask.query.cwd)
+    folder = await asyncio.to_thread(ask.desk.folders.path, ask.query.cwd)
+    prompts = await ask.door.server_prompts(folder)
+    usable = [skill for skill in skills if skill.user_invocable]
+    return answer([*map(_of_skill, usable), *map(_of_server, prompts)])
+
+
+async def _expand(ask: Ask[Typed, Nothing, Nothing]) -> Response:
+    folders, typed = ask.desk.folders, ask.body
+
+    def expanded() -> str:
+        return expand_in(typed.text, folders.path(typed.cwd), folders.environ)
+
+    return answer(Meant(await asyncio.to_thread(expanded)))
+
+
+def _of_skill(skill: Skill) -> SlashCommand:
+    return SlashCommand(skill.name, skill.description, skill.argument_hint, "skill")
+
+
+def _of_server(prompt: PromptView) -> SlashCommand:
+    return SlashCommand(prompt.name, prompt.description, " ".join(prompt.arguments), "server")
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/files",
+        name="files",
+        summary="Find files and folders of a folder by a part of their path",
+        query=FilesQuery,
+        answers=FoundFiles,
+        handler=_files,
+    ),
+    Operation(
+        method="GET",
+        path="/commands",
+        name="commands",
+        summary="List what a prompt can call as /name: skills, and prompts of servers",
+        query=InFolder,
+        answers=list[SlashCommand],
+        handler=_commands,
+    ),
+    Operation(
+        method="POST",
+        path="/commands/expand",
+        name="expand_command",
+        summary="Return a prompt with the skill put in that it calls as /name",
+        body=Typed,
+        answers=Meant,
+        handler=_expand,
+    ),
+)

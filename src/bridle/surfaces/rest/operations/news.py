@@ -1,0 +1,40 @@
+"""What is new of every session."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from bridle.core.door import SessionNews
+from bridle.surfaces.rest.news import OnlyNews, WithNews, news_event
+from bridle.surfaces.rest.operation import Ask, Nothing, Operation
+from bridle.surfaces.rest.operations.streaming import MEDIA, Done
+from bridle.surfaces.rest.problem_document import ProblemDocument
+from bridle.surfaces.rest.stream import DONE, RETRY
+
+
+class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """For how long."""
+
+    live: Annotated[bool, Meta(description="Whether to go on after how the sessions are now.")] = True
+
+
+async def _news(ask: Ask[None, NewsQuery, Nothing]) -> Response:
+    if ask.query.live:
+        return WithNews(ask.desk.news, OnlyNews(ask.desk.news))
+    told = [news_event(SessionNews(session.id, session)) for session in ask.desk.live()]
+    return Response(RETRY + b"".join(told) + DONE, media_type=MEDIA)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/news",
+        name="news",
+        summary="Follow which sessions begin, end, wait or are named anew, as server-sent events",
+        query=NewsQuery,
+        media=MEDIA,
+        streams=(SessionNews, Done, ProblemDocument),
+        handler=_news,
+    ),
+)

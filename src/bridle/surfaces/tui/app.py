@@ -1,0 +1,391 @@
+"""The terminal interface: one screen over a link to the sessions.
+
+```
+keys ──▶ MainScreen ──▶ BridleApp ──▶ Link ──▶ Door
+screen ◀── MainScreen ◀── BridleApp ◀── patches, news
+```
+
+It holds no logic of sessions: what is shown is what a board says, and what is done is a command.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
+
+from bridle.config.settings import Settings
+from bridle.core.door import LiveSession
+from bridle.core.errors import BridleError, SessionNotFound
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Cancel, Resume
+from bridle.surfaces.board.values import BoardView, Flash, Patch
+from bridle.surfaces.render import short_id
+from bridle.surfaces.terminal import one_line, visible
+from bridle.surfaces.tui.completing import Completer
+from bridle.surfaces.tui.editor import PromptEditor
+from bridle.surfaces.tui.front import Front, Place, Usual, draft_key
+from bridle.surfaces.tui.hands import AppHands
+from bridle.surfaces.tui.keeping import History, load_drafts, save_drafts
+from bridle.surfaces.tui.keys import bindings, keymap
+from bridle.surfaces.tui.lines import Situation
+from bridle.surfaces.tui.link import Link, LinkState
+from bridle.surfaces.tui.main_screen import MainScreen
+from bridle.surfaces.tui.notifying import SAVE_TITLE, SEVERITIES, notice, window_title
+from bridle.surfaces.tui.outside import leave_when_told, write_elsewhere
+from bridle.surfaces.tui.panels.commands import COMMANDS, run_command, system_commands
+from bridle.surfaces.tui.panels.telling import tell, telling
+from bridle.surfaces.tui.sending import Letter, joined, new_letter, send
+from bridle.surfaces.tui.starting import Begin, Left, Opening
+from bridle.surfaces.tui.theme import THEMES
+
+AGAIN_S = 2.0
+"""How soon a key has to be pressed again to be meant."""
+
+
+class BridleApp(App[Left], inherit_bindings=False):
+    """Shows sessions and takes what people say to them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("app") if one.priority]
+    ENABLE_COMMAND_PALETTE = False  # its key is one of ours
+    TITLE = "Bridle"
+    CSS = """
+    Toast { padding: 0 1; }
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    """
+
+    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_door: Opening) -> None:
+        """Raises ConfigError for keys that cannot be."""
+        super().__init__()
+        self.settings = settings
+        self.environ = environ
+        self._drafts = load_drafts(settings.home)
+        self.front = Front(begin.cwd, self._drafts)
+        self.front.usual = Usual(settings.agent, settings.model, settings.rules.mode)
+        self.front.show(begin.session)
+        self.live: dict[SessionId, LiveSession] = {}
+        self.link = Link(lambda: open_door(lambda words: self.notify(visible(words), markup=False)), self)
+        commands = {name: command.help for name, command in COMMANDS.items()}
+        self.editor = PromptEditor(
+            Completer(environ, commands, lambda: self.link.door),
+            History(settings.home, begin.cwd),
+            settings.tui.keys,
+            joined([self.front.drafts.pop(self.front.draft_key, ""), begin.typed]),
+        )
+        self.editor.cwd = begin.cwd
+        self.hands = AppHands(self, self)
+        self.main = MainScreen(self.front, self.hands, self.link, self.editor, self._situation)
+        self._linked: Worker[None] | None = None
+        self._why = ""
+        self._pressed: dict[str, float] = {}
+        self._unsent: Letter | None = None
+        self._flying: list[Letter] = []
+        self.set_keymap(keymap(settings.tui.keys))
+        for theme in THEMES.values():
+            self.register_theme(theme)
+        self.theme = begin.theme
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the one screen that is always there."""
+        return self.main
+
+    @on(MainScreen.Ready)
+    def _start(self) -> None:
+        """Connect; the first frame is there, and somebody may have typed already."""
+        self.use_command_palette = True
+        self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.refresh, layout=True))
+        self._write(SAVE_TITLE)
+        leave_when_told(lambda: self._leave("y"))
+        self._name_window()
+        self.link.look_at(self.front.session)
+        self._linked = self._connect()
+
+    @work(group="link")
+    async def _connect(self) -> None:
+        await self.link.run()
+
+    async def _hang_up(self) -> None:
+        """Let go of the sessions; what runs in this process needs its time to end."""
+        if self._linked is None:
+            return
+        if not self._linked.is_cancelled:  # a second time would cut off how it ends
+            self._linked.cancel()
+        with suppress(WorkerCancelled, WorkerFailed):
+            await self._linked.wait()
+
+    def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
+        """Return what the palette offers."""
+        return system_commands(self.hands)
+
+    # ------------------------------------------------------------------ what the link says
+
+    def link_changed(self, state: LinkState, why: str = "") -> None:
+        """Take note that the connection is there, or is not."""
+        self._why = why
+        if state != "ready":
+            self.live.clear()
+        self.main.show_lines()
+
+    def shown(self, view: BoardView) -> None:
+        """Show the session in front from its end."""
+        self.front.cwd = self.editor.cwd = view.head.cwd
+        self.main.show_view(view)
+        self._name_window()
+
+    def patched(self, session: SessionId, patches: Sequence[Patch]) -> None:
+        """Change what is shown of the session in front."""
+        if session != self.front.session:
+            return
+        title = self.front.head.title if self.front.head else ""
+        self.main.apply(patches)
+        for patch in patches:
+            if isinstance(patch, Flash):
+                self.notify(visible(patch.text), severity=SEVERITIES[patch.weight], markup=False)
+        if self.front.head is not None and self.front.head.title != title:
+            self._name_window()
+
+    def lost(self, session: SessionId, error: BridleError) -> None:
+        """Say that the session in front cannot be followed."""
+        tell(self, error.message, failed=True)
+        if isinstance(error, SessionNotFound):
+            self.close_session(session)
+
+    def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
+        """Take note of how a session is; who looks elsewhere is told when it ends or waits."""
+        before = self.live.get(session)
+        if live is None:
+            self.live.pop(session, None)
+        else:
+            self.live[session] = live
+        if deleted:
+            self.close_session(session)
+        if before is not None and before.state != "idle" and not self.app_focus:
+            state = live.state if live is not None else "idle"
+            if state != before.state and state != "running":
+                words = "waits for you" if state == "waiting" else "has ended"
+                self._write(
+                    notice(self.settings.tui.notify, "Bridle", f"{before.title or short_id(session)} {words}")
+                )
+        self.main.status.show()
+
+    def _situation(self) -> Situation:
+        others = [one.state for one in self.live.values() if one.id != self.front.session]
+        return Situation(
+            link=self.link.state,
+            why=self._why,
+            in_process=self.link.is_here,
+            waiting=others.count("waiting"),
+            running=others.count("running"),
+        )
+
+    # ------------------------------------------------------------------ sessions
+
+    def open_session(self, session: SessionId | None, cwd: str = "") -> None:
+        """Show a session, or the begin of a new one; what stands in the prompt is kept for the one before."""
+        self.front.drafts[self.front.draft_key] = self.editor.text
+        self._show(session, cwd)
+
+    def _show(self, session: SessionId | None, cwd: str = "") -> None:
+        front = self.front
+        front.show(session, cwd)
+        self.editor.cwd = front.cwd
+        self.editor.put(front.drafts.pop(front.draft_key, ""))
+        self.main.show_nothing()
+        self.link.look_at(session)
+        self.editor.focus()
+        self._name_window()
+
+    def close_session(self, session: SessionId) -> None:
+        """Stop showing a session that is gone."""
+        if session == self.front.session:
+            self.open_session(self.front.neighbour(-1) if len(self.front.open) > 1 else None)
+        self.front.close(session)
+        self.main.show_lines()
+
+    def _began(self, session: SessionId, place: Place) -> None:
+        self.front.began(session, place)
+        if place is self.front.place:
+            self.link.look_at(session)
+
+    def action_new_session(self) -> None:
+        """Begin a new session in the folder of the one in front."""
+        self.open_session(None, self.front.cwd)
+
+    def action_next_session(self) -> None:
+        """Go to the next open session."""
+        self._go(1)
+
+    def action_previous_session(self) -> None:
+        """Go to the open session before."""
+        self._go(-1)
+
+    def _go(self, step: int) -> None:
+        session = self.front.neighbour(step)
+        if session is not None and session != self.front.session:
+            self.open_session(session)
+
+    # ------------------------------------------------------------------ prompts
+
+    @on(PromptEditor.Sent)
+    def _take(self, event: PromptEditor.Sent) -> None:
+        name = event.text.strip().removeprefix("/")
+        if event.text.startswith("/") and name in COMMANDS:
+            self.editor.put("")
+            run_command(self.hands, name)
+            return
+        new = new_letter(event.typed, event.text, self.front, steers=event.how == "steer")
+        letter, self._unsent = self._unsent or new, None
+        if (letter.typed, letter.place, letter.steers) != (new.typed, new.place, new.steers):
+            letter = new
+        self.editor.put("")
+        self.main.conversation.action_go_end()
+        self._send(letter)
+
+    @work(group="send")
+    async def _send(self, letter: Letter) -> None:
+        """Send a letter; one that was not taken comes back into the prompt, and keeps its key."""
+        self.editor.prompts.add(letter.text)
+        self._flying.append(letter)
+        async with letter.place.sending:
+            try:
+                await send(letter, await self.link.opened(), self.environ, self._began)
+                self._flying.remove(letter)
+                return
+            except BridleError as error:
+                hint = f"\nhint: {error.hint}" if error.hint else ""
+                tell(self, f"not sent: {error.message}{hint}", failed=True)
+            except TimeoutError:
+                tell(self, "not sent: the sessions cannot be reached", failed=True)
+            self._flying.remove(letter)
+            if letter.place is self.front.place:
+                self._unsent = letter
+                self.editor.put(joined([letter.typed, self.editor.text]))
+            else:
+                self._keep(letter)
+
+    def _keep(self, letter: Letter) -> None:
+        key, drafts = draft_key(letter.place.session, letter.cwd), self.front.drafts
+        drafts[key] = joined([letter.typed, drafts.get(key, "")])
+
+    @on(PromptEditor.Cancelled)
+    def _escape(self) -> None:
+        if not self.front.is_active:
+            return
+        if self._again("cancel"):
+            self._cancel()
+        else:
+            self.notify(f"{self.hands.key_words('cancel')} again cancels the run", timeout=AGAIN_S)
+
+    @work(group="cancel")
+    async def _cancel(self) -> None:
+        async with telling(self):
+            if self.front.session is not None:
+                await self.link.submit(self.front.session, Cancel("cancelled by the user"))
+
+    @on(PromptEditor.Resumed)
+    @work(group="send")
+    async def _resume(self) -> None:
+        head = self.front.head
+        if head is not None and head.state == "cut_off":
+            async with telling(self):
+                await self.link.submit(head.session, Resume())
+
+    @on(PromptEditor.EditWanted)
+    def _edit(self) -> None:
+        try:
+            with self.suspend():
+                text = write_elsewhere(self.editor.expanded(self.editor.text), self.environ)
+        except BridleError as error:
+            tell(self, error.message, failed=True)
+            return
+        self.editor.put(text)
+
+    # ------------------------------------------------------------------ leaving
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected, cancel the run, empty the prompt, or leave: what comes first."""
+        selected = self.screen.get_selected_text() or getattr(self.focused, "selected_text", "")
+        if selected:
+            self.copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            self.notify("copied", timeout=1)
+        elif self.screen is self.main and not self.editor.is_empty:
+            self.editor.prompts.add(self.editor.text)
+            self.editor.put("")
+        elif self.front.is_active and not self._again("interrupt"):
+            self._cancel()
+        elif self._again("leave"):
+            self.action_leave()
+        else:
+            self.notify(f"{self.hands.key_words('interrupt')} again leaves", timeout=AGAIN_S)
+
+    def action_suspend(self) -> None:
+        """Go back to the shell for a while."""
+        self.action_suspend_process()
+
+    def action_leave(self) -> None:
+        """Leave; runs in the daemon go on, runs in this process are asked about."""
+        if self.link.is_here and any(one.state != "idle" for one in self.live.values()):
+            from bridle.surfaces.tui.panels.dialogs import Confirm
+
+            words = "A run is active in this process, without a daemon: leaving cancels it."
+            self.push_screen(Confirm(words), self._leave)
+        else:
+            self._leave("y")
+
+    def _leave(self, answer: str | None) -> None:
+        if answer is not None:
+            left = Left(self.front.session, self.front.is_active and not self.link.is_here)
+            self.call_later(self._close, left)  # a dialog that asked has to be gone first
+
+    async def _close(self, left: Left) -> None:
+        await self.link.aclose()
+        self.exit(left)
+
+    async def on_unmount(self) -> None:
+        """Keep drafts, let go of the sessions, and give the terminal back its title."""
+        self.front.drafts[self.front.draft_key] = self.editor.text
+        for letter in reversed(self._flying):
+            self._keep(letter)
+        drafts = {key: self.editor.expanded(text) for key, text in self.front.drafts.items()}
+        await asyncio.to_thread(save_drafts, Path(self.settings.home), drafts, self._drafts)
+        await self._hang_up()
+        self._write(window_title(""))
+
+    # ------------------------------------------------------------------ small things
+
+    def action_cycle_mode(self) -> None:
+        """Go to the next mode."""
+        mode = self.front.next_mode()
+        self.notify(f"mode {mode}", timeout=1)
+        self.main.show_lines()
+
+    def action_palette(self) -> None:
+        """Open the palette."""
+        self.action_command_palette()
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        """Draw anew what may have become old."""
+        self.main.status.show()
+
+    def _again(self, key: str) -> bool:
+        """Tell whether a key was pressed shortly before."""
+        now = time.monotonic()
+        before, self._pressed[key] = self._pressed.get(key, -AGAIN_S), now
+        return now - before <= AGAIN_S
+
+    def _name_window(self) -> None:
+        head = self.front.head
+        name = one_line(head.title) if head and head.title else self.front.cwd
+        self._write(window_title(f"bridle · {name}"))
+
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None and sequence:
+            self._driver.write(sequence)

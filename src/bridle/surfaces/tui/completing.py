@@ -1,0 +1,103 @@
+"""What can be completed in a prompt: `@` names a file, `/` at its begin a skill or a command of ours."""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.errors import BridleError
+from bridle.surfaces.terminal import one_line
+
+if TYPE_CHECKING:
+    from bridle.surfaces.file_names import FileNames
+
+MOST = 50
+KEPT_S = 10.0  # skills are read anew after this
+
+_FILE = re.compile(r"(?:^|(?<=[\s(\[\"']))@([^\s@]{0,200})$")
+_NAME = re.compile(r"^/([A-Za-z0-9_:.-]{0,100})$")
+
+
+class Fragment(Struct, frozen=True):
+    """What stands before the cursor and can be completed."""
+
+    kind: Literal["file", "name"]
+    start: int
+    """The column where it begins, with its sign."""
+    text: str
+    """Without its sign."""
+
+
+class Completion(Struct, frozen=True):
+    """One way to go on."""
+
+    text: str
+    """What takes the place of the fragment."""
+    help: str = ""
+
+
+def fragment_at(before: str, *, is_first_line: bool) -> Fragment | None:
+    """Find what can be completed at the end of what stands before the cursor on its line."""
+    if is_first_line and (found := _NAME.search(before)):
+        return Fragment("name", 0, found[1])
+    if found := _FILE.search(before):
+        return Fragment("file", found.start(), found[1])
+    return None
+
+
+class Completer:
+    """Looks for completions; skills and prompts of servers are known for some seconds."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        commands: Mapping[str, str],
+        door: Callable[[], Door],
+    ) -> None:
+        """`commands` are ours, by name with a help text; `door` raises BridleError while there is none."""
+        self._environ = environ
+        self._commands = commands
+        self._door = door
+        self._files: FileNames | None = None
+        self._names: dict[str, tuple[float, dict[str, str]]] = {}
+
+    async def find(self, fragment: Fragment, cwd: str) -> list[Completion]:
+        """Return the ways to go on, best first; raises BridleError."""
+        from bridle.surfaces.file_names import FileNames, best_of  # the first frame needs no search
+
+        if fragment.kind == "file":
+            self._files = self._files or FileNames()
+            found = await self._files.find(cwd, fragment.text, MOST)
+            return [Completion(f"@{path}") for path in found.paths]
+        names = {**await self._known_names(cwd), **self._commands}
+        best = best_of(names, fragment.text, MOST)
+        return [Completion(f"/{name}", one_line(names[name])) for name in best]
+
+    async def _known_names(self, cwd: str) -> dict[str, str]:
+        at, names = self._names.get(cwd, (0.0, {}))
+        if not names or time.monotonic() - at > KEPT_S:
+            names = await asyncio.to_thread(_skills, self._environ, cwd) | await self._prompts(cwd)
+            self._names = {cwd: (time.monotonic(), names)}
+        return names
+
+    async def _prompts(self, cwd: str) -> dict[str, str]:
+        try:
+            return {prompt.name: prompt.description for prompt in await self._door().server_prompts(cwd)}
+        except BridleError:  # skills are there without a daemon too
+            return {}
+
+
+def _skills(environ: Mapping[str, str], cwd: str) -> dict[str, str]:
+    from bridle.app import skills_in
+    from bridle.config.settings import load_settings
+
+    try:
+        skills = skills_in(load_settings(environ, Path(cwd)))
+    except BridleError:
+        return {}
+    return {skill.name: skill.description for skill in skills if skill.user_invocable}

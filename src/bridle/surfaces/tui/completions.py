@@ -1,0 +1,35 @@
+"""The list of completions above the prompt."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from bridle.surfaces.terminal import one_line
+from bridle.surfaces.tui.completing import Completion
+from bridle.surfaces.tui.panels.colours import painted
+
+
+class Completions(OptionList, can_focus=False):
+    """The ways to go on, above the prompt; the keys are those of the prompt."""
+
+    DEFAULT_CSS = """
+    Completions {
+        display: none; height: auto; max-height: 8; border: none; padding: 0 1; background: $panel;
+        scrollbar-size-vertical: 1;
+    }
+    Completions.-open { display: block; }
+    """
+
+    def offer(self, found: Sequence[Completion]) -> None:
+        """Show these, the first one marked; none of them closes the list."""
+        self.clear_options()
+        self.add_options([Option(_row(one)) for one in found])
+        self.set_class(bool(found), "-open")
+        if found:
+            self.highlighted = 0
+
+
+def _row(one: Completion) -> Content:
+    return painted(("name", one_line(one.text)), ("detail", f"  {one_line(one.help)}" if one.help else ""))

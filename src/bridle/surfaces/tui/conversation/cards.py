@@ -1,0 +1,170 @@
+"""Calls of tools as cards: a head that says how it went, and what it ran, changed and gave back below it."""
+
+from collections.abc import Sequence
+
+from bridle.surfaces.board.values import Attached, Call, CallState
+from bridle.surfaces.diffs import DIFFING_TOOLS
+from bridle.surfaces.render import count, short_id, took
+from bridle.surfaces.terminal import one_line
+from bridle.surfaces.tui.conversation.code import inked, lexer_of
+from bridle.surfaces.tui.conversation.diffs import diff_flows
+from bridle.surfaces.tui.conversation.lines import WRAP_MARK, Flow, Piece, Pieces, clean, clean_line
+
+MARKS: dict[CallState, tuple[str, str]] = {
+    "writing": ("…", "dim"),
+    "waiting": ("?", "warning"),
+    "running": ("…", "warning"),
+    "done": ("✓", "done"),
+    "failed": ("✗", "failed"),
+    "denied": ("✗", "failed"),
+    "lost": ("!", "warning"),
+}
+"""The mark of each state, and its ink."""
+
+LIVE_LINES = 10
+CLOSED_LINES: dict[str, int] = {"code": 8, "diff": 12, "output": 4, "preview": 12, "answer": 12}
+"""What is shown of each part of a closed card."""
+OPEN_LINES = 1_000  # of each part of an open card
+TAIL_CHARS = 8_000  # of what a call prints, while it runs
+OPEN_TAIL_CHARS = 100_000
+MOST_CHARS = 400_000  # of one part
+MOST_DEPTH = 6
+MOST_BRIEF_CHARS = 500
+
+_WORDS: dict[CallState, str] = {
+    "writing": "is being written",
+    "waiting": "waits for you",
+    "denied": "denied",
+    "lost": "its end is not recorded",
+}
+_ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'))
+
+
+def card_flows(call: Call, *, is_open: bool, depth: int, now_ms: int) -> list[Flow]:
+    """Return the flows of a call; of one that still runs, only the end of what it has printed is read."""
+    indent: Pieces = (("  " * min(depth, MOST_DEPTH), "text"),) if depth else ()
+    flows = [_head(call, indent, now_ms)]
+    if (
+        call.why
+        and call.why not in call.output
+        and (call.state == "denied" or (is_open and call.state == "waiting"))
+    ):
+        flows.append(Flow(((clean_line(call.why), MARKS[call.state][1]),), _bar(indent), _bar(indent)))
+    parts = _parts(call, is_open=is_open)
+    for number, (name, part) in enumerate(parts):
+        if number:
+            flows.append(Flow(((f"├ {name}", "dim"),), (*indent, ("  ", "text")), mode="cut"))
+        flows += _shown(name, part, call, indent, is_open=is_open)
+    if call.changed and not call.diff:
+        flows.append(Flow(((clean_line(call.changed), "dim"),), _bar(indent), _bar(indent)))
+    if call.attached:
+        flows.append(Flow(chips(call.attached), _bar(indent), _bar(indent)))
+    return flows
+
+
+def is_foldable(call: Call) -> bool:
+    """Say whether there is anything below the head."""
+    return any((call.code, call.diff, call.output, call.preview, call.answer, call.written))
+
+
+def chips(attached: Sequence[Attached]) -> Pieces:
+    """Name pictures and files on one line."""
+    pieces: list[Piece] = []
+    for one in attached:
+        name = one_line(one.name)[:MOST_BRIEF_CHARS]
+        words = f"{name} · {one_line(one.mime)}" if name else one_line(one.mime)
+        pieces += [(f"[{words}]", "name"), (" ", "text")]
+    return tuple(pieces[:-1])
+
+
+def _head(call: Call, indent: Pieces, now_ms: int) -> Flow:
+    mark, ink = MARKS[call.state]
+    brief = one_line(call.brief[: 4 * MOST_BRIEF_CHARS])[:MOST_BRIEF_CHARS]
+    pieces: list[Piece] = [(clean_line(call.tool), "strong")]
+    if brief:
+        pieces += [(" ", "text"), (brief, "name")]
+    details = [_WORDS.get(call.state, ""), _duration(call, now_ms)]
+    if call.child is not None:
+        details.append(f"sub-agent {short_id(call.child)}")
+    if told := " · ".join(filter(None, details)):
+        pieces.append((f" · {told}", ink if call.state in _WORDS else "dim"))
+    lead = (*indent, (f"{mark} ", ink))
+    return Flow(tuple(pieces), lead, (*indent, ("  ", "text")), folds=is_foldable(call))
+
+
+def _duration(call: Call, now_ms: int) -> str:
+    if call.duration_ms:
+        return took(call.duration_ms)
+    if call.state != "running":
+        return ""
+    if not call.started_at:
+        return "waits for its turn"
+    seconds = (now_ms - call.started_at) // 1000
+    return f"{seconds} s" if seconds > 0 else ""
+
+
+def _parts(call: Call, *, is_open: bool) -> list[tuple[str, list[Flow]]]:
+    """Return what stands below the head, each part with its name."""
+    parts: list[tuple[str, list[Flow]]] = []
+    ink = "failed" if call.state == "failed" else "text"
+    if call.state == "writing":
+        text = call.written[-TAIL_CHARS:]
+        for written, meant in _ESCAPES:
+            text = text.replace(written, meant)
+        return [("written", _text(text))] if text else []
+    if call.code and (is_open or call.state != "waiting"):
+        parts.append(("code", [Flow(line) for line in inked(call.code, lexer_of("python"))]))
+    if call.preview and call.state == "waiting" and is_open and not call.code:  # else what is asked shows it
+        flows = diff_flows(call.preview) if call.tool in DIFFING_TOOLS else []
+        parts.append(("preview", flows or _text(call.preview)))
+    if call.diff:
+        parts.append(("diff", diff_flows(call.diff) or _text(call.diff)))
+    if call.output and (is_open or not call.diff or call.state == "failed"):
+        parts.append(("output", _text(_output(call, is_open=is_open), ink)))
+    if call.answer:
+        parts.append(("answer", _text(call.answer, "strong")))
+    return parts
+
+
+def _output(call: Call, *, is_open: bool) -> str:
+    if call.state == "running":
+        return call.output[-(OPEN_TAIL_CHARS if is_open else TAIL_CHARS) :]
+    return call.output[:MOST_CHARS]
+
+
+def _shown(name: str, part: list[Flow], call: Call, indent: Pieces, *, is_open: bool) -> list[Flow]:
+    """Return as much of a part as is to be seen, and how much is not."""
+    is_live = name == "written" or (name == "output" and call.state == "running")
+    limit = OPEN_LINES if is_open else LIVE_LINES if is_live else CLOSED_LINES.get(name, LIVE_LINES)
+    left = len(part) - limit
+    if left == 1 and not is_live:
+        left, limit = 0, limit + 1  # the line that says so would take as much room
+    from_end = is_live or (name == "output" and call.state == "failed" and not is_open)
+    kept = part if left <= 0 else part[-limit:] if from_end else part[:limit]
+    bar, wrapped = _bar(indent), (*indent, (f"  │{WRAP_MARK}", "dim"))
+    flows = [
+        Flow(
+            flow.pieces,
+            bar + flow.lead,
+            (bar if flow.hang else wrapped) + flow.hang,
+            "letters" if is_open else "cut",
+        )
+        for flow in kept
+    ]
+    if left <= 0:
+        is_long = is_open and not is_live and len(part) > CLOSED_LINES.get(name, LIVE_LINES)
+        return [*flows, _fold_line(indent, "▾ fold")] if is_long else flows
+    more = _fold_line(indent, f"{'…' if is_open else '▸'} {count(left, 'more line')}")
+    return [more, *flows] if from_end else [*flows, more]
+
+
+def _fold_line(indent: Pieces, text: str) -> Flow:
+    return Flow(((text, "dim"),), (*indent, ("  ", "text")), folds=True)
+
+
+def _bar(indent: Pieces) -> Pieces:
+    return (*indent, ("  │ ", "dim"))
+
+
+def _text(text: str, ink: str = "text") -> list[Flow]:
+    return [Flow(((line, ink),)) for line in clean(text.rstrip("\n")).split("\n")]

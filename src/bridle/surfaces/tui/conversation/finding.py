@@ -1,0 +1,55 @@
+"""Finding words in what is held of a conversation."""
+
+import re
+
+from bridle.surfaces.tui.conversation.lines import Line
+from bridle.surfaces.tui.conversation.rows import Row
+from bridle.surfaces.tui.conversation.texts import item_text
+from bridle.surfaces.tui.conversation.window import Place, Window
+
+MOST_WORDS_CHARS = 200
+
+
+class Finder:
+    """Some words, and the place where they were found last."""
+
+    def __init__(self, words: str) -> None:
+        self._pattern = re.compile(re.escape(words[:MOST_WORDS_CHARS]), re.IGNORECASE)
+        self.found: tuple[str, int] | None = None
+        """The key of a row, and the number of a line in it."""
+
+    def count(self, window: Window) -> int:
+        """Return how often they stand in what is held."""
+        return sum(len(self._pattern.findall(item_text(row.item))) for row in window.rows)
+
+    def spans(self, line: Line) -> list[tuple[int, int]]:
+        """Return where they stand on a line."""
+        return [found.span() for found in self._pattern.finditer(line.text)]
+
+    def go(self, window: Window, start: Place, *, is_up: bool) -> Place | None:
+        """Return the next place from a place on, past the end again from the begin; opens what is folded."""
+        step = -1 if is_up else 1
+        held = len(window.rows)
+        for distance in range(held + 1):
+            index = (start.row + step * distance) % held
+            row = window.rows[index]
+            lines = self._lines(window, row)
+            if distance == 0:
+                lines = [line for line in lines if (line < start.line if is_up else line > start.line)]
+            if lines:
+                line = lines[-1] if is_up else lines[0]
+                self.found = row.key, line
+                return Place(index, line)
+        return None
+
+    def _lines(self, window: Window, row: Row) -> list[int]:
+        if not self._pattern.search(item_text(row.item)):
+            return []
+        found = self._on(row.lines(window.width))
+        if not found and row.is_foldable and not row.is_open:
+            window.fold(row, is_open=True)
+            found = self._on(row.lines(window.width))
+        return found
+
+    def _on(self, lines: list[Line]) -> list[int]:
+        return [number for number, line in enumerate(lines) if self._pattern.search(line.text)]

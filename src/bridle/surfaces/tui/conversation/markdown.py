@@ -1,0 +1,237 @@
+"""Markdown blocks as flows: everything that was written is to be seen, also what Markdown would hide."""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from bridle.surfaces.tui.conversation.blocks import Block
+from bridle.surfaces.tui.conversation.code import BAR, WRAPPED_BAR, code_flows
+from bridle.surfaces.tui.conversation.lines import Flow, Line, Piece, Pieces, clean_line, plain, wrap
+from bridle.surfaces.tui.conversation.tables import Table, wrap_table
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MOST_NESTING = 16  # quotes and lists inside each other; what is deeper is shown as it was written
+MOST_BRACKETS = 300  # the parser's time grows with the square of them
+QUOTE: Pieces = (("▎ ", "dim"),)
+BULLETS = ("•", "◦", "▪")
+
+_CONTAINERS = re.compile(r"(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]))*")
+_MARKS = re.compile(r">|[-*+][ \t]|\d[.)]")
+_INDENT_PER_LEVEL = 2
+_INLINE_INKS = {"strong_open": "strong", "em_open": "emphasis", "s_open": "struck", "link_open": "link"}
+_INLINE_ENDS = {"strong_close", "em_close", "s_close"}
+_STARTS = {
+    *("paragraph_open", "heading_open", "bullet_list_open", "ordered_list_open", "list_item_open"),
+    *("blockquote_open", "table_open", "fence", "code_block", "hr"),
+}
+
+
+def block_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
+    """Return the flows of one block; `ink` is that of text which has no other."""
+    indent: Pieces = ((" " * block.indent, "text"),) if block.indent else ()
+    if block.kind == "code":
+        return [*code_flows(block.text, block.language, indent + BAR, indent + WRAPPED_BAR)]
+    if _is_too_deep(block.text):
+        return [*plain(block.text, ink)]
+    return _Writer(block.text, indent, ink).written()
+
+
+def rough_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
+    """Return flows of about the same height, in no time."""
+    if block.kind == "code":
+        indent: Pieces = ((" " * block.indent, "text"),) if block.indent else ()
+        return [
+            Flow(flow.pieces, indent + BAR, indent + WRAPPED_BAR, "letters") for flow in plain(block.text)
+        ]
+    return [*plain(block.text, ink)]
+
+
+def wrap_flow(flow: Flow | Table, width: int) -> list[Line]:
+    """Lay out a flow of either kind."""
+    return wrap_table(flow, width) if isinstance(flow, Table) else wrap(flow, width)
+
+
+@lru_cache(1)
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # the first frame does not wait for it
+
+    # Without `reference`, a definition of a link is a paragraph and so is seen.
+    options = {"html": False, "maxNesting": 4 * MOST_NESTING}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable(["reference"])
+
+
+def _is_too_deep(text: str) -> bool:
+    if text.count("[") > MOST_BRACKETS:
+        return True
+    for line in text.split("\n"):
+        found = _CONTAINERS.match(line)
+        begun = found[0] if found else ""
+        spaces = len(line) - len(line.lstrip(" \t"))
+        if len(_MARKS.findall(begun)) + spaces // _INDENT_PER_LEVEL > MOST_NESTING and begun:
+            return True
+    return False
+
+
+class _Margin:
+    """What a quote or an item of a list puts before the lines in it."""
+
+    def __init__(self, lead: Pieces, hang: Pieces) -> None:
+        self.lead = lead
+        self.hang = hang
+        self.is_new = True
+
+
+class _Writer:
+    """Turns the tokens of one block into flows."""
+
+    def __init__(self, text: str, indent: Pieces, ink: str) -> None:
+        self._source = text.split("\n")
+        self._tokens = _parser().parse(text)
+        self._margins = [_Margin(indent, indent)]
+        self._flows: list[Flow | Table] = []
+        self._ink = ink
+        self._heading = ""
+        self._lists = 0
+        self._rows: list[list[Pieces]] = []
+        self._aligned: list[str] = []
+
+    def written(self) -> list[Flow | Table]:
+        for token in self._tokens:
+            if token.type in _STARTS:
+                self._gap(token)
+            self._take(token)
+        return self._flows
+
+    def _take(self, token: "Token") -> None:
+        match token.type:
+            case "heading_open":
+                self._heading = token.markup if token.markup.startswith("#") else "#" * int(token.tag[1:])
+            case "heading_close":
+                self._heading = ""
+            case "bullet_list_open" | "ordered_list_open":
+                self._lists += 1
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists -= 1
+            case "list_item_open":
+                self._open_item(token)
+            case "blockquote_open":
+                self._margins.append(_Margin(QUOTE, QUOTE))
+            case "list_item_close" | "blockquote_close":
+                if self._margins[-1].is_new:
+                    self._add(())
+                self._margins.pop()
+            case "fence" | "code_block":
+                self._code(token)
+            case "hr":
+                self._add((), mode="rule")
+            case "table_open" | "tr_open" | "th_open" | "td_open" | "table_close":
+                self._table(token)
+            case "inline":
+                self._inline(token)
+            case _:
+                pass
+
+    def _open_item(self, token: "Token") -> None:
+        bullet = BULLETS[(self._lists - 1) % len(BULLETS)]
+        mark = f"{token.info}{token.markup} " if token.info else f"{bullet} "
+        self._margins.append(_Margin(((mark, "name"),), ((" " * len(mark), "text"),)))
+
+    def _gap(self, token: "Token") -> None:
+        """Put an empty line where the source has one."""
+        line = token.map[0] - 1 if token.map else -1
+        is_blank = 0 <= line < len(self._source) and not self._source[line].strip("> \t")
+        if is_blank and self._flows and not self._margins[-1].is_new:
+            hang = tuple(piece for margin in self._margins for piece in margin.hang)
+            if not isinstance(self._flows[-1], Flow) or self._flows[-1].pieces:
+                self._flows.append(Flow((), hang, hang))
+
+    def _margin(self) -> tuple[Pieces, Pieces]:
+        lead = tuple(
+            piece for margin in self._margins for piece in (margin.lead if margin.is_new else margin.hang)
+        )
+        for margin in self._margins:
+            margin.is_new = False
+        return lead, tuple(piece for margin in self._margins for piece in margin.hang)
+
+    def _add(self, pieces: Pieces, mode: str = "words") -> None:
+        lead, hang = self._margin()
+        self._flows.append(Flow(pieces, lead, hang, "rule" if mode == "rule" else "words"))
+
+    def _code(self, token: "Token") -> None:
+        for flow in code_flows(token.content.removesuffix("\n"), token.info.strip(), (), ()):
+            lead, hang = self._margin()
+            self._flows.append(Flow(flow.pieces, lead + BAR, hang + WRAPPED_BAR, "letters"))
+
+    def _table(self, token: "Token") -> None:
+        match token.type:
+            case "table_open":
+                self._rows, self._aligned = [], []
+            case "tr_open":
+                self._rows.append([])
+            case "th_open" | "td_open":
+                if token.type == "th_open":
+                    self._aligned.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
+            case _:
+                lead, hang = self._margin()
+                rows = tuple(tuple(row) for row in self._rows)
+                self._flows.append(Table(rows, tuple(self._aligned), lead, hang))
+                self._rows = []
+
+    def _inline(self, token: "Token") -> None:
+        ink = "heading" if self._heading else self._ink
+        lines = _inline_lines(token.children or [], ink)
+        if self._rows:
+            cell = tuple(piece for line in lines for piece in line)
+            head = len(self._rows) == 1
+            self._rows[-1].append(tuple((text, f"{ink} strong") for text, ink in cell) if head else cell)
+            return
+        if self._heading:
+            lines[0] = ((f"{self._heading} ", "dim"), *lines[0])
+        for line in lines:
+            self._add(line)
+
+
+def _inline_lines(tokens: "list[Token]", ink: str) -> list[Pieces]:
+    """Return the pieces of a paragraph, for each of its hard lines."""
+    lines: list[list[Piece]] = [[]]
+    inks = [ink]
+    address, label = "", ""
+    for token in tokens:
+        match token.type:
+            case "softbreak":
+                text = " "
+            case "hardbreak":
+                lines.append([])
+                continue
+            case "image":
+                text = f"[image: {token.content}] ({token.attrs.get('src', '')})"
+            case "link_open":
+                address, label, text = str(token.attrs.get("href", "")), "", ""
+                inks.append(_with(inks[-1], "link"))
+            case "link_close":
+                inks.pop()
+                is_told = label == address or f"mailto:{label}" == address
+                text = "" if is_told else f" ({address})"
+                lines[-1].append((clean_line(text), "dim"))
+                continue
+            case kind if kind in _INLINE_INKS:
+                text = ""
+                inks.append(_with(inks[-1], _INLINE_INKS[kind]))
+            case kind if kind in _INLINE_ENDS:
+                text = ""
+                inks.pop()
+            case _:
+                text = token.content
+        label += text
+        if text:
+            lines[-1].append(
+                (clean_line(text), _with(inks[-1], "code") if token.type == "code_inline" else inks[-1])
+            )
+    return [tuple(piece for piece in line if piece[0]) for line in lines]
+
+
+def _with(ink: str, word: str) -> str:
+    return ink if word in ink.split() else f"{ink} {word}"

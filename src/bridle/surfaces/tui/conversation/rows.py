@@ -1,0 +1,257 @@
+"""One item on the screen: its text as it grows, whether it is open, and its lines at a width."""
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from bridle.surfaces.board.values import Answer, Call, Item, Note, Said, Thought
+from bridle.surfaces.tui.conversation.cards import OPEN_TAIL_CHARS, TAIL_CHARS, card_flows, is_foldable
+from bridle.surfaces.tui.conversation.items import is_long, note_flows, said_flows, thought_head
+from bridle.surfaces.tui.conversation.lines import Flow, Line, Pieces, wrap
+from bridle.surfaces.tui.conversation.prose import Prose
+
+Field = Literal["text", "output", "written"]
+
+THOUGHT_BAR: Pieces = (("│ ", "dim"),)
+GUESSED_CARD_LINES = 4
+MOST_GUESSED_LINES = 10_000
+
+
+class Grown:
+    """A text that grows by many small pieces, without being copied for each of them."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.chars = 0
+
+    def add(self, text: str) -> None:
+        """Put a piece at the end."""
+        self._parts.append(text)
+        self.chars += len(text)
+
+    def whole(self) -> str:
+        """Return everything."""
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
+    def tail(self, chars: int) -> str:
+        """Return the end of it, at least so many characters if there are."""
+        taken: list[str] = []
+        size = 0
+        for part in reversed(self._parts):
+            taken.append(part)
+            size += len(part)
+            if size >= chars:
+                break
+        return "".join(reversed(taken))[-chars:]
+
+
+class Row:
+    """An item and how it is shown."""
+
+    def __init__(self, item: Item, page: int | None, now_ms: int) -> None:
+        self.key = item.key
+        self.page = page
+        """What the page that it came with was asked for by; none for the live end."""
+        self.is_open = False
+        self.height = 0
+        """How many lines it has, or is guessed to have."""
+        self.is_laid = False
+        """The height is right."""
+        self.depth = 0
+        """How many calls it is inside of."""
+        self.now_ms = now_ms
+        self._item = item
+        self._began_ms = now_ms if _is_live(item) else 0
+        self._grown: dict[Field, Grown] = {}
+        self._prose: Prose | None = None
+        self._words = 0
+        self._in_word = False
+        self._flows: list[Flow] | None = None
+        self._lines: list[Line] = []
+        self._width = 0
+        self._is_stale = True
+        self._count_words(item.text if isinstance(item, Thought) else "")
+
+    @property
+    def item(self) -> Item:
+        """Return the item as it is now."""
+        for field, grown in self._grown.items():
+            self._item = replace(self._item, **{field: getattr(self._item, field) + grown.whole()})
+        self._grown = {}
+        return self._item
+
+    @property
+    def kind(self) -> type[Item]:
+        """Return what it is."""
+        return type(self._item)
+
+    @property
+    def is_live(self) -> bool:
+        """Say whether more of it may come."""
+        return _is_live(self._item)
+
+    @property
+    def is_foldable(self) -> bool:
+        """Say whether it can be opened."""
+        match self._item:
+            case Call():
+                return is_foldable(self.item)  # type: ignore[arg-type]
+            case Said():
+                return is_long(self._item)
+            case Thought():
+                return True
+            case Answer() | Note():
+                return False
+
+    def put(self, item: Item, now_ms: int) -> None:
+        """Be this item from now on; text that was laid out already stays laid out."""
+        old = self.item
+        self._item = item
+        self.now_ms = now_ms
+        self._stale()
+        if isinstance(item, Answer | Thought) and isinstance(old, Answer | Thought):
+            if self._prose is not None and item.text.startswith(old.text):
+                self._prose.feed(item.text[len(old.text) :])
+                if not item.is_live:
+                    self._prose.finish()
+            else:
+                self._prose = None
+            self._words, self._in_word = 0, False
+            self._count_words(item.text if isinstance(item, Thought) else "")
+        else:
+            self._prose = None
+
+    def grow(self, field: Field, text: str) -> None:
+        """Add to a text of it."""
+        if not hasattr(self._item, field):
+            return
+        self._grown.setdefault(field, Grown()).add(text)
+        if self._prose is not None and field == "text":
+            self._prose.feed(text)
+        if isinstance(self._item, Thought):
+            self._count_words(text)
+        self._stale()
+
+    def fold(self, *, is_open: bool) -> None:
+        """Open or close it."""
+        self.is_open = is_open
+        self._stale()
+
+    def tick(self, now_ms: int) -> bool:
+        """Let time pass; say whether that changes how it looks."""
+        if now_ms // 1000 == self.now_ms // 1000 or not self.is_live:
+            return False
+        self.now_ms = now_ms
+        if isinstance(self._item, Answer):
+            return False
+        self._stale()
+        return True
+
+    def nest(self, depth: int) -> None:
+        """Be inside of so many calls."""
+        if depth != self.depth:
+            self.depth = depth
+            self._stale()
+
+    def lines(self, width: int) -> list[Line]:
+        """Return its lines; the list is not the caller's to change."""
+        if isinstance(self._item, Answer):
+            self._lines = self._prosed().lines(width)
+        elif self._is_stale or width != self._width:
+            self._lines = self._drawn(width)
+        self._width, self._is_stale = width, False
+        self.height, self.is_laid = len(self._lines), True
+        return self._lines
+
+    def shown(self, width: int) -> list[Line]:
+        """Return its lines as they were last laid out, so that drawing them costs nothing."""
+        return self._lines if self._lines and width == self._width else self.lines(width)
+
+    @property
+    def is_rough(self) -> bool:
+        """Say whether it can be shown better."""
+        return self._prose is not None and self._prose.is_rough
+
+    def refine(self) -> None:
+        """Show it better with the next look."""
+        if self._prose is not None and self._prose.is_rough:
+            self._prose.refine()
+            self._stale()
+
+    def guess(self, width: int) -> None:
+        """Say about how many lines it has, without laying it out."""
+        self.is_laid = False
+        match self._item:
+            case Call():
+                self.height = GUESSED_CARD_LINES if is_foldable(self._item) else 1
+            case Answer(text=text) | Said(text=text):
+                self.height = min(MOST_GUESSED_LINES, text.count("\n") + len(text) // max(1, width) + 1)
+            case Thought() | Note():
+                self.height = 1
+
+    def release(self) -> None:
+        """Let go of what can be made again."""
+        if not self.is_live:
+            self._prose = None
+            self._flows, self._lines, self._is_stale = None, [], True
+
+    def _stale(self) -> None:
+        self._flows, self._is_stale, self.is_laid = None, True, False
+
+    def _drawn(self, width: int) -> list[Line]:
+        if self._flows is None:
+            self._flows = self._drawn_flows()
+        lines = [line for flow in self._flows for line in wrap(flow, width)]
+        if not isinstance(self._item, Thought) or not self.is_open:
+            return lines
+        bar = THOUGHT_BAR if width > len(THOUGHT_BAR[0][0]) else ()
+        margin = sum(len(text) for text, _ in bar)
+        text = self._prosed().lines(width - margin)
+        return lines + [Line(bar + line.pieces, line.margin + margin, line.join) for line in text]
+
+    def _drawn_flows(self) -> list[Flow]:
+        match self._item:
+            case Said():
+                return said_flows(self._item, is_open=self.is_open)
+            case Thought():
+                seconds = (self.now_ms - self._began_ms) // 1000 if self._began_ms else 0
+                is_live = self._item.is_live
+                return [thought_head(self._words, seconds, is_live=is_live, is_open=self.is_open)]
+            case Call():
+                call = self._recent(self._item)
+                return card_flows(call, is_open=self.is_open, depth=self.depth, now_ms=self.now_ms)
+            case Note():
+                return note_flows(self._item)
+            case Answer():
+                return []
+
+    def _recent(self, call: Call) -> Call:
+        """Return a call with the ends of its texts, or all of them when it does not grow."""
+        chars = OPEN_TAIL_CHARS if self.is_open else TAIL_CHARS
+        for field, grown in self._grown.items():
+            earlier = getattr(call, field) if grown.chars < chars else ""
+            call = replace(call, **{field: earlier + grown.tail(chars)})
+        return call
+
+    def _prosed(self) -> Prose:
+        if self._prose is None:
+            item = self.item
+            assert isinstance(item, Answer | Thought)
+            self._prose = Prose("thought" if isinstance(item, Thought) else "text")
+            self._prose.feed(item.text)
+            if not item.is_live:
+                self._prose.finish()
+        return self._prose
+
+    def _count_words(self, text: str) -> None:
+        if text:
+            self._words += len(text.split()) - (self._in_word and not text[0].isspace())
+            self._in_word = not text[-1].isspace()
+
+
+def _is_live(item: Item) -> bool:
+    if isinstance(item, Answer | Thought):
+        return item.is_live
+    return isinstance(item, Call) and item.state in ("writing", "waiting", "running")

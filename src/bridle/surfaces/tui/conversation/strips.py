@@ -1,0 +1,79 @@
+"""Lines as what Textual writes to the terminal."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from bridle.surfaces.tui.conversation.colours import Palette
+from bridle.surfaces.tui.conversation.lines import Line
+
+MOST_STRIPS = 1_000
+CURSOR = "┃"
+
+Overlay = tuple[int, int, Style]
+"""From one character of a line to another, and what lies over them."""
+
+
+class Painter:
+    """Paints lines with the colours of one theme."""
+
+    def __init__(self, palette: Palette, background: Style) -> None:
+        self._palette = palette
+        self._background = background
+        self._styles: dict[str, Style] = {}
+        self._strips: LRUCache[tuple[Line, int, int, bool], Strip] = LRUCache(MOST_STRIPS)
+
+    def style(self, ink: str) -> Style:
+        """Return the style of an ink."""
+        style = self._styles.get(ink)
+        if style is None:
+            style = self._styles[ink] = self._background + self._palette.style(ink)
+        return style
+
+    def blank(self, width: int) -> Strip:
+        """Return a line on which nothing is."""
+        return Strip.blank(width, self.style("text"))
+
+    def paint(self, line: Line, width: int, name: int, overlays: list[Overlay], *, is_marked: bool) -> Strip:
+        """Return a line after its gutter; `name` is the number that a selection knows it by."""
+        if overlays:
+            return self._whole(self._overlaid(line, overlays), width, name, is_marked=is_marked)
+        key = line, width, name, is_marked
+        strip = self._strips.get(key)
+        if strip is None:
+            plain = Strip([Segment(text, self.style(ink)) for text, ink in line.pieces])
+            strip = self._strips[key] = self._whole(plain, width, name, is_marked=is_marked)
+        return strip
+
+    def hinted(self, strip: Strip, hint: str, width: int) -> Strip:
+        """Lay a hint over the end of a line, if there is room for it."""
+        if not hint or width < len(hint):
+            return strip
+        return Strip([*strip.crop(0, width - len(hint)), Segment(hint, self.style("hint"))])
+
+    def _whole(self, text: Strip, width: int, name: int, *, is_marked: bool) -> Strip:
+        gutter = Strip([Segment(CURSOR if is_marked else " ", self.style("cursor"))]).apply_offsets(0, name)
+        whole = Strip([*gutter, *text.apply_offsets(0, name)])
+        return whole.crop_extend(0, width, self.style("text"))
+
+    def _overlaid(self, line: Line, overlays: list[Overlay]) -> Strip:
+        segments: list[Segment] = []
+        place = 0
+        for text, ink in line.pieces:
+            for start, end in _cuts(place, place + len(text), overlays):
+                style = self.style(ink)
+                for first, last, more in overlays:
+                    style = style + more if first <= start and end <= last else style
+                segments.append(Segment(text[start - place : end - place], style))
+            place += len(text)
+        return Strip(segments)
+
+
+def _cuts(start: int, end: int, overlays: list[Overlay]) -> Iterator[tuple[int, int]]:
+    """Part a stretch wherever an overlay begins or ends."""
+    inner = {place for overlay in overlays for place in overlay[:2] if start < place < end}
+    yield from pairwise(sorted({start, end} | inner))

@@ -1,0 +1,400 @@
+"""The widget that shows a conversation: it scrolls, follows the end, folds, selects and copies."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from bridle.surfaces.board.values import (
+    BoardPage,
+    BoardView,
+    Call,
+    Drop,
+    Flash,
+    Grow,
+    HeadChanged,
+    Item,
+    Patch,
+    Put,
+    Reset,
+)
+from bridle.surfaces.render import count
+from bridle.surfaces.tui.conversation.colours import Palette
+from bridle.surfaces.tui.conversation.lines import Line
+from bridle.surfaces.tui.conversation.marks import Marks
+from bridle.surfaces.tui.conversation.pulse import Pulse
+from bridle.surfaces.tui.conversation.rows import Row
+from bridle.surfaces.tui.conversation.scroll import Scroll
+from bridle.surfaces.tui.conversation.selecting import selected_row, selected_text
+from bridle.surfaces.tui.conversation.strips import Overlay, Painter
+from bridle.surfaces.tui.conversation.texts import item_text
+from bridle.surfaces.tui.conversation.window import EMPTY_LINE, MOST_ROWS, Window
+from bridle.surfaces.tui.keys import bindings
+
+GUTTER = 1  # cells before the text, for the cursor; one more is free after it
+
+ItemAction = Literal["diff", "child"]
+"""Look at what a call has changed; go to the sub-agent that it has started."""
+
+
+class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
+    """The items of a board."""
+
+    DEFAULT_CSS = """
+    Conversation {
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("conversation")]
+    ALLOW_SELECT = True
+
+    @dataclass
+    class OlderWanted(Message):
+        """The top is near: answer with `prepend(await older_items(door, session, before))`."""
+
+        before: int
+
+    @dataclass
+    class NewerWanted(Message):
+        """The bottom is near, and newer items were let go of: answer with `append`.
+
+        With `before`: `append(await older_items(door, session, before))`; without: `append(board.view)`.
+        """
+
+        before: int | None
+
+    @dataclass
+    class Forgotten(Message):
+        """Items that are no longer held, because too many came after them: tell `Board.forget`."""
+
+        keys: tuple[str, ...]
+
+    @dataclass
+    class ItemChosen(Message):
+        """The user wants to see more of an item than fits here."""
+
+        item: Item
+        action: ItemAction
+
+    def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:  # noqa: A002  Textual's word
+        """Make one that shows nothing; `clock` gives the seconds since 1970."""
+        super().__init__(id=id)
+        self._clock = clock
+        self._window = Window()
+        self._scroll = Scroll(self._window)
+        self._marks = Marks(self._window, self._scroll)
+        self._is_placing = False
+        self._pulse = Pulse(self, self.bring_up_to_date, self._tick)
+        self._asked: set[str] = set()
+        self._missed: list[str] = []
+        """New items that came while the end was not held."""
+        self._unseen = 0
+        self._painter: Painter | None = None
+
+    @property
+    def selected(self) -> Item | None:
+        """Return the item under the cursor."""
+        row = self._window.row(self._marks.cursor)
+        return row.item if row is not None else None
+
+    @property
+    def unseen(self) -> int:
+        """Return how many items came while the user looked further up."""
+        return self._unseen
+
+    @property
+    def is_following(self) -> bool:
+        """Say whether the end is in view, and stays so."""
+        return self._scroll.is_following
+
+    def show(self, view: BoardView) -> None:
+        """Show a session from its end; what was shown before is let go of."""
+        self.clear()
+        self._window.show(view, self._now())
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._window = Window()
+        self._scroll = Scroll(self._window)
+        self._marks = Marks(self._window, self._scroll)
+        self._asked, self._missed, self._unseen = set(), [], 0
+        self._pulse.wake()
+
+    def apply(self, patches: Sequence[Patch]) -> None:
+        """Do what patches say; those that are not about items are left to the caller."""
+        for patch in patches:
+            match patch:
+                case Put():
+                    self._put(patch)
+                case Grow():
+                    self._window.grow(patch.key, patch.field, patch.text)
+                case Drop():
+                    self._window.drop(patch.key)
+                case HeadChanged() | Flash() | Reset():
+                    continue
+            self._pulse.wake()
+
+    def prepend(self, page: BoardPage) -> None:
+        """Put older items before those that are there; what is looked at stays where it is."""
+        self._asked.discard("older")
+        self._window.prepend(page, self._now())
+        self._pulse.wake()
+
+    def append(self, page: BoardPage | BoardView) -> None:
+        """Put newer items after those that are there; what is looked at stays where it is."""
+        self._asked.discard("newer")
+        if self._window.append(page, self._now()):
+            self._missed = [] if self._window.has_end else self._missed
+            self._pulse.wake()
+        elif isinstance(page, BoardView):
+            self.show(page)
+
+    def load_failed(self) -> None:
+        """Take note that what was wanted could not be had, so that it is asked for again."""
+        self._asked.clear()
+
+    def find(self, words: str) -> int:
+        """Mark every place where words are found, go to the last one, and return how many there are."""
+        found = self._marks.find(words)
+        self.bring_up_to_date()
+        return found
+
+    def bring_up_to_date(self) -> None:
+        """Lay out what is in view now, instead of with the next frame."""
+        if not self.is_attached:
+            return
+        self._resized()
+        self._scroll.place()
+        if keys := self._scroll.trim():
+            self.post_message(self.Forgotten(keys))
+        self._is_placing = True
+        try:
+            self.virtual_size = Size(self._width, self._window.total)
+            self.scroll_target_y = self.scroll_y = self._scroll.y
+        finally:
+            self._is_placing = False
+        self.refresh()
+        self._want()
+        if self._scroll.is_following:
+            self._unseen = 0
+        if self._scroll.is_rough:
+            self._pulse.wake()
+        self._pulse.run(is_live=self._window.is_live)
+
+    def action_line_up(self) -> None:
+        """Scroll up by a line."""
+        self._scroll_by(-1)
+
+    def action_line_down(self) -> None:
+        """Scroll down by a line."""
+        self._scroll_by(1)
+
+    def action_page_up(self) -> None:
+        """Scroll up by a page."""
+        self._scroll_by(-max(1, self.size.height - 1))
+
+    def action_page_down(self) -> None:
+        """Scroll down by a page."""
+        self._scroll_by(max(1, self.size.height - 1))
+
+    def action_go_home(self) -> None:
+        """Go to the oldest item that is loaded."""
+        self.scroll_to(y=0, animate=False)
+
+    def action_go_end(self) -> None:
+        """Go to the end and follow it."""
+        self._scroll.is_following = True
+        if not self._window.has_end:
+            self._window.newer = [None]
+        self._pulse.wake()
+
+    def action_item_up(self) -> None:
+        """Move the cursor to the item before."""
+        self._marks.move(-1)
+        self.bring_up_to_date()
+
+    def action_item_down(self) -> None:
+        """Move the cursor to the item after."""
+        self._marks.move(1)
+        self.bring_up_to_date()
+
+    def action_fold(self) -> None:
+        """Open or close the item under the cursor."""
+        row = self._window.row(self._marks.cursor)
+        if row is not None and row.is_foldable:
+            self._fold(row)
+
+    def action_fold_all(self) -> None:
+        """Open every item, or close all of them."""
+        self._window.fold_all()
+        self._pulse.wake()
+
+    def action_copy_item(self) -> None:
+        """Copy the item under the cursor as it was written."""
+        if (item := self.selected) is not None:
+            text = item_text(item)
+            self.app.copy_to_clipboard(text)
+            self.notify(f"copied {count(len(text), 'character')}", timeout=2)
+
+    def action_open_diff(self) -> None:
+        """Ask for the diff of the call under the cursor."""
+        if isinstance(item := self.selected, Call) and (item.diff or item.preview):
+            self.post_message(self.ItemChosen(item, "diff"))
+
+    def action_open_child(self) -> None:
+        """Ask for the sub-agent that the call under the cursor has started."""
+        if isinstance(item := self.selected, Call) and item.child is not None:
+            self.post_message(self.ItemChosen(item, "child"))
+
+    def action_next_match(self) -> None:
+        """Go to the next place that was found."""
+        self._marks.step(is_up=False)
+        self.bring_up_to_date()
+
+    def action_previous_match(self) -> None:
+        """Go to the place before that was found."""
+        self._marks.step(is_up=True)
+        self.bring_up_to_date()
+
+    def on_mount(self) -> None:
+        """Begin to show what has come so far."""
+        self._pulse.wake()
+
+    def on_resize(self) -> None:
+        """Lay out what is in view for the new size, before it is drawn."""
+        self.bring_up_to_date()
+
+    def notify_style_update(self) -> None:
+        """Take the colours of the theme anew."""
+        super().notify_style_update()
+        self._painter = None
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Follow the user, and stay where he is."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._is_placing and round(old_value) != round(new_value):
+            self._scroll.moved(round(new_value))
+            self.bring_up_to_date()
+
+    def on_click(self, event: events.Click) -> None:
+        """Open or close what is clicked at, and put the cursor there."""
+        if self.text_selection is not None:
+            return
+        hint = self._hint()
+        if hint and event.y == self.size.height - 1 and event.x >= self._width - len(hint):
+            self.action_go_end()
+            return
+        if (found := self._window.line(self._scroll.y + event.y)) is None:
+            return
+        row, line = found
+        self._marks.cursor = row.key
+        if line.folds:
+            self._fold(row)
+        self.refresh()
+
+    def text_select_all(self) -> None:
+        """Select the item under the cursor."""
+        if (index := self._marks.index) is not None:
+            self.screen.selections = {self: selected_row(self._window, index, self._scroll.shift)}
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return what is selected, as it was written."""
+        return selected_text(self._window, selection, self._scroll.shift), "\n"
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the view."""
+        painter = self._painter or self._new_painter()
+        number, width = self._scroll.y + y, self._width
+        found = self._window.line(number)
+        if found is None:
+            return painter.blank(width)
+        row, line = found
+        strip = painter.paint(
+            line,
+            width,
+            number + self._scroll.shift,
+            self._overlays(painter, row, line, number),
+            is_marked=self.has_focus and row.key == self._marks.cursor and line is not EMPTY_LINE,
+        )
+        return painter.hinted(strip, self._hint() if y == self.size.height - 1 else "", width)
+
+    @property
+    def _width(self) -> int:
+        """Return the cells beside the scrollbar."""
+        return max(0, self.size.width - self.scrollbar_size_vertical)
+
+    def _now(self) -> int:
+        return int(self._clock() * 1000)
+
+    def _put(self, patch: Put) -> None:
+        is_new = self._window.put(patch.item, patch.before, self._now())
+        if is_new and not self._scroll.is_following:
+            self._unseen += 1
+        if is_new and not self._window.has_end:
+            self._missed.append(patch.item.key)
+            if len(self._missed) > MOST_ROWS:
+                self.post_message(self.Forgotten(tuple(self._missed)))
+                self._missed = []
+
+    def _resized(self) -> None:
+        self._scroll.height = self.size.height
+        width = max(1, self._width - GUTTER - 1)
+        if width != self._window.width:
+            self._window.resize(width)
+            if self.text_selection is not None:
+                self.screen.clear_selection()
+
+    def _want(self) -> None:
+        """Ask for what comes before or after, when it will soon be needed."""
+        wanted = self._scroll.wanted() if self.size else ""
+        if not wanted or wanted in self._asked:
+            return
+        self._asked.add(wanted)
+        if wanted == "newer":
+            self.post_message(self.NewerWanted(self._window.newer[-1]))
+        elif self._window.before is not None:
+            self.post_message(self.OlderWanted(self._window.before))
+
+    def _tick(self) -> None:
+        if self._window.tick(self._now()):
+            self._pulse.wake()
+
+    def _scroll_by(self, lines: int) -> None:
+        self.scroll_to(y=self._scroll.y + lines, animate=False)
+
+    def _fold(self, row: Row) -> None:
+        self._window.fold(row, is_open=not row.is_open)
+        self._scroll.is_following = False  # what was opened stays where it is
+        self._pulse.wake()
+
+    def _new_painter(self) -> Painter:
+        self._painter = Painter(Palette(self.app.theme_variables), self.rich_style)
+        return self._painter
+
+    def _overlays(self, painter: Painter, row: Row, line: Line, number: int) -> list[Overlay]:
+        place = self._window.place(number)
+        found = self._marks.found(row, line, place.line if place is not None else 0)
+        overlays: list[Overlay] = [(start, end, painter.style(ink)) for start, end, ink in found]
+        selection = self.text_selection
+        span = selection.get_span(number + self._scroll.shift) if selection is not None else None
+        if span is not None:
+            end = len(line.text) if span[1] == -1 else span[1]
+            overlays.append((span[0], end, self.screen.get_component_rich_style("screen--selection")))
+        return overlays
+
+    def _hint(self) -> str:
+        if self._scroll.is_following:
+            return ""
+        if self._unseen:
+            return f" ↓ {self._unseen:,} new "
+        return "" if self._window.has_end else " ↓ more "

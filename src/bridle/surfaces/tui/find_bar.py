@@ -1,0 +1,42 @@
+"""Asking what to search for in the conversation."""
+
+from textual.widgets import Input
+
+from bridle.surfaces.tui.conversation.view import Conversation
+from bridle.surfaces.tui.editor import PromptEditor
+
+
+class FindBar(Input):
+    """A line above the prompt; it is there while something is searched for."""
+
+    DEFAULT_CSS = """
+    FindBar {
+        display: none; height: 1; border: none; padding: 0 1; background: $panel;
+        &:focus { border: none; }
+        &.-open { display: block; }
+    }
+    """
+
+    def __init__(self, conversation: Conversation, editor: PromptEditor) -> None:
+        super().__init__(placeholder="search in the conversation, Enter goes on, Esc closes")
+        self._conversation = conversation
+        self._editor = editor
+
+    def ask(self) -> None:
+        """Begin to search."""
+        self.add_class("-open")
+        self.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to what is found."""
+        event.stop()
+        if not self._conversation.find(event.value):
+            self.notify("nothing found", timeout=2)
+            return
+        self.remove_class("-open")
+        self._conversation.focus()
+
+    def key_escape(self) -> None:
+        """Close it."""
+        self.remove_class("-open")
+        self._editor.focus()

@@ -1,0 +1,173 @@
+"""What the app does for its panels, as they know it."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+from textual.app import App
+
+from bridle.config.settings import Settings
+from bridle.core.door import LiveSession
+from bridle.core.ids import SessionId
+from bridle.core.permission import Mode
+from bridle.surfaces.board.values import Answer, Head
+from bridle.surfaces.tui.editor import PromptEditor
+from bridle.surfaces.tui.front import Front
+from bridle.surfaces.tui.keys import key_words
+from bridle.surfaces.tui.link import Link
+from bridle.surfaces.tui.main_screen import MainScreen
+from bridle.surfaces.tui.panels.hands import DiffStyle, Reach
+from bridle.surfaces.tui.panels.telling import tell, telling
+
+SSH_VARIABLES = ("SSH_CONNECTION", "SSH_TTY")
+
+
+class Shell(Protocol):
+    """What hands need of the app, beside that it is one."""
+
+    environ: dict[str, str]
+    settings: Settings
+    front: Front
+    link: Link
+    live: dict[SessionId, LiveSession]
+    editor: PromptEditor
+    main: MainScreen
+
+    def open_session(self, session: SessionId | None, cwd: str = "") -> None:
+        """Show a session, or the begin of a new one."""
+
+    def close_session(self, session: SessionId) -> None:
+        """Stop showing a session."""
+
+
+class AppHands:
+    """Is the `Hands` of panels, for one app."""
+
+    def __init__(self, app: App[Any], shell: Shell) -> None:
+        """`shell` is the same app."""
+        self._shell = shell
+        self._screens = app
+        self._reach: Reach | None = None
+        self._diff_style: DiffStyle = shell.settings.tui.diff
+
+    @property
+    def app(self) -> App[Any]:
+        """Return the app that shows the panels."""
+        return self._screens
+
+    @property
+    def reach(self) -> Reach:
+        """Return the way to the sessions, which is loaded when the first panel needs it."""
+        if self._reach is None:
+            from bridle.surfaces.folder import Folders
+            from bridle.surfaces.tui.panels.reach import DoorReach
+
+            folders = Folders(self._shell.environ, self._shell.front.home_cwd)
+            self._reach = DoorReach(lambda: self._shell.link.door, folders)
+        return self._reach
+
+    @property
+    def head(self) -> Head | None:
+        """Return how the session in front is."""
+        return self._shell.front.head
+
+    @property
+    def live(self) -> Mapping[SessionId, LiveSession]:
+        """Return the sessions that are in memory."""
+        return self._shell.live
+
+    @property
+    def cwd(self) -> str:
+        """Return the folder that a new session works in."""
+        return self._shell.front.cwd
+
+    @property
+    def diff_style(self) -> DiffStyle:
+        """Return how diffs are shown at first."""
+        return self._diff_style
+
+    def key_words(self, name: str) -> str:
+        """Return the keys of an action, as people write them."""
+        return key_words(name, self._shell.settings.tui.keys)
+
+    def is_typing(self) -> bool:
+        """Tell whether something stands in the prompt."""
+        return not self._shell.editor.is_empty
+
+    def focus_prompt(self) -> None:
+        """Move the focus to the prompt."""
+        self._shell.editor.focus()
+
+    def open_session(self, session: SessionId) -> None:
+        """Show a session."""
+        self._shell.open_session(session)
+
+    def new_session(self, cwd: str = "") -> None:
+        """Show the begin of a session; it is there with its first prompt."""
+        self._shell.open_session(None, cwd)
+
+    def session_gone(self, session: SessionId) -> None:
+        """Stop showing a session that was deleted."""
+        self._shell.close_session(session)
+
+    def choose_model(self, ref: str) -> None:
+        """Ask this model from the next prompt on."""
+        front = self._shell.front
+        front.choose(replace(front.choice, model=ref))
+        self._shell.main.show_lines()
+
+    def choose_agent(self, name: str) -> None:
+        """Have this agent answer from the next prompt on."""
+        front = self._shell.front
+        front.choose(replace(front.choice, agent=name))
+        self._shell.main.show_lines()
+
+    def choose_mode(self, mode: Mode) -> None:
+        """Run the next prompts in this mode; that nothing is asked any more is asked once."""
+
+        def chosen(answer: str | None = "y") -> None:
+            if answer is not None:
+                front = self._shell.front
+                front.choose(replace(front.choice, mode=mode))
+                self._shell.main.show_lines()
+
+        if mode == "yolo":
+            from bridle.surfaces.tui.panels.dialogs import Confirm
+
+            words = "Nearly nothing is asked in mode yolo: the model runs what it wants."
+            self._screens.push_screen(Confirm(words), chosen)
+        else:
+            chosen()
+
+    def choose_theme(self, name: str) -> None:
+        """Show everything in these colours."""
+        self._screens.theme = name
+
+    def choose_diff_style(self, style: DiffStyle) -> None:
+        """Show diffs like this from now on."""
+        self._diff_style = style
+
+    def last_answer(self) -> str:
+        """Return what the model has said last in the session in front."""
+        board = self._shell.link.board
+        items = board.items if board is not None else ()
+        return next((item.text for item in reversed(items) if isinstance(item, Answer)), "")
+
+    def open_web(self) -> None:
+        """Have the daemon serve the page and open it, or say where it is to who sits elsewhere."""
+        self._screens.run_worker(self._open_web(), group="web", exclusive=True)
+
+    async def _open_web(self) -> None:
+        from bridle.surfaces.remote.client import RemoteService
+
+        async with telling(self._screens):
+            door = self._shell.link.door
+            if not isinstance(door, RemoteService):
+                tell(self._screens, "only the daemon serves the page: bridle web", failed=True)
+                return
+            found = await door.open_web()
+            if any(self._shell.environ.get(name) for name in SSH_VARIABLES):
+                tell(self._screens, f"open {found.url}")
+                return
+            self._screens.open_url(found.url)
+            tell(self._screens, f"the page is open at http://{found.address}")

@@ -1,0 +1,257 @@
+"""Every key of the terminal interface: one table, of which each widget takes the rows of its scope.
+
+A widget says `BINDINGS = bindings("conversation")` and has a method `action_<name>` for each row of that
+scope. `[tui.keys]` of the settings gives an action other keys, by its name.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from textual.binding import Binding
+
+from bridle.config.schema import nearest
+from bridle.core.errors import ConfigError
+
+Scope = Literal[
+    "app",
+    "prompt",
+    "conversation",
+    "approval",
+    "question",
+    "list",
+    "sessions",
+    "rewind",
+    "queue",
+    "diff",
+    "dialog",
+]
+
+SCOPES: dict[Scope, str] = {
+    "app": "everywhere",
+    "prompt": "in the prompt",
+    "conversation": "in the conversation",
+    "approval": "when a call is asked about",
+    "question": "when the model asks something",
+    "list": "in a list",
+    "sessions": "in the list of sessions",
+    "rewind": "when going back",
+    "queue": "in the queue",
+    "diff": "in a diff",
+    "dialog": "where a text is asked for",
+}
+
+
+Changed = Mapping[str, Sequence[str]]
+"""What `[tui.keys]` says: other keys for an action, by its name."""
+
+_OVER_APP: frozenset[Scope] = frozenset({"prompt", "conversation", "approval", "question"})
+_OVER_LIST: frozenset[Scope] = frozenset({"sessions", "rewind", "queue", "diff"})
+_NO_KEY = "none"  # no terminal sends it
+_SIGNS = {",": "comma"}  # it stands between two keys
+_WORDS = {
+    "escape": "Esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "slash": "/",
+    "question_mark": "?",
+    "underscore": "_",
+    "comma": ",",
+}
+
+
+class Key(Struct, frozen=True):
+    """What one action is called, which keys do it, and where."""
+
+    name: str
+    keys: tuple[str, ...]
+    scope: Scope
+    help: str
+    of: Literal["", "screen", "app", "command"] = ""
+    """Who does it, when it is not the widget: the main screen, the app, or the command of this name."""
+    always: bool = False
+    """It also works over a dialog, and before the widget that has the focus."""
+
+
+KEYS: tuple[Key, ...] = (
+    Key("help", ("f1",), "app", "show the keys and commands", of="command"),
+    Key("sessions", ("f2",), "app", "list, search and open sessions", of="command"),
+    Key("models", ("f3",), "app", "choose the model of the next prompts", of="command"),
+    Key("agents", ("f4",), "app", "choose the agent of the next prompts", of="command"),
+    Key("side", ("f5",), "app", "show or hide the side panels"),
+    Key("rewind", ("f6",), "app", "go back to an earlier prompt", of="command"),
+    Key("queue", ("f7",), "app", "look at the prompts that wait", of="command"),
+    Key("files", ("f8",), "app", "look at the changed files", of="command"),
+    Key("usage", ("f9",), "app", "look at tokens and cost", of="command"),
+    Key("children", ("f10",), "app", "look at the sub-agents", of="command"),
+    Key("palette", ("ctrl+p",), "app", "find a command by its name", of="app"),
+    Key("new_session", ("ctrl+n",), "app", "begin a new session", of="app"),
+    Key("next_session", ("ctrl+pagedown", "alt+right"), "app", "go to the next open session", of="app"),
+    Key("previous_session", ("ctrl+pageup", "alt+left"), "app", "go to the open session before", of="app"),
+    Key("cycle_mode", ("shift+tab",), "app", "ask, plan or accept edits", of="app"),
+    Key("answer", ("ctrl+b",), "app", "go to what is asked, and back"),
+    Key("find", ("ctrl+f",), "app", "search in the conversation"),
+    Key(
+        "interrupt",
+        ("ctrl+c",),
+        "app",
+        "copy what is selected, or cancel the run; twice to leave",
+        always=True,
+    ),
+    Key("suspend", ("ctrl+z",), "app", "go back to the shell for a while (fg comes back)", always=True),
+    Key("leave", ("ctrl+q",), "app", "leave; what the daemon runs goes on", always=True),
+    Key("send", ("enter",), "prompt", "send, or queue while a run is active"),
+    Key("steer", ("ctrl+s", "alt+enter"), "prompt", "send into the active run, at its next turn"),
+    Key("new_line", ("shift+enter", "ctrl+j"), "prompt", "begin a new line (or end one with a backslash)"),
+    Key("complete", ("tab",), "prompt", "take the completion, or go to the conversation"),
+    Key("edit", ("ctrl+g", "ctrl+o"), "prompt", "write the prompt in $EDITOR"),
+    Key("cancel", ("escape",), "prompt", "close the completion; twice to cancel the run"),
+    Key("earlier", ("up",), "prompt", "an earlier prompt, at the first line"),
+    Key("later", ("down",), "prompt", "a later prompt, at the last line"),
+    Key("scroll_up", ("pageup",), "prompt", "scroll the conversation up", of="screen"),
+    Key("scroll_down", ("pagedown",), "prompt", "scroll the conversation down", of="screen"),
+    Key("scroll_first", ("ctrl+home",), "prompt", "to the beginning of the conversation", of="screen"),
+    Key("scroll_last", ("ctrl+end",), "prompt", "to the end of the conversation", of="screen"),
+    Key("undo", ("ctrl+underscore",), "prompt", "undo typing"),
+    Key("line_up", ("up",), "conversation", "scroll up a line"),
+    Key("line_down", ("down",), "conversation", "scroll down a line"),
+    Key("page_up", ("pageup",), "conversation", "scroll up a page"),
+    Key("page_down", ("pagedown", "space"), "conversation", "scroll down a page"),
+    Key("go_home", ("home", "g"), "conversation", "to the oldest item that is loaded"),
+    Key("go_end", ("end", "G"), "conversation", "to the end, and follow it"),
+    Key("item_up", ("k", "alt+up"), "conversation", "mark the item before"),
+    Key("item_down", ("j", "alt+down"), "conversation", "mark the item after"),
+    Key("fold", ("enter",), "conversation", "open or fold the marked item"),
+    Key("fold_all", ("o",), "conversation", "open or fold everything"),
+    Key("copy_item", ("c",), "conversation", "copy the marked item"),
+    Key("open_diff", ("d",), "conversation", "show the change of the marked item"),
+    Key("open_child", ("s",), "conversation", "go to the sub-agent of the marked item"),
+    Key("fork_here", ("F",), "conversation", "fork the session after the marked item", of="screen"),
+    Key("rewind_here", ("R",), "conversation", "go back to before the marked item", of="screen"),
+    Key("find_here", ("slash",), "conversation", "search", of="screen"),
+    Key("next_match", ("n",), "conversation", "the next match"),
+    Key("previous_match", ("N",), "conversation", "the match before"),
+    Key("help_here", ("question_mark",), "conversation", "show the keys and commands", of="screen"),
+    Key("to_prompt", ("tab", "i", "escape"), "conversation", "back to the prompt", of="screen"),
+    Key("approve_once", ("y",), "approval", "allow it once"),
+    Key("approve_session", ("s",), "approval", "allow it for the rest of the session"),
+    Key("approve_always", ("a",), "approval", "allow it always, in every project"),
+    Key("deny", ("n",), "approval", "do not allow it; then say why, if you like"),
+    Key("stop", ("x",), "approval", "do not allow it, and stop the run"),
+    Key("edit_rule", ("e",), "approval", "change the rule before allowing it"),
+    Key("switch_diff", ("v",), "approval", "unified, or side by side"),
+    Key("full_screen", ("f",), "approval", "use the whole screen"),
+    Key("next_approval", ("tab",), "approval", "the next one that waits"),
+    Key("leave_approval", ("escape",), "approval", "back to the prompt; it goes on waiting"),
+    Key("pick", ("space",), "question", "take the marked choice, or leave it"),
+    Key("send_answer", ("enter",), "question", "answer with what is chosen"),
+    Key("own_words", ("o",), "question", "answer in your own words"),
+    Key("skip_question", ("x",), "question", "give no answer"),
+    Key("next_question", ("tab",), "question", "the next one that waits"),
+    Key("leave_question", ("escape",), "question", "back to the prompt; it goes on waiting"),
+    Key("mark_up", ("up",), "list", "the line above"),
+    Key("mark_down", ("down",), "list", "the line below"),
+    Key("mark_page_up", ("pageup",), "list", "a page up"),
+    Key("mark_page_down", ("pagedown",), "list", "a page down"),
+    Key("choose", ("enter",), "list", "take the marked line"),
+    Key("search_list", ("slash",), "list", "search"),
+    Key("close", ("escape",), "list", "close"),
+    Key("new_here", ("n",), "sessions", "begin a new session"),
+    Key("rename", ("r",), "sessions", "give it another title"),
+    Key("fork", ("f",), "sessions", "fork it as it is now"),
+    Key("archive", ("a",), "sessions", "put it away, or bring it back"),
+    Key("delete", ("d",), "sessions", "delete it for good"),
+    Key("rewind_it", ("b",), "sessions", "go back to an earlier prompt of it"),
+    Key("folders", ("h",), "sessions", "of this folder, or of all"),
+    Key("archived", ("z",), "sessions", "also those that are put away"),
+    Key("switch_scope", ("s",), "rewind", "files and conversation, or one of them"),
+    Key("go_back", ("g",), "rewind", "go back"),
+    Key("fork_instead", ("f",), "rewind", "fork the session there, and change nothing"),
+    Key("edit_queued", ("e",), "queue", "change it"),
+    Key("drop_queued", ("d", "delete"), "queue", "remove it"),
+    Key("steer_queued", ("s",), "queue", "send it into the active run"),
+    Key("diff_style", ("v",), "diff", "unified, or side by side"),
+    Key("next_file", ("n",), "diff", "the next file"),
+    Key("previous_file", ("p",), "diff", "the file before"),
+    Key("save", ("enter",), "dialog", "done"),
+    Key("another_line", ("ctrl+j", "shift+enter"), "dialog", "begin a new line"),
+    Key("dismiss", ("escape",), "dialog", "leave everything as it is"),
+)
+"""In the order of the help screen."""
+
+
+def bindings(scope: Scope) -> list[Binding]:
+    """Return the bindings of a scope; their ids are what the settings name."""
+    return [
+        Binding(",".join(row.keys), _action(row), row.help, show=False, id=row.name, priority=row.always)
+        for row in KEYS
+        if row.scope == scope
+    ]
+
+
+def _action(row: Key) -> str:
+    match row.of:
+        case "command":
+            return f"screen.command('{row.name}')"
+        case "screen" | "app":
+            return f"{row.of}.{row.name}"
+        case "":
+            return row.name
+
+
+def keymap(changed: Changed) -> dict[str, str]:
+    """Return what `[tui.keys]` changes, as Textual takes it; raises ConfigError for what cannot be."""
+    names = [row.name for row in KEYS]
+    for name in changed:
+        if name not in names:
+            near = nearest(name, names)
+            raise ConfigError(
+                f"tui.keys.{name}: there is no such action",
+                hint=f"did you mean {near}" if near else "bridle, then F1, shows all of them",
+            )
+    _check_clashes(changed)
+    return {name: ",".join(keys_of(name, changed)) or _NO_KEY for name in changed}
+
+
+def keys_of(name: str, changed: Changed) -> tuple[str, ...]:
+    """Return the keys of an action, as Textual names them."""
+    keys = changed.get(name)
+    if keys is None:
+        return next(row.keys for row in KEYS if row.name == name)
+    return tuple(_SIGNS.get(key, key) for key in keys)
+
+
+def key_words(name: str, changed: Changed) -> str:
+    """Return the keys of an action as people write them: `Ctrl+S or Alt+Enter`."""
+    return " or ".join(_words(key) for key in keys_of(name, changed))
+
+
+def _words(key: str) -> str:
+    *modifiers, last = key.split("+")
+    if len(last) == 1:
+        last = last.upper() if modifiers else last
+    else:
+        last = _WORDS.get(last, last.capitalize())
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), last])
+
+
+def _check_clashes(changed: Changed) -> None:
+    for name in changed:
+        row = next(row for row in KEYS if row.name == name)
+        for other in KEYS:
+            if other is row or not _meet(row, other):
+                continue
+            both = set(keys_of(name, changed)) & set(keys_of(other.name, changed))
+            if both:
+                raise ConfigError(
+                    f"tui.keys.{name}: {_words(min(both))} is the key of {other.name} ({other.help})",
+                    hint=f"give {other.name} another key too",
+                )
+
+
+def _meet(one: Key, other: Key) -> bool:
+    """Tell whether both actions can be meant by a key at the same time."""
+    if one.always or other.always or one.scope == other.scope:
+        return True
+    scopes = {one.scope, other.scope}
+    return ("app" in scopes and bool(scopes & _OVER_APP)) or ("list" in scopes and bool(scopes & _OVER_LIST))

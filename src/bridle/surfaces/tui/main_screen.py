@@ -1,0 +1,321 @@
+"""The main screen: what is in front, the conversation, panels beside it, what is asked, and the prompt.
+
+```
+HeaderLine
+Conversation (or Welcome)          │ SideBar, from 100 columns on
+Asked
+Completions, FindBar
+PromptEditor
+StatusLine
+```
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from bridle.surfaces.board.values import BoardPage, BoardView, Call, Head, HeadChanged, Patch
+from bridle.surfaces.tui.conversation.view import Conversation
+from bridle.surfaces.tui.editor import PromptEditor
+from bridle.surfaces.tui.front import Front
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.lines import HeaderLine, Situation, StatusLine
+from bridle.surfaces.tui.link import Link
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.commands import run_command
+from bridle.surfaces.tui.panels.following import show_in_windows
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.telling import telling
+
+if TYPE_CHECKING:
+    from bridle.surfaces.tui.find_bar import FindBar
+    from bridle.surfaces.tui.panels.asked import Asked
+    from bridle.surfaces.tui.panels.sidebar import SideBar
+
+WIDE = 100
+"""From this width on the panels stand beside the conversation."""
+
+
+@dataclass
+class Panels:
+    """What is loaded after the first frame."""
+
+    asked: "Asked"
+    side: "SideBar"
+    find_bar: "FindBar"
+
+
+class MainScreen(Screen[None]):
+    """Puts the parts together and hands what they say to one another."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("app") if not one.priority]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  Textual declares it so
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (8, "-tall")]  # noqa: RUF012
+
+    DEFAULT_CSS = """
+    MainScreen {
+        layout: vertical;
+        & > #middle { height: 1fr; }
+        & > #middle > #left { width: 1fr; }
+        Welcome { display: none; height: 1fr; padding: 1 2; color: $text-muted; }
+        Conversation { height: 1fr; }
+        SideBar { display: none; width: 36; border-left: solid $border; padding: 0 1; }
+        &.-wide SideBar { display: block; }
+        &.-wide.-no-side SideBar { display: none; }
+        &.-blank Welcome { display: block; }
+        &.-blank Conversation { display: none; }
+        &.-short HeaderLine, &.-short StatusLine { display: none; }
+    }
+    """
+
+    class Ready(Message):
+        """Everything is in its place."""
+
+    def __init__(
+        self,
+        front: Front,
+        hands: Hands,
+        link: Link,
+        editor: PromptEditor,
+        situation: Callable[[], Situation],
+    ) -> None:
+        super().__init__(classes="-blank")
+        self.front = front
+        self.hands = hands
+        self._link = link
+        self.header = HeaderLine(front)
+        self.conversation = Conversation()
+        self.panels: Panels | None = None
+        self.editor = editor
+        self.status = StatusLine(front, situation)
+
+    def compose(self) -> ComposeResult:
+        """Put everything into its place."""
+        yield self.header
+        with Horizontal(id="middle"), Vertical(id="left"):
+            yield Welcome(self.hands, self.front)
+            yield self.conversation
+        yield self.editor
+        yield self.status
+
+    def on_mount(self) -> None:
+        """Begin with the prompt; the panels come after the first frame."""
+        self.editor.focus()
+        self.show_lines()
+        self.call_after_refresh(self._furnish)
+
+    async def _furnish(self) -> None:
+        from bridle.surfaces.tui.completions import Completions
+        from bridle.surfaces.tui.find_bar import FindBar
+        from bridle.surfaces.tui.panels.asked import Asked
+        from bridle.surfaces.tui.panels.sidebar import SideBar
+
+        find_bar = FindBar(self.conversation, self.editor)
+        panels = Panels(Asked(self.hands), SideBar(self.hands), find_bar)
+        completions = Completions()
+        await self.mount(panels.asked, completions, find_bar, before=self.editor)
+        await self.query_one("#middle").mount(panels.side)
+        self.panels, self.editor.completions = panels, completions
+        self.post_message(self.Ready())
+
+    # ------------------------------------------------------------------ what is shown
+
+    def show_view(self, view: BoardView) -> None:
+        """Show a session from its end."""
+        self.remove_class("-blank")
+        self.conversation.show(view)
+        self.show_head(view.head)
+
+    def show_nothing(self) -> None:
+        """Show the begin of a new session."""
+        self.add_class("-blank")
+        self.conversation.clear()
+        self.show_head(None)
+        self.query_one(Welcome).refresh()
+
+    def apply(self, patches: Sequence[Patch]) -> None:
+        """Change what is shown."""
+        self.conversation.apply(patches)
+        heads = [patch.head for patch in patches if isinstance(patch, HeadChanged)]
+        if heads:
+            self.show_head(heads[-1])
+
+    def show_head(self, head: Head | None) -> None:
+        """Show how the session in front is."""
+        self.front.head = head
+        if self.panels is not None:
+            is_answerable = head is not None and head.state != "cut_off"  # nobody hears an answer then
+            self.panels.asked.show_head(head if is_answerable else None)
+            self.panels.side.show_head(head)
+        show_in_windows(self.app, head)
+        self.show_lines()
+
+    def show_lines(self) -> None:
+        """Draw the lines around the conversation anew."""
+        self.header.refresh()
+        self.status.show()
+        self.editor.placeholder = self._placeholder()
+
+    def _placeholder(self) -> str:
+        words = self.hands.key_words
+        head = self.front.head
+        if head is not None and head.state == "waiting":
+            return (
+                f"{words('answer')} goes to what is asked · {words('send')} queues · {words('steer')} steers"
+            )
+        if self.front.is_active:
+            return (
+                f"{words('send')} queues · {words('steer')} steers · {words('cancel')} twice cancels the run"
+            )
+        if head is not None and head.state == "cut_off":
+            return f"the last run was cut off: {words('send')} goes on with it, or write something else"
+        return f"write a prompt · @file · /skill · !command · {words('help')} for help"
+
+    # ------------------------------------------------------------------ actions
+
+    def action_command(self, name: str) -> None:
+        """Do what a command of the palette does."""
+        run_command(self.hands, name)
+
+    def action_side(self) -> None:
+        """Show or hide the panels."""
+        if self.size.width >= WIDE:
+            self.toggle_class("-no-side")
+        else:
+            from bridle.surfaces.tui.panels.sidebar import SideScreen
+
+            self.app.push_screen(SideScreen(self.hands))
+
+    def action_to_prompt(self) -> None:
+        """Go to the prompt."""
+        self.editor.focus()
+
+    def action_answer(self) -> None:
+        """Go to what is asked, or back to the prompt."""
+        asked = self.panels.asked if self.panels is not None else None
+        if asked is not None and asked.is_waiting and not asked.has_focus_within:
+            asked.take_focus()
+        else:
+            self.editor.focus()
+
+    def action_scroll_up(self) -> None:
+        """Scroll the conversation up."""
+        self.conversation.action_page_up()
+
+    def action_scroll_down(self) -> None:
+        """Scroll the conversation down."""
+        self.conversation.action_page_down()
+
+    def action_scroll_first(self) -> None:
+        """Go to the oldest item that is loaded."""
+        self.conversation.action_go_home()
+
+    def action_scroll_last(self) -> None:
+        """Go to the end of the conversation."""
+        self.conversation.action_go_end()
+
+    def action_help_here(self) -> None:
+        """Show the keys and commands."""
+        self.action_command("help")
+
+    def action_rewind_here(self) -> None:
+        """Choose where to go back to."""
+        self.action_command("rewind")
+
+    def action_find(self) -> None:
+        """Ask what to search for."""
+        if self.panels is not None and not self.has_class("-blank"):
+            self.panels.find_bar.ask()
+
+    def action_find_here(self) -> None:
+        """Ask what to search for."""
+        self.action_find()
+
+    # ------------------------------------------------------------------ what the conversation wants
+
+    @on(Conversation.OlderWanted)
+    def _older_wanted(self, event: Conversation.OlderWanted) -> None:
+        self._load(self.conversation.prepend, event.before)
+
+    @on(Conversation.NewerWanted)
+    def _newer_wanted(self, event: Conversation.NewerWanted) -> None:
+        if event.before is not None:
+            self._load(self.conversation.append, event.before)
+        elif self._link.board is not None:
+            self.conversation.append(self._link.board.view)
+        else:
+            self.conversation.load_failed()
+
+    @work(group="load", exclusive=True)
+    async def _load(self, put: Callable[[BoardPage], None], before: int) -> None:
+        session, page = self.front.session, None
+        async with telling(self.app):
+            if session is not None:
+                page = await self._link.older(session, before)
+        if page is None:
+            self.conversation.load_failed()
+        elif session == self.front.session:
+            put(page)
+
+    @on(Conversation.Forgotten)
+    def _forget(self, event: Conversation.Forgotten) -> None:
+        if self._link.board is not None:
+            self._link.board.forget(event.keys)
+
+    @on(Conversation.ItemChosen)
+    def _look_into(self, event: Conversation.ItemChosen) -> None:
+        item = event.item
+        if not isinstance(item, Call):
+            return
+        if event.action == "child" and item.child is not None:
+            self.hands.open_session(item.child)
+        elif event.action == "diff":
+            from bridle.surfaces.tui.panels.windows import DiffWindow
+
+            diff = item.diff or item.preview
+            self.app.push_screen(DiffWindow(self.hands, item.brief or item.tool, diff))
+
+    @work(group="fork")
+    async def action_fork_here(self) -> None:
+        """Fork the session after the item that is marked."""
+        item, session = self.conversation.selected, self.front.session
+        async with telling(self.app):
+            if item is not None and session is not None:
+                self.hands.open_session(await self.hands.reach.fork(session, item.seq))
+
+
+class Welcome(Static):
+    """What stands where a conversation will be."""
+
+    def __init__(self, hands: Hands, front: Front) -> None:
+        super().__init__()
+        self._hands = hands
+        self._front = front
+
+    def render(self) -> Content:
+        """Return a few words about where we are and what can be done."""
+        words = self._hands.key_words
+        rows = [
+            (words("send"), "sends; end a line with \\ for a new one"),
+            ("@", "names a file of this folder"),
+            ("/", "runs a skill or a command"),
+            ("!", "runs a command of the shell"),
+            (words("cycle_mode"), "asks, plans or accepts edits"),
+            (words("sessions"), "lists the sessions"),
+            (words("palette"), "finds every command"),
+            (words("help"), "shows all keys"),
+            (words("leave"), "leaves"),
+        ]
+        width = max(len(key) for key, _ in rows)
+        lines = [painted(("strong", "Bridle"), ("detail", " in "), ("name", self._front.cwd)), Content("")]
+        lines += [painted(("name", key.rjust(width)), ("detail", f"  {help_}")) for key, help_ in rows]
+        return Content("\n").join(lines)

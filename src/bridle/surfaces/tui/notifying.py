@@ -1,0 +1,47 @@
+"""Telling somebody who looks elsewhere: by the bell, or by a message that the terminal shows."""
+
+from typing import Literal
+
+from bridle.surfaces.board.values import Weight
+from bridle.surfaces.terminal import cut, one_line
+
+Notify = Literal["off", "bell", "osc9", "osc777"]
+
+MAX_CELLS = 120
+_BELL = "\a"
+
+SEVERITIES: dict[Weight, Literal["information", "warning", "error"]] = {
+    "detail": "information",
+    "done": "information",
+    "warning": "warning",
+    "failed": "error",
+}
+"""How Textual names what matters how much."""
+
+
+def notice(how: Notify, title: str, body: str) -> str:
+    """Return what to write to the terminal; nothing in a title can end the sequence or begin another."""
+    title, body = _plain(title), _plain(body)
+    match how:
+        case "off":
+            return ""
+        case "bell":
+            return _BELL
+        case "osc9":
+            return f"{_BELL}\x1b]9;{title}: {body}\x1b\\"
+        case "osc777":
+            return f"{_BELL}\x1b]777;notify;{title};{body}\x1b\\"
+
+
+def window_title(title: str) -> str:
+    """Return what names the terminal's window; an empty title gives it back its own."""
+    if not title:
+        return "\x1b[23;2t"
+    return f"\x1b]2;{_plain(title)}\x1b\\"
+
+
+SAVE_TITLE = "\x1b[22;2t"
+
+
+def _plain(text: str) -> str:
+    return cut(one_line(text), MAX_CELLS).replace(";", ",")

@@ -1,0 +1,1 @@
+"""The panels of the terminal interface: what is asked, lists to choose from, and how a session is."""

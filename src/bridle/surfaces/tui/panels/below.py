@@ -1,0 +1,68 @@
+"""Lists of what is below a session: its sub-agents, and the files it has changed."""
+
+from collections.abc import Sequence
+
+from bridle.core.ids import SessionId
+from bridle.surfaces.looking import Diff
+from bridle.surfaces.tui.panels.hands import Child, Hands
+from bridle.surfaces.tui.panels.lines import Line
+from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.preview import text_lines
+from bridle.surfaces.tui.panels.sections import child_rows, file_rows
+from bridle.surfaces.tui.panels.windows import DiffWindow
+
+
+class ChildrenScreen(ListScreen):
+    """Lists the sub-agents of a session as a tree; Enter opens one."""
+
+    heading = "sub-agents"
+    nothing = "this session has started no sub-agents"
+    choose_words = "open"
+    has_preview = True
+
+    def __init__(self, hands: Hands, session: SessionId) -> None:
+        super().__init__(hands)
+        self._session = session
+        self._children: dict[str, Child] = {}
+
+    async def load(self) -> Sequence[Row]:
+        """Ask for the sub-agents."""
+        children = await self.hands.reach.children(self._session)
+        self._children = {child.id: child for child in children}
+        return [
+            Row(child.id, label, f"{child.name} {child.task} {child.id}")
+            for child, label in zip(children, child_rows(children), strict=True)
+        ]
+
+    async def preview(self, row: Row) -> Sequence[Line]:
+        """Show what it was told to do."""
+        child = self._children[row.key]
+        return text_lines(f"{child.agent or 'default'} {child.model}\n{child.task}")
+
+    def chosen(self, row: Row) -> None:
+        """Open its session."""
+        self.dismiss(None)
+        self.hands.open_session(SessionId(row.key))
+
+
+class FilesScreen(ListScreen):
+    """Lists the files that a session has changed; Enter shows the change."""
+
+    heading = "changed files"
+    nothing = "no file changes"
+    choose_words = "show the change"
+
+    def __init__(self, hands: Hands, session: SessionId) -> None:
+        super().__init__(hands)
+        self._session = session
+        self._diff = Diff([], "")
+
+    async def load(self) -> Sequence[Row]:
+        """Ask for the changes."""
+        self._diff = await self.hands.reach.diff(self._session)
+        rows = zip(self._diff.changes, file_rows(self._diff.changes), strict=True)
+        return [Row(change.path, label, change.path) for change, label in rows]
+
+    def chosen(self, row: Row) -> None:
+        """Show the diff from this file on."""
+        self.app.push_screen(DiffWindow(self.hands, "what the session has changed", self._diff.text, row.key))

@@ -1,0 +1,148 @@
+"""Small windows that ask for one thing: a text, or a `y`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static, TextArea
+
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import shortened
+from bridle.surfaces.tui.panels.telling import foot_line
+
+MOST_CHARS = 100_000
+CONSENT = ("y", "yes")
+FOOT = (("save", "done"), ("another_line", "new line"), ("dismiss", "leave it as it is"))
+
+Check = Callable[[str], str]
+"""Says what is wrong with a text; nothing when it is right."""
+
+
+def anything(text: str) -> str:
+    """Find nothing wrong."""
+    return ""
+
+
+class Dialog(ModalScreen[str | None]):
+    """A window in the middle that asks for a text; None when it was left."""
+
+    DEFAULT_CSS = """
+    Dialog {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 80%; max-width: 100; height: auto; max-height: 100%;
+            border: round $border; background: $surface; padding: 0 1;
+        }
+        Input { background: $boost; }
+        TextArea { height: auto; max-height: 60vh; border: none; padding: 0; }
+        .wrong { color: $error; height: auto; }
+        .words { height: auto; max-height: 50vh; }
+        .foot { color: $text-muted; height: auto; }
+    }
+    """
+
+    def action_dismiss(self, result: str | None = None) -> None:  # type: ignore[override]  # at once
+        """Leave without a text."""
+        self.dismiss(None)
+
+
+class TextDialog(Dialog):
+    """Asks for a text on one line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("dialog") if one.id == "dismiss"]
+
+    def __init__(
+        self, words: str, value: str = "", *, check: Check = anything, placeholder: str = ""
+    ) -> None:
+        """Ask with words; `check` says why a text is not taken."""
+        super().__init__()
+        self._words = words
+        self._value = value
+        self._check = check
+        self._placeholder = placeholder
+
+    def compose(self) -> ComposeResult:
+        """Put the words above the field."""
+        with Vertical():
+            yield Static(painted(shortened(self._words)), classes="words")
+            yield Input(
+                self._value, self._placeholder, max_length=MOST_CHARS, select_on_focus=False, compact=True
+            )
+            yield Static("", classes="wrong", markup=False)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Forget what was wrong."""
+        self.query_one(".wrong", Static).update("")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take the text, or say why not."""
+        event.stop()
+        if wrong := self._check(event.value):
+            self.query_one(".wrong", Static).update(painted(wrong))
+        else:
+            self.dismiss(self.taken(event.value))
+
+    def taken(self, text: str) -> str | None:
+        """Return what a text that was given stands for."""
+        return text
+
+
+class Confirm(TextDialog):
+    """Asks whether to go on: only a typed `y` does, Enter alone does not."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(f"{words}\ntype y and press Enter; Esc leaves everything as it is")
+
+    def taken(self, text: str) -> str | None:
+        """Go on, or leave."""
+        return text if text.strip().lower() in CONSENT else None
+
+
+class LongTextDialog(Dialog):
+    """Asks for a text of many lines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        one if one.id == "dismiss" else replace(one, priority=True)  # the field would take Enter for itself
+        for one in bindings("dialog")
+    ]
+
+    def __init__(self, hands: Hands, words: str, value: str = "", *, check: Check = anything) -> None:
+        """Ask with words; `check` says why a text is not taken."""
+        super().__init__()
+        self._hands = hands
+        self._words = words
+        self._value = value
+        self._check = check
+
+    def compose(self) -> ComposeResult:
+        """Put the words above the field."""
+        with Vertical():
+            yield Static(painted(shortened(self._words)), classes="words")
+            yield TextArea(self._value, soft_wrap=True, show_line_numbers=False, compact=True)
+            yield Static("", classes="wrong", markup=False)
+            yield Static(foot_line(self._hands, FOOT), classes="foot")
+
+    def on_mount(self) -> None:
+        """Begin at the end of the text."""
+        field = self.query_one(TextArea)
+        field.focus()
+        field.move_cursor(field.document.end)
+
+    def action_save(self) -> None:
+        """Take the text, or say why not."""
+        text = self.query_one(TextArea).text[:MOST_CHARS]
+        if wrong := self._check(text):
+            self.query_one(".wrong", Static).update(painted(wrong))
+        else:
+            self.dismiss(text)
+
+    def action_another_line(self) -> None:
+        """Begin a new line."""
+        self.query_one(TextArea).insert("\n")

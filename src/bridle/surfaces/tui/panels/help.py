@@ -1,0 +1,41 @@
+"""The help: all keys by where they work, and all commands."""
+
+from collections.abc import Sequence
+
+from bridle.surfaces.tui.keys import KEYS, SCOPES
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import Cell, Line
+from bridle.surfaces.tui.panels.preview import text_lines
+from bridle.surfaces.tui.panels.window import Window
+
+KEY_CELLS = 24
+
+
+class HelpWindow(Window):
+    """Shows the table of keys as the user has them, and the table of commands."""
+
+    def __init__(self, hands: Hands, commands: Sequence[tuple[str, str]]) -> None:
+        super().__init__(hands, "help")
+        self._commands = commands
+
+    async def load(self) -> Sequence[Line]:
+        """Write both tables."""
+        lines: list[Line] = []
+        for scope, where in SCOPES.items():
+            rows = [(self.hands.key_words(row.name), row.help) for row in KEYS if row.scope == scope]
+            lines += _table(f"keys {where}", [row for row in rows if row[0]])
+        palette = self.hands.key_words("palette")
+        commands = [(f"/{name}", words) for name, words in self._commands]
+        return [*lines, *_table(f"commands, in the prompt or by {palette}", commands)]
+
+
+def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[Line]:
+    if not rows:
+        return []
+    head: Line = (Cell(painted(("strong", title))),)
+    return [head, *(_row(keys, words) for keys, words in rows), *text_lines(" ")]
+
+
+def _row(keys: str, words: str) -> Line:
+    return (Cell(painted(words), painted(("name", f"  {keys:<{KEY_CELLS}} "))),)

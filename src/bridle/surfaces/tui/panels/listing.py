@@ -1,0 +1,227 @@
+"""A window with a list to search and choose from."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import Line, LinesView
+from bridle.surfaces.tui.panels.telling import clicked, foot_line, telling
+
+MOST_ROWS = 500
+"""Shown at once; a search finds the others."""
+LEAST_HEIGHT_FOR_PREVIEW = 18
+
+FOOT: tuple[tuple[str, str], ...] = (("search_list", "search"), ("close", "close"))
+
+
+class Row(Struct, frozen=True):
+    """One line of a list."""
+
+    key: str
+    label: Content
+    words: str
+    """What a search looks at."""
+    dim: bool = False
+
+
+class ListScreen(ModalScreen[None]):
+    """Shows rows, finds some by words, and does something with the marked one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+    DEFAULT_CSS = """
+    ListScreen {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 94%; max-width: 130; height: 94%; max-height: 44;
+            border: round $border; background: $surface; padding: 0 1;
+        }
+        #title { height: 1; }
+        #search { background: $boost; }
+        #rows {
+            height: 2fr; border: none; padding: 0; background: $surface;
+            text-wrap: nowrap; text-overflow: ellipsis;
+            &:focus { background-tint: $foreground 0%; }
+            & > .option-list--option-highlighted {
+                background: $primary 30%; color: $foreground; text-style: bold;
+            }
+            &:focus > .option-list--option-highlighted {
+                background: $primary 30%; color: $foreground; text-style: bold;
+            }
+        }
+        #preview { border-top: solid $border-blurred; height: 1fr; }
+        #foot { height: auto; max-height: 3; color: $text-muted; }
+        &.-short #preview { display: none; }
+    }
+    """
+    AUTO_FOCUS = "#rows"
+
+    heading: ClassVar[str] = ""
+    actions: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """What the foot names beside what every list has: action and words."""
+    choose_words: ClassVar[str] = "choose"
+    has_preview: ClassVar[bool] = False
+    nothing: ClassVar[str] = "nothing here"
+
+    def __init__(self, hands: Hands) -> None:
+        super().__init__()
+        self.hands = hands
+        self._rows: Sequence[Row] = ()
+        self._shown: list[Row] = []
+
+    # ------------------------------------------------------------------ for the list at hand
+
+    async def load(self) -> Sequence[Row]:
+        """Ask for what is to be listed; raises BridleError."""
+        return ()
+
+    def chosen(self, row: Row) -> None:
+        """Do what Enter does with a row."""
+
+    async def preview(self, row: Row) -> Sequence[Line]:
+        """Return what to show below the list about the marked row; raises BridleError."""
+        return ()
+
+    # ------------------------------------------------------------------ the window
+
+    def compose(self) -> ComposeResult:
+        """Put the search above the list, and keys below it."""
+        with Vertical():
+            yield Static(painted(("strong", self.heading)), id="title")
+            yield Input(placeholder="search", id="search", compact=True)
+            yield OptionList(id="rows", markup=False)
+            if self.has_preview:
+                yield LinesView(id="preview")
+            foot = (("choose", self.choose_words), *self.actions, *FOOT)
+            yield Static(foot_line(self.hands, foot), id="foot")
+
+    def on_mount(self) -> None:
+        """Load the rows."""
+        self.reload()
+
+    def on_resize(self) -> None:
+        """Leave the preview out where there is no room for it."""
+        self.set_class(self.size.height < LEAST_HEIGHT_FOR_PREVIEW, "-short")
+
+    def reload(self) -> None:
+        """Ask for the rows again; the marked one stays marked."""
+        self.run_worker(self._load(), group="load", exclusive=True)
+
+    def title_words(self, words: str) -> None:
+        """Say in the title what is listed."""
+        self.query_one("#title", Static).update(painted(("strong", self.heading), f"  {words}"))
+
+    @property
+    def marked(self) -> Row | None:
+        """Return the row that keys act on."""
+        at = self.query_one("#rows", OptionList).highlighted
+        return self._shown[at] if at is not None and at < len(self._shown) else None
+
+    async def _load(self) -> None:
+        async with telling(self.app):
+            self._rows = await self.load()
+            self._show()
+
+    def _show(self) -> None:
+        marked = self.marked
+        search = self.query_one("#search", Input)
+        words = search.value.casefold().split()
+        found = [row for row in self._rows if all(word in row.words.casefold() for word in words)]
+        self._shown = found[:MOST_ROWS]
+        options = self.query_one("#rows", OptionList)
+        options.clear_options()
+        options.add_options([Option(_one_row(row)) for row in self._shown])
+        more = len(found) - MOST_ROWS
+        search.placeholder = f"search: {more:,} more are not shown" if more > 0 else "search"
+        if not found:
+            options.add_option(Option(Content(self.nothing if not words else "nothing found"), disabled=True))
+        kept = next((at for at, row in enumerate(self._shown) if marked and row.key == marked.key), 0)
+        options.highlighted = kept if self._shown else None
+        if not self._shown:
+            self._show_preview(())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search."""
+        self._show()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Choose the marked row from the search too."""
+        if row := self.marked:
+            self.chosen(row)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Choose a row."""
+        event.stop()
+        if event.option_index < len(self._shown):
+            self.chosen(self._shown[event.option_index])
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show more about the marked row."""
+        if self.has_preview:
+            self.run_worker(self._preview(), group="preview", exclusive=True)
+
+    async def _preview(self) -> None:
+        row = self.marked
+        if row is not None and not self.has_class("-short"):
+            async with telling(self.app):
+                self._show_preview(await self.preview(row))
+
+    def _show_preview(self, lines: Sequence[Line]) -> None:
+        for view in self.query(LinesView):
+            view.show_lines(lines)
+
+    # ------------------------------------------------------------------ keys
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what is named where somebody clicks, like its key."""
+        if name := clicked(event):
+            await self.run_action(name)
+
+    def action_choose(self) -> None:
+        """Choose the marked row; what has the focus hears the key, and a click comes here."""
+        if row := self.marked:
+            self.chosen(row)
+
+    def action_search_list(self) -> None:
+        """Go to the search, or write its key where one searches already."""
+        self.query_one("#search", Input).focus()
+
+    def action_close(self) -> None:
+        """Leave the search, or the window."""
+        search = self.query_one("#search", Input)
+        if search.has_focus and search.value:
+            search.value = ""
+        else:
+            self.dismiss(None)
+
+    def action_mark_up(self) -> None:
+        """Mark the row above."""
+        self.query_one("#rows", OptionList).action_cursor_up()
+
+    def action_mark_down(self) -> None:
+        """Mark the row below."""
+        self.query_one("#rows", OptionList).action_cursor_down()
+
+    def action_mark_page_up(self) -> None:
+        """Go up a page."""
+        self.query_one("#rows", OptionList).action_page_up()  # type: ignore[no-untyped-call]  # Textual's
+
+    def action_mark_page_down(self) -> None:
+        """Go down a page."""
+        self.query_one("#rows", OptionList).action_page_down()  # type: ignore[no-untyped-call]
+
+
+def _one_row(row: Row) -> Content:
+    return row.label.stylize("dim") if row.dim else row.label

@@ -1,0 +1,127 @@
+"""What a call would do, as lines: a diff in one column or two, code with its numbers, or plain text."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.json import encode
+from msgspec.json import format as indented
+from textual.content import Content
+
+from bridle.core.protocol import ApprovalRequested
+from bridle.surfaces.diffs import DIFFING_TOOLS, DiffLine, FileDiff, parse_diff, side_by_side
+from bridle.surfaces.highlight import scan_python
+from bridle.surfaces.render import MOST_BLANK_LINES, code_of
+from bridle.surfaces.terminal import Colour, visible
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import DiffStyle
+from bridle.surfaces.tui.panels.lines import Cell, Line, shortened, tabs_spread
+
+LEAST_WIDTH_FOR_TWO = 100
+"""Below it two columns would be too narrow to read."""
+
+MARKS = {"same": " ", "added": "+", "removed": "-", "gap": " ", "note": " "}
+COLOURS: dict[str, Colour] = {"added": "added", "removed": "removed", "gap": "name", "note": "detail"}
+
+
+def approval_preview(request: ApprovalRequested, style: DiffStyle) -> list[Line]:
+    """Show all that a call would do."""
+    code = code_of(request.tool, request.args)
+    if code:
+        guard = request.preview.rstrip("\n").rpartition("\n")[
+            2
+        ]  # before it comes the code, maybe not all of it
+        return [*code_lines(code), *text_lines(guard)]
+    if request.preview:
+        is_diff = request.tool in DIFFING_TOOLS
+        return diff_lines(request.preview, style) if is_diff else text_lines(request.preview)
+    return text_lines(indented(encode(request.args), indent=2).decode())
+
+
+def diff_lines(text: str, style: DiffStyle) -> list[Line]:
+    """Show a diff; any other text comes line by line."""
+    files = parse_diff(text)
+    return [line for file in files for line in file_lines(file, style)] if files else text_lines(text)
+
+
+def file_lines(file: FileDiff, style: DiffStyle) -> list[Line]:
+    """Show what changes in one file, below its name."""
+    width = len(
+        str(max((number for line in file.lines for number in (line.old, line.new) if number), default=0))
+    )
+    head = [(Cell(file_title(file)),)] if file.path else []
+    if style == "unified" or file.created or file.deleted:
+        return [*head, *((_whole(line, width),) for line in file.lines)]
+    return [*head, *_two_columns(file.lines, width)]
+
+
+def file_title(file: FileDiff) -> Content:
+    """Name a file, say what became of it, and count its lines."""
+    word = " created" if file.created else " deleted" if file.deleted else ""
+    counts: list[tuple[Colour, str]] = [("added", f" +{file.added}"), ("removed", f" -{file.removed}")]
+    return painted(("strong", shortened(file.path)), word, *counts)
+
+
+def text_lines(text: str) -> list[Line]:
+    """Show a text, without what would push the rest off the screen."""
+    lines: list[Line] = []
+    blank = 0
+    for line in text.rstrip("\n").split("\n") if text else []:
+        blank = 0 if line.strip() else blank + 1
+        if blank <= MOST_BLANK_LINES:
+            lines.append((Cell(painted(shortened(tabs_spread(line)))),))
+    return lines
+
+
+def code_lines(code: str) -> list[Line]:
+    """Show Python in colours with its line numbers."""
+    scanned = scan_python(code)
+    width = len(str(len(scanned)))
+    lines: list[Line] = []
+    blank = 0
+    for number, pieces in enumerate(scanned, 1):
+        whole = "".join(piece.text for piece in pieces)
+        blank = 0 if whole.strip() else blank + 1
+        if blank > MOST_BLANK_LINES:
+            continue
+        if shortened(whole) != whole:
+            text = painted(shortened(tabs_spread(whole)))
+        else:
+            parts = [(piece.colour, tabs_spread(piece.text)) for piece in pieces]
+            text = painted(*((colour, part) if colour else part for colour, part in parts))
+        lines.append((Cell(text, painted(("detail", f"{number:>{width}} "))),))
+    return lines
+
+
+def _whole(line: DiffLine, width: int) -> Cell:
+    if line.kind in ("gap", "note"):
+        return Cell(_text(line))
+    numbers = f"{line.old or '':>{width}} {line.new or '':>{width}} "
+    return Cell(_text(line), painted(("detail", numbers), _mark(line)))
+
+
+def _two_columns(lines: Sequence[DiffLine], width: int) -> Iterator[Line]:
+    for left, right in side_by_side(lines):
+        if left is right and left is not None and left.kind in ("gap", "note"):
+            yield (Cell(_text(left)),)
+        else:
+            yield (
+                _half(left, left.old if left else None, width),
+                _half(right, right.new if right else None, width),
+            )
+
+
+def _half(line: DiffLine | None, number: int | None, width: int) -> Cell:
+    if line is None:
+        return Cell(Content(""), Content(" " * (width + 2)))
+    return Cell(_text(line), painted(("detail", f"{number or '':>{width}} "), _mark(line)))
+
+
+def _mark(line: DiffLine) -> Content:
+    colour = COLOURS.get(line.kind)
+    mark = f"{MARKS[line.kind]}"
+    return painted((colour, mark) if colour else mark)
+
+
+def _text(line: DiffLine) -> Content:
+    colour = COLOURS.get(line.kind)
+    text = shortened(tabs_spread(visible(line.text)))
+    return painted((colour, text) if colour else text)

@@ -1,0 +1,111 @@
+"""The prompts that wait: change one, take one out, or send one into the active run."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from bridle.core.messages import Message, Text
+from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
+from bridle.surfaces.board.values import Head
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.dialogs import LongTextDialog
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import brief
+from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.telling import tell, telling
+
+DELIVERIES = {"steer": "at the next turn", "queue": "after the run"}
+
+
+class QueueScreen(ListScreen):
+    """Lists what waits for the session in front, in the order of its delivery."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("queue")]
+    heading = "prompts that wait"
+    nothing = "nothing waits"
+    choose_words = "change"
+    actions = (("drop_queued", "remove"), ("steer_queued", "send into the run"))
+
+    def __init__(self, hands: Hands) -> None:
+        super().__init__(hands)
+        self._shown_queue: tuple[QueuedPrompt, ...] = ()
+
+    async def load(self) -> Sequence[Row]:
+        """Look at the queue as it is."""
+        self._shown_queue = self.hands.head.queue if self.hands.head is not None else ()
+        return [_row(one) for one in self._shown_queue]
+
+    def show_head(self, head: Head | None) -> None:
+        """Look again when the queue has changed."""
+        queue = head.queue if head is not None else ()
+        if queue != self._shown_queue:
+            self.reload()
+
+    def chosen(self, row: Row) -> None:
+        """Change it."""
+        self.action_edit_queued()
+
+    def _marked_prompt(self) -> QueuedPrompt | None:
+        row, head = self.marked, self.hands.head
+        if row is None or head is None:
+            return None
+        return next((one for one in head.queue if one.item_id == row.key), None)
+
+    def action_edit_queued(self) -> None:
+        """Ask for other words."""
+        if queued := self._marked_prompt():
+            dialog = LongTextDialog(
+                self.hands, "change the prompt", queued.message.text, check=wrong_with_prompt
+            )
+            self.app.push_screen(dialog, lambda text: self._edited(queued, text))
+
+    def _edited(self, queued: QueuedPrompt, text: str | None) -> None:
+        if text is not None and text != queued.message.text:
+            attached = (part for part in queued.message.parts if not isinstance(part, Text))
+            self._tell(EditQueued(queued.item_id, Message("user", (Text(text), *attached))))
+
+    def action_drop_queued(self) -> None:
+        """Take it out."""
+        if queued := self._marked_prompt():
+            self._tell(DropQueued(queued.item_id))
+
+    def action_steer_queued(self) -> None:
+        """Send it into the run that is active."""
+        if queued := self._marked_prompt():
+            if self.hands.head is None or self.hands.head.run is None:
+                tell(self.app, "no run is active", failed=True)
+                return
+            if queued.delivery == "steer":
+                tell(self.app, "the run gets it at its next turn already")
+                return
+            self._tell(EditQueued(queued.item_id, queued.message, "steer"))
+
+    def _tell(self, command: EditQueued | DropQueued) -> None:
+        self.run_worker(self._submit(command), group="tell")
+
+    async def _submit(self, command: EditQueued | DropQueued) -> None:
+        head = self.hands.head
+        if head is None:
+            return
+        async with telling(self.app):
+            await self.hands.reach.submit(head.session, command)
+        self.reload()
+
+
+def wrong_with_prompt(text: str) -> str:
+    """Say why this cannot be a prompt; nothing when it can."""
+    return "" if text.strip() else "a prompt has at least one letter"
+
+
+def _row(queued: QueuedPrompt) -> Row:
+    words = brief(queued.message.text)
+    source = f" from a {queued.source}" if queued.source is not None else ""
+    extra = len(queued.message.parts) - 1
+    label = painted(
+        ("name", f"{DELIVERIES[queued.delivery]:<17}"),
+        words,
+        ("detail", f"{source}{f' and {extra} attached' if extra > 0 else ''}"),
+    )
+    return Row(queued.item_id, label, words)

@@ -1,0 +1,208 @@
+"""Going back: choose a prompt, see what would change, then do it. It can be undone."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from bridle.core.door import RewindPlan
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Rewind, RewindScope
+from bridle.surfaces.notes import SCOPE_WORDS
+from bridle.surfaces.render import count
+from bridle.surfaces.transcript import local_time
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.dialogs import Confirm
+from bridle.surfaces.tui.panels.hands import Hands, Point
+from bridle.surfaces.tui.panels.lines import LinesView, brief
+from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.preview import diff_lines, text_lines
+from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, tell, telling
+
+SCOPES: tuple[tuple[RewindScope, str], ...] = tuple(SCOPE_WORDS.items())
+MOST_NAMED = 8
+
+
+class RewindScreen(ListScreen):
+    """Lists the prompts one can go back to, newest first."""
+
+    heading = "go back to before …"
+    nothing = "there is no prompt to go back to"
+    choose_words = "show what that would do"
+
+    def __init__(self, hands: Hands, session: SessionId) -> None:
+        super().__init__(hands)
+        self._session = session
+        self._points: dict[str, Point] = {}
+
+    async def load(self) -> Sequence[Row]:
+        """Ask for the prompts."""
+        points = await self.hands.reach.points(self._session)
+        self._points = {str(point.seq): point for point in points}
+        return [_row(point) for point in points]
+
+    def chosen(self, row: Row) -> None:
+        """Show what going back there would do."""
+        self.app.push_screen(PlanScreen(self.hands, self._session, self._points[row.key]), self._planned)
+
+    def _planned(self, done: Literal["done"] | None) -> None:
+        if done is not None:
+            self.dismiss(None)
+
+
+class PlanScreen(ModalScreen[Literal["done"] | None]):
+    """Shows what going back would do, and does it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(one for one in bindings("list") if one.id == "close"),
+        *bindings("rewind"),
+    ]
+    DEFAULT_CSS = """
+    PlanScreen {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 94%; max-width: 130; height: 94%; max-height: 44;
+            border: round $border; background: $surface; padding: 0 1;
+        }
+        #title, #notes, #foot { height: auto; max-height: 6; }
+        #foot { color: $text-muted; }
+    }
+    """
+
+    def __init__(self, hands: Hands, session: SessionId, point: Point) -> None:
+        super().__init__()
+        self.hands = hands
+        self._session = session
+        self._point = point
+        self._plan: RewindPlan | None = None
+        self._scope = 0
+
+    @property
+    def scope(self) -> RewindScope:
+        """Return what would go back."""
+        return SCOPES[self._scope][0]
+
+    def compose(self) -> ComposeResult:
+        """Put the diff between what would be done and the keys."""
+        actions = (
+            ("go_back", "go back"),
+            ("switch_scope", "files, conversation or both"),
+            ("fork_instead", "fork there instead"),
+            ("close", "leave everything as it is"),
+        )
+        with Vertical():
+            yield Static(id="title")
+            yield Static(id="notes")
+            yield LinesView(text_lines(WAITING))
+            yield Static(foot_line(self.hands, actions), id="foot")
+
+    def on_mount(self) -> None:
+        """Ask what would be done."""
+        self._write()
+        self.query_one(LinesView).focus()
+        self.run_worker(self._load(), group="load", exclusive=True)
+
+    async def _load(self) -> None:
+        async with telling(self.app):
+            plan = await self.hands.reach.plan_rewind(self._session, self._point.seq)
+            text = await self.hands.reach.describe(plan.changes)
+            self._plan = plan
+            self.query_one(LinesView).show_lines(
+                diff_lines(text, "unified") if text else text_lines("no file changes")
+            )
+            self._write()
+
+    def _write(self) -> None:
+        where = "the last rewind" if self._point.undo else f'"{brief(self._point.prompt)}"'
+        title = painted("go back to before ", ("strong", where), ": ", ("name", SCOPES[self._scope][1]))
+        self.query_one("#title", Static).update(title)
+        self.query_one("#notes", Static).update(Content("\n").join(self._notes()))
+        self.query_one(LinesView).display = self.scope != "conversation"
+
+    def _notes(self) -> list[Content]:
+        notes: list[Content] = []
+        plan = self._plan
+        if self.scope != "files" and not self._point.undo:
+            notes.append(painted(("detail", "this prompt and all that followed leave the conversation")))
+        if plan is None or self.scope == "conversation":
+            return notes
+        if plan.conflicts:
+            notes.append(painted(("warning", f"! changed by somebody else since: {_named(plan.conflicts)}")))
+        if plan.lost:
+            notes.append(
+                painted(("warning", f"! cannot be brought back, too large to keep: {_named(plan.lost)}"))
+            )
+        return notes
+
+    # ------------------------------------------------------------------ keys
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what is named where somebody clicks, like its key."""
+        if name := clicked(event):
+            await self.run_action(name)
+
+    def action_switch_scope(self) -> None:
+        """Let files, conversation or both go back."""
+        self._scope = (self._scope + 1) % len(SCOPES)
+        self._write()
+
+    def action_go_back(self) -> None:
+        """Go back; over the changes of others only after a yes."""
+        if self._plan is None:
+            return
+        if self.scope == "conversation" or not self._plan.conflicts:
+            self.run_worker(self._go(force=False), group="go", exclusive=True)
+            return
+        words = f"overwrite what somebody else has changed: {_named(self._plan.conflicts)}?"
+        self.app.push_screen(Confirm(words), self._go_over)
+
+    def _go_over(self, answer: str | None) -> None:
+        if answer is not None:
+            self.run_worker(self._go(force=True), group="go", exclusive=True)
+
+    async def _go(self, *, force: bool) -> None:
+        async with telling(self.app):
+            await self.hands.reach.submit(self._session, Rewind(self._point.seq, self.scope, force))
+            key = self.hands.key_words("rewind")
+            tell(self.app, f'gone back; to undo it: {key}, then "before the last rewind"')
+            self.dismiss("done")
+
+    def action_fork_instead(self) -> None:
+        """Fork the session there, and change nothing."""
+        self.run_worker(self._fork(), group="go", exclusive=True)
+
+    async def _fork(self) -> None:
+        async with telling(self.app):
+            forked = await self.hands.reach.fork(self._session, self._point.seq)
+            self.dismiss("done")
+            self.hands.open_session(forked)
+
+    def action_close(self) -> None:
+        """Leave everything as it is."""
+        self.dismiss(None)
+
+
+def _row(point: Point) -> Row:
+    if point.undo:
+        label = painted(
+            ("detail", f"{local_time(point.at)}  "), ("warning", "before the last rewind"), " (undoes it)"
+        )
+        return Row(str(point.seq), label, "undo before the last rewind")
+    prompt = brief(point.prompt)
+    files = f", {count(point.files, 'file change')}" if point.files else ""
+    made = painted(("detail", f"  ({count(point.turns, 'turn')}{files})"))
+    return Row(str(point.seq), painted(("detail", f"{local_time(point.at)}  "), prompt, made), prompt)
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = len(paths) - MOST_NAMED
+    named = ", ".join(brief(path) for path in paths[:MOST_NAMED])
+    return f"{named} and {more} more" if more > 0 else named

@@ -1,0 +1,147 @@
+"""How a session is, in a few lines each: context, to-do list, queue, files, sub-agents, servers, use."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from bridle.core.context import ContextUsage
+from bridle.core.protocol import QueuedPrompt, Todo
+from bridle.core.revision import FileChange
+from bridle.core.servers import ServerState, ServerView
+from bridle.surfaces.board.values import Head
+from bridle.surfaces.render import TODO_MARKS, count, describe_cost
+from bridle.surfaces.terminal import Colour
+from bridle.surfaces.tui.panels.colours import OUTCOMES, painted
+from bridle.surfaces.tui.panels.hands import Child
+from bridle.surfaces.tui.panels.lines import brief
+
+MOST_ROWS = 8
+"""Of one section; its window has all of them."""
+LABEL_CELLS = 8
+MOST_BAR_CELLS = 40
+
+CONTEXT_PARTS: tuple[tuple[str, Colour], ...] = (
+    ("system", "name"),
+    ("tools", "name"),
+    ("earlier", "name"),
+    ("this run", "name"),
+    ("reserve", "warning"),
+    ("free", "done"),
+)
+SERVER_STATES: dict[ServerState, tuple[str, Colour]] = {
+    "off": ("·", "detail"),
+    "untrusted": ("!", "warning"),
+    "starting": ("…", "warning"),
+    "ready": ("✓", "done"),
+    "waiting": ("…", "warning"),
+    "login": ("?", "warning"),
+    "failed": ("✗", "failed"),
+    "idle": ("·", "detail"),
+}
+RUNNING: tuple[str, str, Colour] = ("▶", "running", "name")
+LOST: tuple[str, str, Colour] = ("…", "cut off", "warning")
+
+
+def context_rows(usage: ContextUsage, bar_cells: int) -> list[Content]:
+    """Show who uses how much of the window, one bar for each."""
+    free = max(0, usage.window - usage.total - usage.reserve)
+    amounts = (usage.system, usage.tools, usage.earlier, usage.run, usage.reserve, free)
+    if not usage.window:
+        return [painted(("detail", "nothing was sent yet"))]
+    return [
+        _bar(label, colour, amount, usage.window, min(MOST_BAR_CELLS, bar_cells))
+        for (label, colour), amount in zip(CONTEXT_PARTS, amounts, strict=True)
+    ]
+
+
+def _bar(label: str, colour: Colour, amount: int, window: int, cells: int) -> Content:
+    share = amount / window
+    filled = min(cells, max(round(share * cells), 1 if amount else 0)) if cells > 0 else 0
+    bar = [(colour, "█" * filled), ("detail", "·" * (cells - filled))]
+    return painted(f"{label:<{LABEL_CELLS}} ", *bar, f" {amount:>9,}", ("detail", f" {share:>6.1%}"))
+
+
+def todo_rows(todos: Sequence[Todo]) -> list[Content]:
+    """Show what is to be done."""
+    rows = []
+    for todo in todos:
+        mark, colour = TODO_MARKS[todo.status]
+        rows.append(painted((colour, mark), f" {brief(todo.text)}"))
+    return rows
+
+
+def queue_rows(queue: Sequence[QueuedPrompt]) -> list[Content]:
+    """Show what waits."""
+    return [
+        painted(("name", "↪ " if one.delivery == "steer" else "  "), brief(one.message.text)) for one in queue
+    ]
+
+
+def file_rows(changes: Sequence[FileChange]) -> list[Content]:
+    """Show which files have changed."""
+    return [painted(_change(change), f" {brief(change.path)}") for change in changes]
+
+
+def _change(change: FileChange) -> tuple[Colour, str]:
+    if change.before is None:
+        return "done", "+"
+    return ("failed", "-") if change.after is None else ("warning", "~")
+
+
+def child_rows(children: Sequence[Child]) -> list[Content]:
+    """Show the sub-agents as a tree."""
+    depths: dict[str, int] = {}
+    rows = []
+    for child in children:
+        depth = depths.get(child.parent, -1) + 1
+        depths[child.id] = depth
+        rows.append(child_row(child, depth))
+    return rows
+
+
+def child_row(child: Child, depth: int) -> Content:
+    """Show one sub-agent."""
+    mark, word, colour = OUTCOMES[child.outcome] if child.outcome else RUNNING if child.running else LOST
+    branch = f"{'  ' * (depth - 1)}└ " if depth else ""
+    used = f" {child.tokens:,} tokens, {describe_cost(child.cost)}" if child.tokens else ""
+    return painted(
+        f"{branch}",
+        (colour, mark),
+        f" {brief(child.name)}",
+        (colour, f" {word}"),
+        ("detail", used),
+    )
+
+
+def server_rows(servers: Sequence[ServerView]) -> list[Content]:
+    """Show how tool servers and language servers are."""
+    rows = []
+    for server in servers:
+        mark, colour = SERVER_STATES[server.state]
+        tools = f" {server.tools} tools" if server.tools else ""
+        named = f" {server.kind} {brief(server.name)} "
+        rows.append(painted((colour, mark), named, (colour, server.state), ("detail", tools)))
+    return rows
+
+
+def use_rows(head: Head) -> list[Content]:
+    """Show what the run and the session have used."""
+    rows = []
+    if head.run is not None:
+        cost = describe_cost(head.run.cost)
+        rows.append(
+            painted("this run ", ("detail", f"turn {head.run.turn}, {head.run.tokens:,} tokens, {cost}"))
+        )
+    totals = head.totals
+    used = f"{totals.usage.context:,} tokens, {cost_words(totals.cost, totals.unpriced_turns, 'turn')}"
+    rows.append(painted("session  ", ("detail", used)))
+    return rows
+
+
+def cost_words(cost: float, unpriced: int, noun: str) -> str:
+    """Say what something has cost, and how much of it has no known price."""
+    if not unpriced:
+        return describe_cost(cost)
+    return (
+        f"{describe_cost(cost)} and {count(unpriced, noun)} of unknown price" if cost else describe_cost(None)
+    )

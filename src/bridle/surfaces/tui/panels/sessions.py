@@ -1,0 +1,186 @@
+"""The list of sessions: open one, begin one, and keep them in order."""
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Archive, Rename
+from bridle.core.summary import SessionSummary
+from bridle.surfaces.render import short_id
+from bridle.surfaces.transcript import local_time
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.dialogs import Confirm, TextDialog
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import Line, brief
+from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.preview import text_lines
+from bridle.surfaces.tui.panels.rewind import RewindScreen
+from bridle.surfaces.tui.panels.states import state_of
+from bridle.surfaces.tui.panels.telling import tell, telling
+
+UNTITLED = "(no title)"
+DAY_S = 24 * 60 * 60
+WORD_CELLS = 15  # "reached a limit"
+
+
+class SessionsScreen(ListScreen):
+    """Lists sessions, newest first; sub-agents are found below their parent, in the panel of its children."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("sessions")]
+    heading = "sessions"
+    nothing = "no sessions here yet"
+    has_preview = True
+    choose_words = "open"
+    actions = (
+        ("new_here", "new"),
+        ("rename", "rename"),
+        ("fork", "fork"),
+        ("archive", "archive"),
+        ("delete", "delete"),
+        ("rewind_it", "go back"),
+        ("folders", "here or all"),
+        ("archived", "archived too"),
+    )
+
+    def __init__(self, hands: Hands) -> None:
+        super().__init__(hands)
+        self._all_folders = False
+        self._archived = False
+        self._sessions: dict[str, SessionSummary] = {}
+
+    async def load(self) -> Sequence[Row]:
+        """Ask for the sessions."""
+        found = [one for one in await self.hands.reach.sessions(archived=self._archived) if not one.sub_agent]
+        here = [one for one in found if one.cwd == self.hands.cwd]
+        shown = found if self._all_folders else here
+        self._sessions = {one.id: one for one in shown}
+        others = len(found) - len(shown)
+        elsewhere = f", {others} in other folders" if others else ""
+        where = "of all folders" if self._all_folders else f"of {brief(self.hands.cwd)}"
+        self.title_words(
+            f"{where}{', with archived ones' if self._archived else ''} ({len(shown)}{elsewhere})"
+        )
+        return [self._row(one) for one in shown]
+
+    async def preview(self, row: Row) -> Sequence[Line]:
+        """Show the last answer."""
+        glance = await self.hands.reach.glance(SessionId(row.key))
+        if glance.last is None:
+            return text_lines("it has not ended a run yet")
+        return text_lines(glance.last.text.strip() or glance.last.reason or "it has said nothing")
+
+    def _row(self, session: SessionSummary) -> Row:
+        mark, word, colour = state_of(session, self.hands.live)
+        title = brief(session.title) or UNTITLED
+        front = self.hands.head is not None and self.hands.head.session == session.id
+        where = f"  {brief(session.cwd)}" if self._all_folders else ""
+        label = painted(
+            (colour, f"{mark} {word:<{WORD_CELLS}}"),
+            ("detail", f"{_when(session.updated_at)}  "),
+            ("strong", title) if front else title,
+            ("detail", " (in front)" if front else ""),
+            ("detail", " (archived)" if session.archived else ""),
+            ("name", where),
+        )
+        words = f"{title} {session.cwd} {session.id} {word}"
+        return Row(session.id, label, words, dim=session.archived)
+
+    def chosen(self, row: Row) -> None:
+        """Open the session."""
+        self.dismiss(None)
+        self.hands.open_session(SessionId(row.key))
+
+    # ------------------------------------------------------------------ keys
+
+    def action_new_here(self) -> None:
+        """Begin a session in the folder."""
+        self.dismiss(None)
+        self.hands.new_session(self.hands.cwd)
+
+    def action_rename(self) -> None:
+        """Ask for another title."""
+        if row := self.marked:
+            session = self._sessions[row.key]
+            self.app.push_screen(
+                TextDialog("title of the session", session.title, check=wrong_with_title),
+                lambda title: self._do_rename(session.id, title),
+            )
+
+    def _do_rename(self, session: SessionId, title: str | None) -> None:
+        if title is not None:
+            self.run_worker(self._submit(session, Rename(title.strip()), "renamed"))
+
+    async def _submit(self, session: SessionId, command: Rename | Archive, done: str) -> None:
+        async with telling(self.app):
+            await self.hands.reach.submit(session, command)
+            tell(self.app, done)
+            self.reload()
+
+    def action_fork(self) -> None:
+        """Fork the session as it is."""
+        if row := self.marked:
+            self.run_worker(self._fork(SessionId(row.key)))
+
+    async def _fork(self, session: SessionId) -> None:
+        async with telling(self.app):
+            forked = await self.hands.reach.fork(session)
+            self.dismiss(None)
+            self.hands.open_session(forked)
+
+    def action_archive(self) -> None:
+        """Put the session away, or bring it back."""
+        if row := self.marked:
+            session = self._sessions[row.key]
+            done = (
+                "back in the list" if session.archived else "put away; it is still there with archived ones"
+            )
+            self.run_worker(self._submit(session.id, Archive(not session.archived), done))
+
+    def action_delete(self) -> None:
+        """Delete the session, if that is really wanted."""
+        if row := self.marked:
+            session = self._sessions[row.key]
+            title = brief(session.title) or UNTITLED
+            words = f'delete session {short_id(session.id)} "{title}" for good? There is no way back.'
+            self.app.push_screen(Confirm(words), lambda answer: self._do_delete(session.id, answer))
+
+    def _do_delete(self, session: SessionId, answer: str | None) -> None:
+        if answer is not None:
+            self.run_worker(self._delete(session))
+
+    async def _delete(self, session: SessionId) -> None:
+        async with telling(self.app):
+            await self.hands.reach.delete(session)
+            self.hands.session_gone(session)
+            tell(self.app, f"session {short_id(session)} is deleted")
+            self.reload()
+
+    def action_rewind_it(self) -> None:
+        """Go back to an earlier prompt of the session."""
+        if row := self.marked:
+            self.app.push_screen(RewindScreen(self.hands, SessionId(row.key)))
+
+    def action_folders(self) -> None:
+        """List the sessions of all folders, or of this one."""
+        self._all_folders = not self._all_folders
+        self.reload()
+
+    def action_archived(self) -> None:
+        """List archived sessions too, or no longer."""
+        self._archived = not self._archived
+        self.reload()
+
+
+def wrong_with_title(title: str) -> str:
+    """Say why this cannot be a title; nothing when it can."""
+    return "" if title.strip() else "a title has at least one letter"
+
+
+def _when(at_ms: int) -> str:
+    """Say when something was: the hour of today, or the day."""
+    written = local_time(at_ms)
+    return f"{written[11:]:>10}" if written[:10] == local_time(int(time.time() * 1000))[:10] else written[:10]

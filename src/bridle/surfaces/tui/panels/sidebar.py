@@ -1,0 +1,155 @@
+"""The side bar: context, to-do list, queue, files, sub-agents and servers, one above the other."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from bridle.core.ids import SessionId
+from bridle.core.revision import FileChange
+from bridle.core.servers import ServerView
+from bridle.surfaces.board.values import Head
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import Child, Hands
+from bridle.surfaces.tui.panels.sections import (
+    MOST_ROWS,
+    child_rows,
+    context_rows,
+    file_rows,
+    queue_rows,
+    server_rows,
+    todo_rows,
+    use_rows,
+)
+from bridle.surfaces.tui.panels.telling import telling
+
+ROOM_FOR_NUMBERS = 28
+"""Cells of a bar's row beside the bar, and of what is around it."""
+
+
+class SideBar(VerticalScroll):
+    """How a session is, in a narrow column."""
+
+    can_focus = False
+    DEFAULT_CSS = """
+    SideBar {
+        width: 46; height: 1fr;
+        padding: 0 1;
+        scrollbar-size-vertical: 1;
+        Static { height: auto; margin-bottom: 1; }
+    }
+    """
+
+    def __init__(self, hands: Hands) -> None:
+        """Show nothing at first."""
+        super().__init__()
+        self.hands = hands
+        self._head: Head | None = None
+        self._files: Sequence[FileChange] = ()
+        self._children: Sequence[Child] = ()
+        self._servers: Sequence[ServerView] = ()
+        self._asked: tuple[SessionId | None, int, int, bool] = (None, -1, -1, False)
+
+    def compose(self) -> ComposeResult:
+        """Write everything as one text: it changes as a whole."""
+        yield Static(id="sections")
+
+    def on_mount(self) -> None:
+        """Show how the session is, if that was told already."""
+        self._write()
+
+    def on_resize(self) -> None:
+        """Draw the bars as wide as they can be."""
+        self._write()
+
+    def show_head(self, head: Head | None) -> None:
+        """Show how a session is now; call it with every HeadChanged."""
+        if head is None or self._head is None or head.session != self._head.session:
+            self._files, self._children = (), ()
+        self._head = head
+        self._write()
+        if head is None:
+            return
+        moved = (head.session, head.files_seq, head.children_seq, head.state == "running")
+        if moved != self._asked:
+            self._asked = moved
+            self.run_worker(self._load(head), group="load", exclusive=True)
+
+    async def _load(self, head: Head) -> None:
+        """Ask for what the head does not hold."""
+        reach = self.hands.reach
+        async with telling(self.app):
+            self._files = (await reach.diff(head.session)).changes if head.files_seq else ()
+            self._children = await reach.children(head.session) if head.children_seq else ()
+            self._servers = [one for one in await reach.servers(head.cwd) if one.state != "off"]
+            self._write()
+
+    def _write(self) -> None:
+        if self._head is None:
+            sections = [painted(("detail", "no session yet"))]
+        else:
+            sections = self._sections(self._head)
+        for part in self.query("#sections").results(Static):
+            part.update(Content("\n\n").join(sections))
+
+    def _sections(self, head: Head) -> list[Content]:
+        bar_cells = max(0, self.size.width - ROOM_FOR_NUMBERS)
+        done = sum(todo.status == "completed" for todo in head.todos)
+        found = (
+            ("context", context_rows(head.context, bar_cells)),
+            ("used", use_rows(head)),
+            (f"to do {done} of {len(head.todos)}", todo_rows(head.todos)),
+            (f"queue {len(head.queue)}", queue_rows(head.queue)),
+            (f"changed files {len(self._files)}", file_rows(self._files)),
+            (f"sub-agents {len(self._children)}", child_rows(self._children)),
+            ("servers", server_rows(self._servers)),
+        )
+        return [_section(title, rows) for title, rows in found if rows]
+
+
+class SideScreen(ModalScreen[None]):
+    """The side bar over the conversation, where there is no room beside it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("list") if one.id == "close"]
+    DEFAULT_CSS = """
+    SideScreen {
+        align: right top;
+        background: $background 40%;
+        SideBar {
+            width: 100%; max-width: 60; height: 100%;
+            background: $surface; border-left: solid $border;
+        }
+    }
+    """
+
+    def __init__(self, hands: Hands) -> None:
+        super().__init__()
+        self.hands = hands
+
+    def compose(self) -> ComposeResult:
+        """Show the side bar."""
+        yield SideBar(self.hands)
+
+    def on_mount(self) -> None:
+        """Show how the session in front is."""
+        self.show_head(self.hands.head)
+
+    def show_head(self, head: Head | None) -> None:
+        """Show how a session is now; call it with every HeadChanged."""
+        self.query_one(SideBar).show_head(head)
+
+    def action_close(self) -> None:
+        """Close it."""
+        self.dismiss(None)
+
+
+def _section(title: str, rows: Sequence[Content]) -> Content:
+    more = len(rows) - MOST_ROWS
+    shown = [*rows[:MOST_ROWS], *([painted(("detail", f"and {more} more"))] if more > 0 else [])]
+    return Content("\n").join([painted(("strong", title)), *shown])

@@ -1,0 +1,77 @@
+"""A window with a title, something to read that scrolls, and keys at its foot."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.lines import Line, LinesView
+from bridle.surfaces.tui.panels.preview import text_lines
+from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, telling
+
+
+class Window(ModalScreen[None]):
+    """Shows lines that are asked for when it opens."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("list") if one.id == "close"]
+    DEFAULT_CSS = """
+    Window {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 94%; max-width: 130; height: 94%; max-height: 44;
+            border: round $border; background: $surface; padding: 0 1;
+        }
+        #title { height: auto; max-height: 3; }
+        #foot { height: auto; max-height: 3; color: $text-muted; }
+    }
+    """
+
+    actions: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def __init__(self, hands: Hands, heading: str) -> None:
+        super().__init__()
+        self.hands = hands
+        self.heading = heading
+
+    async def load(self) -> Sequence[Line]:
+        """Ask for what is to be shown; raises BridleError."""
+        return ()
+
+    def compose(self) -> ComposeResult:
+        """Put the lines between title and keys."""
+        with Vertical():
+            yield Static(painted(("strong", self.heading)), id="title")
+            yield LinesView(text_lines(WAITING))
+            yield Static(foot_line(self.hands, (*self.actions, ("close", "close"))), id="foot")
+
+    def on_mount(self) -> None:
+        """Load the lines."""
+        self.reload()
+
+    def reload(self) -> None:
+        """Ask for the lines again."""
+        self.run_worker(self._load(), group="load", exclusive=True)
+
+    async def _load(self) -> None:
+        lines: Sequence[Line] = ()
+        async with telling(self.app):
+            lines = await self.load()
+        self.query_one(LinesView).show_lines(lines)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what is named where somebody clicks, like its key."""
+        if name := clicked(event):
+            await self.run_action(name)
+
+    def action_close(self) -> None:
+        """Close the window."""
+        self.dismiss(None)

@@ -1,0 +1,223 @@
+"""Windows that show one thing of the session in front: its to-do list, context, use, files, servers."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from bridle.core.blame import ToolUse, Use
+from bridle.core.door import NextContext
+from bridle.core.messages import Message, ToolResult
+from bridle.surfaces.board.values import Head
+from bridle.surfaces.diffs import FileDiff, parse_diff
+from bridle.surfaces.render import count, describe_args, took
+from bridle.surfaces.terminal import one_line
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.panels.colours import Part, painted
+from bridle.surfaces.tui.panels.hands import DiffStyle, Hands
+from bridle.surfaces.tui.panels.lines import Cell, Line, LinesView, brief
+from bridle.surfaces.tui.panels.preview import LEAST_WIDTH_FOR_TWO, diff_lines, file_lines, text_lines
+from bridle.surfaces.tui.panels.sections import context_rows, cost_words, server_rows, todo_rows, use_rows
+from bridle.surfaces.tui.panels.window import Window
+
+GIST_CHARS = 1000
+NAME_CELLS = 30
+
+
+class TodosWindow(Window):
+    """Shows the whole to-do list."""
+
+    def __init__(self, hands: Hands, head: Head) -> None:
+        super().__init__(hands, "to do")
+        self._head = head
+
+    async def load(self) -> Sequence[Line]:
+        """Return the list."""
+        return [(Cell(row),) for row in todo_rows(self._head.todos)] or text_lines("nothing is on the list")
+
+    def show_head(self, head: Head | None) -> None:
+        """Show the list as it is now."""
+        if head is not None and head.todos != self._head.todos:
+            self._head = head
+            self.reload()
+
+
+class ContextWindow(Window):
+    """Shows who uses the window, and what the next turn would send."""
+
+    def __init__(self, hands: Hands, head: Head) -> None:
+        super().__init__(hands, "context of the next turn")
+        self._head = head
+
+    async def load(self) -> Sequence[Line]:
+        """Ask what would be sent."""
+        sent = await self.hands.reach.context(self._head.session)
+        bars = [(Cell(row),) for row in context_rows(sent.usage, 40)]
+        return [*bars, *text_lines(" "), *_sent_lines(sent)]
+
+
+class UsageWindow(Window):
+    """Shows what was used: by the run, the session, its sub-agents, by model and by tool."""
+
+    def __init__(self, hands: Hands, head: Head) -> None:
+        super().__init__(hands, "tokens and cost")
+        self._head = head
+
+    async def load(self) -> Sequence[Line]:
+        """Ask what was used."""
+        stats = await self.hands.reach.usage(self._head.session)
+        lines: list[Line] = [(Cell(row),) for row in use_rows(self._head)]
+        lines += [_use_line("with sub-agents", stats.total), *text_lines(" ")]
+        for title, users in (("by model", stats.models), ("by agent", stats.agents)):
+            lines += [
+                _line(("strong", title)),
+                *(_use_line(name, use) for name, use in users.items()),
+                *text_lines(" "),
+            ]
+        lines += [_line(("strong", "by tool")), *(_tool_line(name, use) for name, use in stats.tools.items())]
+        return lines
+
+
+class ServersWindow(Window):
+    """Shows how the tool servers and language servers of the folder are, and why."""
+
+    def __init__(self, hands: Hands, cwd: str) -> None:
+        super().__init__(hands, "servers")
+        self._cwd = cwd
+
+    async def load(self) -> Sequence[Line]:
+        """Ask how they are."""
+        servers = await self.hands.reach.servers(self._cwd)
+        lines: list[Line] = []
+        for server, row in zip(servers, server_rows(servers), strict=True):
+            detail = f"    {brief(server.detail)}" if server.detail else ""
+            lines += [(Cell(row),), *([_line(("detail", detail))] if detail else [])]
+        return lines or text_lines("no servers are set up here")
+
+
+class DoctorWindow(Window):
+    """Shows what is not as it should be in the folder, as far as the sessions know."""
+
+    def __init__(self, hands: Hands, cwd: str) -> None:
+        super().__init__(hands, "what is missing here")
+        self._cwd = cwd
+
+    async def load(self) -> Sequence[Line]:
+        """Ask servers and models."""
+        models = await self.hands.reach.models(self._cwd)
+        usable = sum(model.has_key for model in models)
+        servers = [
+            one for one in await self.hands.reach.servers(self._cwd) if one.state not in ("ready", "idle")
+        ]
+        lines = [_line(("done" if usable else "warning", f"{usable} of {len(models)} models can be asked"))]
+        for server, row in zip(servers, server_rows(servers), strict=True):
+            lines += [(Cell(row),), _line(("detail", f"    {brief(server.detail)}"))]
+        return [*lines, *text_lines("hint: bridle doctor, in a shell, looks at everything")]
+
+
+class DiffWindow(Window):
+    """Shows a diff, file by file."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("diff")]
+    actions = (
+        ("diff_style", "unified or side by side"),
+        ("next_file", "next file"),
+        ("previous_file", "file before"),
+    )
+
+    def __init__(self, hands: Hands, heading: str, text: str, path: str = "") -> None:
+        """Begin at a path, if one is named."""
+        super().__init__(hands, heading)
+        self._style: DiffStyle = hands.diff_style
+        self._text = text
+        self._files: list[FileDiff] = []
+        self._starts: list[int] = []
+        self._path = path
+
+    async def load(self) -> Sequence[Line]:
+        """Take the diff apart."""
+        self._files = parse_diff(self._text)
+        self.call_after_refresh(self._begin)
+        return self._lines()
+
+    def _begin(self) -> None:
+        at = next((at for at, file in enumerate(self._files) if file.path == self._path), None)
+        if at is not None:
+            self.query_one(LinesView).scroll_to_line(self._starts[at])
+
+    def _lines(self) -> Sequence[Line]:
+        style: DiffStyle = self._style if self.size.width >= LEAST_WIDTH_FOR_TWO else "unified"
+        self._starts = []
+        lines: list[Line] = []
+        for file in self._files:
+            self._starts.append(len(lines))
+            lines += file_lines(file, style)
+        return lines or diff_lines(self._text, style) or text_lines("no file changes")
+
+    def action_diff_style(self) -> None:
+        """Show it in the other way."""
+        self._style = "unified" if self._style == "side-by-side" else "side-by-side"
+        self.query_one(LinesView).show_lines(self._lines())
+
+    def action_next_file(self) -> None:
+        """Go to the next file."""
+        self._go(1)
+
+    def action_previous_file(self) -> None:
+        """Go to the file before."""
+        self._go(-1)
+
+    def _go(self, step: int) -> None:
+        view = self.query_one(LinesView)
+        here = view.line_at_top
+        after = [start for start in self._starts if start > here]
+        before = [start for start in self._starts if start < here]
+        found = after[:1] if step > 0 else before[-1:]
+        for start in found:
+            view.scroll_to_line(start)
+
+
+def _line(*parts: Part) -> Line:
+    return (Cell(painted(*parts)),)
+
+
+def _use_line(name: str, use: Use) -> Line:
+    cost = cost_words(use.cost, use.unpriced, "request")
+    used = f"{count(use.turns, 'turn')}, {count(use.tokens, 'token')}, {cost}"
+    return _line(("name", f"{brief(name):<{NAME_CELLS}} "), used)
+
+
+def _tool_line(name: str, use: ToolUse) -> Line:
+    failed = f", {use.failed} failed" if use.failed else ""
+    denied = f", {use.denied} denied" if use.denied else ""
+    used = (
+        f"{count(use.calls, 'call')}{failed}{denied}, {took(use.duration_ms)}, {count(use.tokens, 'token')}"
+    )
+    return _line(("name", f"{brief(name):<{NAME_CELLS}} "), used)
+
+
+def _sent_lines(sent: NextContext) -> list[Line]:
+    usage = sent.usage
+    whose = f"{usage.earlier_messages} earlier, {usage.run_messages} of this run"
+    tools = ", ".join(tool.name for tool in sent.tools)
+    lines = [_line(f"{one_line(sent.model)} gets {count(len(sent.messages), 'message')} ({whose})")]
+    if usage.dropped_messages:
+        left_out = f"{count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
+        lines.append(_line(("warning", f"! {left_out}")))
+    lines += [_sent_line(usage.system, "system", sent.system), _sent_line(usage.tools, "tools", tools)]
+    for at, message in enumerate(sent.messages):
+        lines.append(
+            _sent_line(sent.tokens[at] if at < len(sent.tokens) else 0, message.role, _gist(message))
+        )
+    return lines
+
+
+def _sent_line(tokens: int, who: str, words: str) -> Line:
+    margin = painted(("detail", f"{tokens:>9,} "), ("name", f"{who:<10}"))
+    return (Cell(painted(one_line(words[:GIST_CHARS])), margin),)
+
+
+def _gist(message: Message) -> str:
+    calls = [f"» {call.name} {describe_args(call.args)}" for call in message.calls]
+    results = [part.output[:GIST_CHARS] for part in message.parts if isinstance(part, ToolResult)]
+    return " ".join([message.text[:GIST_CHARS], *calls, *results])

@@ -1,0 +1,73 @@
+"""Where the sessions of the terminal interface are: in the daemon if that is possible, or in this process."""
+
+import asyncio
+import importlib
+import io
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings, load_settings
+from bridle.core.door import Door
+from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.use import reach_daemon
+from bridle.surfaces.remote.client import DaemonGone
+from bridle.surfaces.terminal import Console, Screen
+
+if TYPE_CHECKING:
+    from bridle.providers.embedded import Progress, Weights
+
+Tell = Callable[[str], None]
+
+
+class Reaching:
+    """Opens the sessions, and opens them anew when the connection broke."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: str) -> None:
+        self._environ = environ
+        self._cwd = cwd
+        self._had_daemon = False
+
+    async def __call__(self, tell: Tell) -> Door:
+        """Reach the daemon, start it, or do without it; raises BridleError.
+
+        One that has crashed is started again. One that was stopped is waited for: somebody wanted that.
+        """
+        settings = await asyncio.to_thread(load_settings, self._environ, Path(self._cwd))
+        place = Place(settings.home)
+        if self._had_daemon and not place.is_held() and not place.socket.exists():
+            raise DaemonGone("the daemon was stopped", hint="bridle daemon start")
+        door = await open_sessions(self._environ, self._cwd, tell)
+        self._had_daemon = door.outlives_us
+        return door
+
+
+async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Door:
+    """Reach the daemon, start it, or do without it; raises BridleError. What is not as usual is told."""
+    settings = await asyncio.to_thread(load_settings, environ, Path(cwd))
+    said = io.StringIO()
+    console = Console(Screen(said, {}), Screen(said, {}), dict(environ))
+    door = await reach_daemon(settings, console, starts=settings.daemon != "never")
+    for line in said.getvalue().splitlines():
+        tell(line.removeprefix("warning: "))
+    return door or await _engine(settings, environ)
+
+
+async def _engine(settings: Settings, environ: Mapping[str, str]) -> Door:
+    await asyncio.to_thread(importlib.import_module, "bridle.app.service")  # it takes a while
+    from bridle.app import open_service
+
+    told = ("", -1)
+
+    def tell_weights(weights: "Weights", progress: "Progress | None") -> None:
+        """Let the screen say how far a pull is, at every tenth."""
+        nonlocal told
+        if progress is None or not progress.total_bytes:
+            return
+        now = progress.phase, 10 * progress.done_bytes // progress.total_bytes
+        if now != told:
+            told = now
+            service.notify(f"{weights.name}: {progress.phase} {now[1] * 10} %")
+
+    service = open_service(settings, environ, tell_weights)
+    return service

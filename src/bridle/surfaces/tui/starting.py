@@ -1,0 +1,29 @@
+"""How the terminal interface begins, and how it was left."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from bridle.core.door import Door
+from bridle.core.ids import SessionId
+
+Opening = Callable[[Callable[[str], None]], Awaitable[Door]]
+"""Opens the door; what is not as usual is told to what it is given."""
+
+
+class Begin(Struct, frozen=True):
+    """How the interface begins."""
+
+    cwd: str
+    session: SessionId | None = None
+    theme: str = "dark"
+    typed: str = ""
+    """What was typed before it was there."""
+
+
+class Left(Struct, frozen=True):
+    """How it was left."""
+
+    session: SessionId | None
+    runs: bool = False
+    """A run goes on without us."""

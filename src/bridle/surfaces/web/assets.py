@@ -1,0 +1,146 @@
+"""The files of the page: ours and those of others, each at an address that holds a digest of its content.
+
+```
+static/app.js        ─▶  /web/4f0c…/app.js        imported as "bridle/app.js"
+vendor/preact.js     ─▶  /web/91aa…/preact.js     imported as "preact", as vendor/vendor.json says
+```
+
+An address never gets another content, so a browser may keep what it got.
+"""
+
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+VENDOR = FOLDER / "vendor"
+PREFIX = "/web/"
+START = "app.js"
+BOOT = "boot.js"
+"""Runs before everything else, so it is no module."""
+MEDIA = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+_STATIC_IMPORT = re.compile(r"""\b(?:from|import)\s*["']([\w@./-]+)["']""")
+_LATE_IMPORT = re.compile(r"""\bimport\(\s*["']([\w@./-]+)["']""")
+_COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
+
+
+class VendoredFile(Struct, frozen=True):
+    """A file of a package."""
+
+    imported_as: str = field(name="import")
+    file: str
+    published_as: str
+    sha256: str
+
+
+class Vendored(Struct, frozen=True):
+    """A package of others."""
+
+    name: str
+    version: str
+    licence: str
+    licence_file: str
+    files: tuple[VendoredFile, ...]
+
+
+class VendorTable(Struct, frozen=True):
+    """What lies in the folder of others' files."""
+
+    packages: tuple[Vendored, ...]
+
+
+class Asset(Struct, frozen=True):
+    """A file as it is served."""
+
+    name: str
+    media: str
+    content: bytes
+    packed: bytes
+    """The same, compressed by gzip."""
+    address: str
+
+
+class Assets(Struct, frozen=True):
+    """Every file of the page."""
+
+    modules: dict[str, Asset]
+    """By the names that they are imported by."""
+    styles: tuple[Asset, ...]
+    """In the order in which they count."""
+    others: dict[str, Asset]
+    """By the names of their files."""
+
+    def by_address(self) -> dict[str, Asset]:
+        """Return every file by its address."""
+        return {
+            asset.address: asset for asset in (*self.modules.values(), *self.styles, *self.others.values())
+        }
+
+
+def vendor_table() -> VendorTable:
+    """Read what is known about the files of others."""
+    return msgspec.json.decode((VENDOR / "vendor.json").read_bytes(), type=VendorTable)
+
+
+def load_assets() -> Assets:
+    """Read and compress every file; some 100 ms, so it belongs into a thread."""
+    vendored = [file for package in vendor_table().packages for file in package.files]
+    modules = {file.imported_as: _asset(VENDOR / file.file) for file in vendored if _is_module(file.file)}
+    styles = [_asset(VENDOR / file.file) for file in vendored if not _is_module(file.file)]
+    others = {}
+    for path in sorted(STATIC.iterdir()):
+        if path.suffix == ".css":
+            styles.append(_asset(path))
+        elif path.suffix == ".js" and path.name != BOOT:
+            modules[f"bridle/{path.name}"] = _asset(path)
+        elif path.suffix in MEDIA:
+            others[path.name] = _asset(path)
+    return Assets(modules, tuple(styles), others)
+
+
+def imports_of(asset: Asset) -> Iterator[str]:
+    """Yield what a module needs before it can run."""
+    yield from _STATIC_IMPORT.findall(_without_comments(asset))
+
+
+def late_imports_of(asset: Asset) -> Iterator[str]:
+    """Yield what a module may ask for while it runs, as far as its name is written out."""
+    yield from _LATE_IMPORT.findall(_without_comments(asset))
+
+
+def needed_by(name: str, modules: dict[str, Asset]) -> Iterable[Asset]:
+    """Return a module and all that it needs before it can run, each once."""
+    found: dict[str, Asset] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop(0)
+        if one in modules and one not in found:
+            found[one] = modules[one]
+            waiting += imports_of(modules[one])
+    return found.values()
+
+
+def _without_comments(asset: Asset) -> str:
+    return _COMMENT.sub("", asset.content.decode())
+
+
+def _is_module(file: str) -> bool:
+    return file.endswith(".js")
+
+
+def _asset(path: Path) -> Asset:
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    packed = gzip.compress(content, 9, mtime=0)
+    return Asset(path.name, MEDIA[path.suffix], content, packed, f"{PREFIX}{digest}/{path.name}")
