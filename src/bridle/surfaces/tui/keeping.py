@@ -73,10 +73,6 @@ class History:
         self._place -= 1
         return self.prompts[-self._place] if self._place else self._draft
 
-    def stay(self) -> None:
-        """Take what is shown as a new draft, because it was changed."""
-        self._place = 0
-
 
 def load_drafts(home: Path) -> dict[str, str]:
     """Return the drafts that were not sent, by session or folder."""
