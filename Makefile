@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench format clean lint models-data node-packages packages proto screenshots web-vendor
+.PHONY: demo test check bench chaos cluster format clean lint models-data node-packages packages proto screenshots web-vendor
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -24,11 +24,18 @@ test: lint packages node-packages ## the same checks and every test
 	echo "what failed runs once more, alone: a fault fails again, a bound of time on a busy machine does not"; \
 	$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 3
 
-packages: ## what the tests need of the system: a sandbox, a browser, a terminal
-	@bash scripts/system_packages.sh bwrap:bubblewrap chromium:chromium tmux:tmux
+packages: ## what the tests need of the system: a sandbox, a browser, a terminal, a balancer
+	@bash scripts/system_packages.sh bwrap:bubblewrap chromium:chromium haproxy:haproxy tmux:tmux
 
 node-packages: $(STAMP) ## what the tests need of Node.js: real servers to talk to
 	@bash scripts/node_packages.sh $(VENV) tests/node/package.json
+
+cluster: $(STAMP) ## start PostgreSQL, workers and gateways on this machine, as deploy/compose.yaml says
+	$(BIN)/python -m scripts.cluster up
+
+chaos: $(STAMP) packages node-packages ## many runs while workers, gateways and PostgreSQL die; then every surface on the cluster
+	$(BIN)/python -m tests.scale.chaos $(ARGS)
+	BRIDLE_CONFORMANCE=all $(PYTEST) -q tests/conformance/test_clustered.py
 
 bench: $(STAMP) ## measure speed and memory
 	$(BIN)/python bench/run.py $(ARGS)

@@ -31,6 +31,14 @@ MODULES = (
     "tui_start",
     "tui_stream",
     "web_page",
+    "telemetry",
+    "scale_turns",
+    "scale_workers",
+    "scale_watch",
+    "scale_waiting",
+    "scale_store",
+    "scale_many",
+    "scale_size",
 )
 
 

@@ -15,6 +15,7 @@ from measure import PYTHON, report
 if TYPE_CHECKING:
     from bridle.core.ports import Models
     from bridle.sessions.service import SessionService
+    from bridle.telemetry.opening import Telemetry
 
 TURNS = 50
 ROUNDS = 7
@@ -74,8 +75,9 @@ class OneModel:
         await self._provider.aclose()
 
 
-def open_service(home: Path, url: str) -> "SessionService":
+def open_service(home: Path, url: str, telemetry: "Telemetry | None" = None) -> "SessionService":
     """Build an engine on the default store; `url` is a server's, or "scripted" for one in the process."""
+    from bridle.app.telemetry import watched
     from bridle.core.agent import Agent
     from bridle.providers.scripted import ScriptedProvider
     from bridle.sessions.engine import Engine
@@ -92,7 +94,8 @@ def open_service(home: Path, url: str) -> "SessionService":
         models = OneModel(OpenAIProvider.at("bench", url, ""))
     return SessionService(
         Engine(
-            store=SqliteStore(home / "bridle.db", SystemClock()),
+            store=watched(SqliteStore(home / "bridle.db", SystemClock()), telemetry),
+            observer=telemetry,
             claims=FileClaims(home / "claims"),
             models=models,
             load_agent=lambda name, cwd: Agent(name, SYSTEM, "bench/bench"),
@@ -103,13 +106,13 @@ def open_service(home: Path, url: str) -> "SessionService":
     )
 
 
-async def bridle_run(url: str) -> float:
+async def bridle_run(url: str, telemetry: "Telemetry | None" = None) -> float:
     """Return the CPU seconds of one run through the whole engine."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
 
     with tempfile.TemporaryDirectory() as home:
-        service = open_service(Path(home), url)
+        service = open_service(Path(home), url, telemetry)
         session = await service.create(cwd=home)
         best = 1e9
         for _ in range(ROUNDS):

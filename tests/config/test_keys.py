@@ -92,7 +92,7 @@ def test_every_example_of_the_page_is_a_good_config(block: str):
         (("retry", "max_retries"), 101),
         (("retry", "multiplier"), 0.5),
         (("rules", "mode"), "YOLO"),
-        (("store", "backend"), "postgres"),
+        (("store", "backend"), "oracle"),
         (("store", "sync"), "off"),
         (("tools", "max_parallel"), 0),
         (("tools", "timeout"), "0s"),

@@ -580,3 +580,48 @@ def test_what_is_no_part_cannot_be_a_share(share: Share):
     with pytest.raises(UsageError):
         root.share(share, 0.0)
     assert root.remaining_tokens() == 10
+
+
+# ---------------------------------------------------------------------------- after a crash
+
+
+def test_what_a_child_has_used_before_counts_in_every_budget_above_once():
+    root = Budget(Limits(tokens=100), 0.0, Spend(tokens=10))
+
+    middle = root.take_up(Limits(tokens=50, turns=5), 0.0, Spend(tokens=20, turns=2), set_aside=False)
+    leaf = middle.take_up(Limits(tokens=9), 0.0, Spend(tokens=5, tool_calls=1), set_aside=False)
+
+    assert [one.used for one in (root, middle, leaf)] == [
+        Spend(tokens=35, tool_calls=1),
+        Spend(tokens=25, tool_calls=1, turns=2),
+        Spend(tokens=5, tool_calls=1),
+    ]
+    assert [one.remaining_tokens() for one in (root, middle, leaf)] == [65, 25, 4]
+
+
+def test_a_part_that_was_set_aside_is_so_again():
+    root = Budget(Limits(tokens=100), 0.0)
+
+    child = root.take_up(Limits(tokens=60, tool_calls=3), 0.0, Spend(tokens=20), set_aside=True)
+
+    assert (root.remaining_tokens(), child.remaining_tokens()) == (40, 40)
+    assert root.set_aside == Spend(tokens=40)
+    child.close()
+    assert root.remaining_tokens() == 80
+
+
+@given(limits, spends, limits, spends, st.booleans())
+def test_a_child_that_is_taken_up_has_what_it_would_have_without_the_crash(
+    above: Limits, own: Spend, bounds: Limits, used: Spend, fixed: bool
+):
+    lived = Budget(above, 0.0, own)
+    share = lived.share(Share("fixed" if fixed else "remaining", limits=bounds), 0.0)
+    share.settle(Spend(), used)
+
+    again = Budget(above, 0.0, own)
+    child = again.take_up(share.limits, 0.0, used, set_aside=fixed)
+
+    assert (again.used, child.used) == (lived.used, share.used)
+    assert child.remaining_tokens() == share.remaining_tokens()
+    assert again.remaining_tokens() == lived.remaining_tokens()
+    assert again.set_aside == lived.set_aside

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.budget import Limits, Spend
 from bridle.core.ids import CallId, RunId
@@ -37,7 +38,7 @@ def finished(*calls: ToolCall) -> dict[CallId, ToolFinished]:
         pytest.param(
             run(turn=2, replied=replied(CALLING)),
             CALLING,
-            ResumePlan(1, CALLING, ()),
+            ResumePlan(1, CALLING, (), frozenset({A.id, B.id, C.id})),
             id="before any call began",
         ),
         pytest.param(
@@ -79,7 +80,22 @@ def test_only_a_call_that_may_have_changed_something_is_lost():
         finished=finished(A),
     )
 
-    assert plan_resume(state, CALLING) == ResumePlan(0, CALLING, (failed(B.id, B.name, INTERRUPTED),))
+    lost = (failed(B.id, B.name, INTERRUPTED),)
+    assert plan_resume(state, CALLING) == ResumePlan(0, CALLING, lost, frozenset({C.id}))
+
+
+def test_a_call_that_has_started_a_sub_agent_runs_again_unless_code_made_it():
+    by_code = {CallId("c.1"): ToolStarted(CallId("c.1"), "agent_spawn", {}, repeatable=True, parent=C.id)}
+    state = run(turn=1, replied=replied(CALLING), started=started(A, B, C) | by_code)
+
+    plan = plan_resume(state, CALLING, {A.id, CallId("c.1")})
+
+    lost = (
+        failed(B.id, B.name, INTERRUPTED),
+        failed(C.id, C.name, INTERRUPTED),
+        replace(failed(CallId("c.1"), "agent_spawn", INTERRUPTED), parent=C.id),
+    )
+    assert plan == ResumePlan(0, CALLING, lost, frozenset({A.id}))
 
 
 def test_every_open_call_is_closed_and_told_whether_it_had_begun():

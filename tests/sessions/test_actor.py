@@ -84,7 +84,7 @@ async def test_closing_answers_those_who_wait_and_gives_the_claim_back():
         answers = await asyncio.gather(first, second, return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [SessionNotRunning, SessionNotRunning]
-    assert claims.claim(stage.session)
+    assert await claims.claim(stage.session)
 
 
 class SlowEnd(EphemeralStore):

@@ -7,7 +7,7 @@ import pytest
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
 from bridle.core.child import ChildOrder
-from bridle.core.ids import RunId, SessionId
+from bridle.core.ids import RunId
 from bridle.core.messages import ToolResult, Usage, user_message
 from bridle.core.model import Price
 from bridle.core.permission import parse_rule
@@ -20,7 +20,6 @@ from bridle.core.protocol import (
     Decide,
     MessageAdded,
     PromptQueued,
-    Resume,
     RunOptions,
     RunStarted,
     SessionCreated,
@@ -29,17 +28,16 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnEnded,
 )
-from bridle.core.recovery import INTERRUPTED
 from bridle.core.tool import Access, ToolSpec
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.inherit import SPAWNING_TOOLS
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.tools.files import file_tools
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
-from tests.sessions.troupe import Gate, Troupe, behind, fork, spawn, use
+from tests.sessions.troupe import Gate, Troupe, behind, child_of, fork, spawn, use
 
-FIRST = SessionId("00000000-03e8-7000-8000-000000000002")
-"""The id of the first child: the run before it has the first one."""
+FIRST = child_of("s")
+"""The child that the call `s` of the first run starts."""
 
 
 def touch():
@@ -61,7 +59,7 @@ async def test_a_spawned_child_is_a_session_of_its_own_whose_answer_is_the_resul
     assert (ended.outcome, ended.text) == ("completed", "done")
     assert created == SessionCreated(FIRST, "/", "default", "agent-1: count", "main")
     assert child[0] == RunStarted(
-        RunId("00000000-03e8-7000-8000-000000000003"),
+        RunId("00000000-03e8-7000-8000-000000000002"),
         "scripted/play",
         options=RunOptions(model="scripted/play", mode="ask"),
     )
@@ -76,7 +74,7 @@ async def test_a_spawned_child_is_a_session_of_its_own_whose_answer_is_the_resul
         "ChildEnded", "ToolFinished", "TurnEnded", "TurnStarted", "ModelReplied", "TurnEnded", "Checkpoint",
         "RunEnded",
     ]  # fmt: skip
-    assert parent[4] == ToolStarted("s", "agent_spawn", {"prompt": "count"}, repeatable=False)
+    assert parent[4] == ToolStarted("s", "agent_spawn", {"prompt": "count"}, repeatable=True)
 
 
 async def test_what_a_child_uses_counts_once_in_its_parents_totals():
@@ -731,29 +729,6 @@ async def test_the_time_of_a_tool_does_not_run_while_a_child_works():
         [output] = await troupe.outputs()
 
     assert output.startswith("three\n")
-
-
-async def test_after_a_cut_the_call_is_lost_and_nothing_runs_twice():
-    gate = Gate()
-    parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [behind(gate, says("never"))]}
-    async with Troupe(parts) as troupe:
-        await troupe.prompt("go")
-        await gate.crowd(1)
-        await troupe.service.park(0)
-    again = Troupe(parts, store=troupe.store, chance=1_000)
-    async with again:
-        receipt = await again.service.submit(again.main, Resume())
-        ended = await again.service.wait(again.main, receipt.run_id)
-        outputs = await again.outputs()
-        children = await again.all_of(ChildStarted)
-        requests = again.model.requests["count"]
-        child = await again.log(FIRST)
-
-    assert (ended.outcome, ended.text) == ("completed", "done")
-    assert outputs == [INTERRUPTED]
-    assert len(children) == 1
-    assert requests == []
-    assert isinstance(child[0], RunStarted)
 
 
 async def test_sub_agents_are_deleted_with_their_session():

@@ -1,15 +1,14 @@
-"""What becomes of sub-agents whose process has ended: they are closed once, and what they used is counted."""
+"""Sub-agents of a run that is closed after a cut: they are closed too, and what they used is counted once."""
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import Usage, user_message
 from bridle.core.protocol import (
-    ApprovalDecided,
     ApprovalRequested,
     ChildEnded,
     ChildStarted,
     MessageAdded,
+    Prompt,
     PromptQueued,
-    Resume,
     RunEnded,
     ToolFinished,
     TurnEnded,
@@ -65,8 +64,8 @@ async def test_open_children_are_ended_the_deepest_first_and_counted():
     engine = engine_on(store)
     journal = await open_journal(MAIN, store, Bus(), engine.clock)
 
-    await end_orphans(engine, Bus(), journal, goes_on=True)
-    await end_orphans(engine, Bus(), journal, goes_on=True)  # nothing is left to do
+    await end_orphans(engine, Bus(), journal)
+    await end_orphans(engine, Bus(), journal)  # nothing is left to do
 
     quick, middle = await events_of(store, MAIN, ChildStarted)
     [leaf] = await events_of(store, middle.child, ChildStarted)
@@ -84,17 +83,35 @@ async def test_open_children_are_ended_the_deepest_first_and_counted():
     assert journal.session.run.usage == Usage(input=30, output=15)
 
 
-async def test_a_child_that_somebody_else_drives_is_left_alone():
+async def test_a_child_that_somebody_else_drives_is_left_alone_and_given_up():
     store = await cut_off()
     engine = engine_on(store)
     _, middle = await events_of(store, MAIN, ChildStarted)
-    engine.claims.claim(middle.child)
+    await engine.claims.claim(middle.child)
     journal = await open_journal(MAIN, store, Bus(), engine.clock)
 
-    await end_orphans(engine, Bus(), journal, goes_on=True)
+    await end_orphans(engine, Bus(), journal)
 
-    assert len(await events_of(store, MAIN, ChildEnded)) == 1
+    why = f"session {middle.child} is being run by another process"
+    assert (await events_of(store, MAIN, ChildEnded))[1:] == [ChildEnded(middle.child, "failed", why)]
     assert await events_of(store, middle.child, RunEnded) == []
+
+
+async def test_what_a_person_did_with_a_child_since_is_not_its_parents():
+    store = await cut_off()
+    engine = engine_on(store)
+    _, middle = await events_of(store, MAIN, ChildStarted)
+    async with Troupe({"on": [says("on my own")]}, store=store, chance=1_000) as troupe:
+        receipt = await troupe.service.submit(middle.child, Prompt(user_message("on")))
+        await troupe.service.wait(middle.child, receipt.run_id)
+    journal = await open_journal(MAIN, store, Bus(), engine.clock)
+
+    await end_orphans(engine, Bus(), journal)
+
+    used = Usage(input=10, output=5)
+    assert (await events_of(store, MAIN, ChildEnded))[1:] == [
+        ChildEnded(middle.child, "failed", CUT_OFF, 1, 1, used)
+    ]
 
 
 async def test_a_session_without_an_open_run_has_no_orphans():
@@ -105,13 +122,13 @@ async def test_a_session_without_an_open_run_has_no_orphans():
     journal = await open_journal(MAIN, store, Bus(), engine.clock)
     before = await store.read(MAIN)
 
-    await end_orphans(engine, Bus(), journal, goes_on=True)
+    await end_orphans(engine, Bus(), journal)
 
     assert await store.read(MAIN) == before
 
 
 async def cut_off_in_the_background() -> EphemeralStore:
-    """Return the store of a process that ended while one child asked and another had just ended."""
+    """Return the store of a process that ended while a child in the background asked."""
     parts = {
         "go": [says("", spawn("a", "asks", background=True)), says("waiting")],
         "asks": [says("", use("c", "touch", on="a")), says("touched")],
@@ -123,24 +140,6 @@ async def cut_off_in_the_background() -> EphemeralStore:
         await troupe.until(TurnEnded, 2)
         await troupe.service.park(0)
     return troupe.store
-
-
-async def test_a_run_that_goes_on_hears_of_those_in_the_background():
-    store = await cut_off_in_the_background()
-    parts = {"go": [says(""), says("waiting"), says("it was cut off")]}
-    async with Troupe(parts, store=store, chance=1_000) as troupe:
-        receipt = await troupe.service.submit(troupe.main, Resume())
-        ended = await troupe.service.wait(troupe.main, receipt.run_id)
-        [started] = await troupe.all_of(ChildStarted)
-        [asked] = await troupe.all_of(ApprovalRequested)
-        decided = await troupe.all_of(ApprovalDecided)
-        [told] = [one for one in await troupe.all_of(MessageAdded) if one.source == "child"]
-        child = await troupe.service.read(started.child)
-
-    assert ended.text == "it was cut off"
-    assert told.message.text == f"[result of agent-1 ({started.child}): failed]\n{CUT_OFF}"
-    assert decided == [ApprovalDecided(asked.call_id, "deny", "the sub-agent has ended")]
-    assert (child.run, child.last and child.last.outcome) == (None, "failed")
 
 
 async def test_a_run_that_is_closed_leaves_no_messages_for_the_next():

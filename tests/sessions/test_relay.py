@@ -10,13 +10,16 @@ from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     Cancel,
+    ChildEnded,
     ChildStarted,
     Decide,
     Question,
     QuestionAnswered,
     QuestionAsked,
     Reply,
+    Resume,
     RunEnded,
+    TurnEnded,
     TurnStarted,
 )
 from bridle.core.tool import Access, ToolSpec
@@ -25,10 +28,10 @@ from bridle.sessions.journal import open_journal
 from bridle.sessions.relay import Relay
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, SmallTool, says
-from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
+from tests.sessions.troupe import Gate, Troupe, behind, child_of, spawn, use
 
-FIRST = SessionId("00000000-03e8-7000-8000-000000000002")
-"""The id of the first child: the run before it has the first one."""
+FIRST = child_of("s")
+"""The child that the call `s` of the first run starts."""
 
 
 def touch():
@@ -212,3 +215,139 @@ async def test_who_is_cancelled_while_a_question_is_repeated_leaves_the_journal_
 
     assert seeing.cancelled()
     assert (is_stale, kinds) == (False, ["ApprovalRequested"])
+
+
+# ---------------------------------------------------------------------------- after a cut
+
+
+async def test_a_question_of_before_a_cut_can_be_answered_before_it_is_asked_again():
+    async with Troupe(DEEP, tools=[touch()]) as troupe:
+        run, shown, _, leaf = await deep_question(troupe)
+        await troupe.service.park(0)
+    async with Troupe(DEEP, tools=[touch()], store=troupe.store, chance=1_000) as troupe:
+        await troupe.service.submit(troupe.main, Resume())
+        asked = len(await troupe.all_of(ApprovalRequested))
+        await troupe.service.submit(troupe.main, Decide(shown.call_id, "once", "fine"))
+        ended = await troupe.service.wait(troupe.main, run)
+        decided = await troupe.all_of(ApprovalDecided)
+        outputs = await troupe.outputs(leaf)
+
+    assert asked == 1
+    assert ended.text == "done"
+    assert decided[-1] == ApprovalDecided(shown.call_id, "once", "fine")
+    assert outputs == ["touched a"]
+
+
+async def test_a_question_of_the_model_can_be_answered_before_it_is_asked_again():
+    parts = {
+        "go": [says("", spawn("s", "ask")), says("done")],
+        "ask": [says("", use("q", "asking")), says("thanks")],
+    }
+    async with Troupe(parts, tools=[Asking()]) as troupe:
+        run = await troupe.prompt("go")
+        asked = await troupe.until(QuestionAsked)
+        await troupe.service.park(0)
+    async with Troupe(parts, tools=[Asking()], store=troupe.store, chance=1_000) as troupe:
+        await troupe.service.submit(troupe.main, Resume())
+        await troupe.service.submit(troupe.main, Reply(asked.call_id, ("blue",)))
+        await troupe.service.submit(troupe.main, Reply(asked.call_id, ("red",)))
+        await troupe.service.wait(troupe.main, run)
+        outputs = await troupe.outputs(FIRST)
+        answered = [await troupe.all_of(QuestionAnswered, one) for one in (troupe.main, FIRST)]
+
+    assert outputs == ["blue"]
+    assert answered == [[QuestionAnswered(asked.call_id, ("blue",))], [QuestionAnswered("q", ("blue",))]]
+
+
+class SlowlyAsking(Asking):
+    """Asks when a gate opens."""
+
+    def __init__(self, gate):
+        self._gate = gate
+
+    async def run(self, args, context):
+        await self._gate.passing()
+        return await super().run(args, context)
+
+
+async def test_a_run_that_asks_again_takes_the_answer_that_came_before():
+    gate = Gate()
+    parts = {"go": [says("", use("q", "asking")), says("thanks")]}
+    async with Troupe(parts, tools=[Asking()]) as troupe:
+        run = await troupe.prompt("go")
+        await troupe.until(QuestionAsked)
+        await troupe.service.park(0)
+    async with Troupe(parts, tools=[SlowlyAsking(gate)], store=troupe.store, chance=1_000) as troupe:
+        await troupe.service.submit(troupe.main, Resume())
+        await gate.crowd(1)
+        await troupe.service.submit(troupe.main, Reply("q", ("blue",)))
+        gate.open()
+        await troupe.service.wait(troupe.main, run)
+        outputs, asked = await troupe.outputs(), await troupe.all_of(QuestionAsked)
+
+    assert outputs == ["blue"]
+    assert len(asked) == 1
+
+
+async def test_an_answer_that_only_the_child_had_heard_is_told_above():
+    async with Troupe(DEEP, tools=[touch()]) as troupe:
+        run, shown, middle, leaf = await deep_question(troupe)
+        await troupe.service.park(0)
+    store = troupe.store
+    await store.append(leaf, len(await store.read(leaf)), [ApprovalDecided("c", "once", "fine")])
+    async with Troupe(DEEP, tools=[touch()], store=store, chance=1_000) as troupe:
+        await troupe.service.submit(troupe.main, Resume())
+        await troupe.service.wait(troupe.main, run)
+        decided = [await troupe.all_of(ApprovalDecided, one) for one in (troupe.main, middle)]
+        asked = await troupe.all_of(ApprovalRequested)
+
+    assert decided == [[ApprovalDecided(key, "once", "fine")] for key in (shown.call_id, f"{leaf}/c")]
+    assert len(asked) == 1
+
+
+async def test_a_run_rests_while_all_that_work_for_it_wait_for_a_person():
+    async with Troupe(DEEP, tools=[touch()]) as troupe:
+        run, shown, middle, leaf = await deep_question(troupe)
+        resting = [troupe.service.rests(one) for one in (troupe.main, middle, leaf)]
+        await troupe.service.set_aside(troupe.main)
+        live = troupe.service.live()
+        await troupe.service.submit(troupe.main, Resume())
+        await troupe.service.submit(troupe.main, Decide(shown.call_id, "once"))
+        ended = await troupe.service.wait(troupe.main, run)
+
+    assert resting == [True, True, True]
+    assert live == []
+    assert ended.text == "done"
+
+
+async def passes(is_so):
+    """Let everybody else work until something is so that nobody tells of."""
+    for _ in range(1_000):
+        if is_so():
+            return
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("works", [False, True])
+async def test_a_run_that_waits_for_the_background_rests_when_nobody_works(works):
+    gate = Gate()
+    parts = {
+        "go": [
+            says("", spawn("s", "ask", background=True), spawn("t", "work", background=True)),
+            *(says("I wait") for _ in range(3)),
+        ],
+        "ask": [says("", use("c", "touch", on="a")), says("asked")],
+        "work": [behind(gate, says("worked")) if works else says("worked")],
+    }
+    async with Troupe(parts, tools=[touch()]) as troupe:
+        run = await troupe.prompt("go")
+        shown = await troupe.until(ApprovalRequested)
+        await (gate.crowd(1) if works else troupe.until(ChildEnded))
+        await troupe.until(TurnEnded, 2 if works else 3)
+        await passes(lambda: works or troupe.service.rests(troupe.main))
+        rests = troupe.service.rests(troupe.main)
+        gate.open()
+        await troupe.service.submit(troupe.main, Decide(shown.call_id, "once"))
+        await troupe.service.wait(troupe.main, run)
+
+    assert rests is not works

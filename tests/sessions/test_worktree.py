@@ -1,18 +1,19 @@
 """A git worktree for a sub-agent: kept when something was changed, and nothing of the repository runs."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from bridle.core.errors import ToolError
-from bridle.core.protocol import ChildStarted, RunStarted, ToolFinished
+from bridle.core.protocol import ChildStarted, Resume, RunStarted, ToolFinished
 from bridle.sessions.family import ChildPolicy
-from bridle.sessions.worktree import add_worktree
+from bridle.sessions.worktree import add_worktree, find_worktree
 from bridle.tools.files import file_tools
 from tests.sessions.stage import says
-from tests.sessions.troupe import Troupe, spawn, use
+from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 
@@ -175,3 +176,65 @@ async def test_a_new_file_alone_is_a_change(repository: Path, tmp_path: Path):
     Path(made.path, "b.txt").write_text("new\n")
 
     assert await made.leave() == f"[its changes are in the worktree {made.path}]\n new file b.txt"
+
+
+async def test_one_that_was_made_before_is_found_again(repository: Path, tmp_path: Path):
+    cwd, trees = str(repository / "src"), str(tmp_path / "trees")
+    made = await add_worktree(cwd, trees, "x", ENVIRON)
+
+    found = await find_worktree(cwd, trees, "x", made.base, ENVIRON, within=made.cwd)
+
+    assert found == made
+
+
+@pytest.mark.parametrize("within", ["/", "trees/y"])
+async def test_one_that_is_not_here_is_not_guessed(repository: Path, tmp_path: Path, within: str):
+    made = await add_worktree(str(repository), str(tmp_path / "trees"), "x", ENVIRON)
+    name = "x" if within == "/" else "y"
+
+    with pytest.raises(ToolError, match="is not on this machine"):
+        await find_worktree(
+            str(repository), str(tmp_path / "trees"), name, made.base, ENVIRON, within=str(tmp_path / within)
+        )
+
+
+async def test_one_that_was_left_half_made_is_made_anew(repository: Path, tmp_path: Path):
+    made = await add_worktree(str(repository), str(tmp_path / "trees"), "x", ENVIRON)
+    Path(made.path, "src", "a.txt").unlink()
+
+    again = await add_worktree(str(repository), str(tmp_path / "trees"), "x", ENVIRON)
+
+    assert again == made
+    assert Path(made.path, "src", "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+async def test_after_a_cut_a_sub_agent_goes_on_in_its_own(repository: Path, tmp_path: Path, is_lost: bool):
+    gate = Gate()
+    write = use("w", "write_file", path="new.txt", content="x")
+    parts = {
+        "go": [says("", spawn("s", "build", isolation="worktree")), says("done")],
+        "build": [behind(gate, says("", write)), says("built")],
+    }
+    options = {
+        "tools": file_tools(),
+        "cwd": str(repository),
+        "policy": ChildPolicy(worktrees=str(tmp_path / "trees")),
+        "environ": ENVIRON,
+    }
+    async with Troupe(parts, **options) as troupe:
+        run = await troupe.prompt("go", mode="yolo")
+        await gate.crowd(1)
+        await troupe.service.park(0)
+    [tree] = (tmp_path / "trees").iterdir()
+    if is_lost:
+        shutil.rmtree(tree)
+    gate.open()
+    async with Troupe(parts, store=troupe.store, chance=1_000, **options) as troupe:
+        await troupe.service.submit(troupe.main, Resume())
+        await troupe.service.wait(troupe.main, run)
+        [output] = await troupe.outputs()
+
+    where = f"its worktree {tree} is not on this machine"
+    assert output.startswith(where if is_lost else f"built\n\n[its changes are in the worktree {tree}]\n")
+    assert (tree / "new.txt").exists() is not is_lost

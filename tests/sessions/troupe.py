@@ -7,11 +7,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from bridle.core.agent import Agent
-from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.child import child_session
+from bridle.core.ids import CallId, RunId, SessionId, uuid7
 from bridle.core.messages import ToolCall, user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.permission import Rule
-from bridle.core.ports import Provider, Tool
+from bridle.core.ports import Claims, Provider, Tool
 from bridle.core.protocol import ChildEnded, Delta, Event, Prompt, Record, RunEnded, RunOptions, ToolFinished
 from bridle.sessions.engine import Engine
 from bridle.sessions.family import ChildPolicy
@@ -82,6 +83,7 @@ class Troupe:
         cwd: str = "/",
         price: Price | None = None,
         store: EphemeralStore | None = None,
+        claims: Claims | None = None,
         chance: int = 0,
         load_agent: Callable[[str, str], Agent] | None = None,
         **engine: Any,
@@ -95,7 +97,7 @@ class Troupe:
         self.service = SessionService(
             Engine(
                 store=self.store,
-                claims=LocalClaims(),
+                claims=claims or LocalClaims(),
                 models=self.models,
                 load_agent=load_agent or (lambda name, cwd: known[name]),
                 tools=(*tools, *agent_tools()),
@@ -186,6 +188,12 @@ class Gate:
 
     def open(self) -> None:
         self._open.set()
+
+
+def child_of(call_id: str, *, run: int = 1) -> SessionId:
+    """Return the session of the child that a call of the main session starts in a run, counted from 1."""
+    run_id = RunId(uuid7(1_000, CountingChance(run - 1).entropy(10)))
+    return child_session(SessionId("main"), 1_000, run_id, CallId(call_id), 0)
 
 
 def behind(gate: Gate, reply: ModelReply) -> Line:

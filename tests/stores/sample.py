@@ -1,6 +1,6 @@
 """Events of every kind, a clock that counts, and the stores that share one contract."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +11,7 @@ from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult,
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
+    Audited,
     BudgetExhausted,
     BudgetWarned,
     Checkpoint,
@@ -67,13 +68,16 @@ from bridle.stores.jsonl import JsonlStore
 from bridle.stores.kontekst_files import KontekstFiles
 from bridle.stores.kontekst_store import KontekstStore
 from bridle.stores.lines import Flaw
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.store import PostgresStore
 from bridle.stores.sqlite import SqliteStore
+from tests.postgres import database_at
 
 S = SessionId("0193a5c0-1111-7222-8333-444455556666")
 OTHER = SessionId("0193a5c0-9999-7222-8333-444455556666")
 RUN = RunId("run-1")
 
-AnyStore = EphemeralStore | SqliteStore | JsonlStore | KontekstStore
+AnyStore = EphemeralStore | SqliteStore | JsonlStore | KontekstStore | PostgresStore
 
 
 class CountingClock:
@@ -157,6 +161,7 @@ SAMPLES: list[Event] = [
     ),
     CompactionFailed("the summary is empty"),
     Pinned("never push"),
+    Audited("acme", "ann", "k7", "prompt", "acme.1", "done", 1_700_000_000_000),
     ChildStarted(OTHER, "scout", "look around"),
     ChildEnded(OTHER, "completed", turns=2),
     Rewound(1),
@@ -172,8 +177,11 @@ assert {type(event) for event in SAMPLES} == set(get_args(Event))
 class Reopened:
     """A durable store that is closed and opened again around every call."""
 
-    def __init__(self, make: Callable[[], SqliteStore | JsonlStore]) -> None:
+    def __init__(
+        self, make: Callable[[], AnyStore], end: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._make = make
+        self._end = end
 
     async def append(self, session: SessionId, expected_seq: int, events: list[Event]) -> list[Record]:
         return await self._once("append", session, expected_seq, events)
@@ -200,7 +208,8 @@ class Reopened:
         return await self._once("list", archived=archived)
 
     async def aclose(self) -> None:
-        pass
+        if self._end is not None:
+            await self._end()
 
     async def _once(self, name: str, *args: object, **options: object) -> object:
         store = self._make()
@@ -208,6 +217,17 @@ class Reopened:
             return await getattr(store, name)(*args, **options)
         finally:
             await store.aclose()
+
+
+class LonePostgresStore(PostgresStore):
+    """A store with connections of its own, which end with it."""
+
+    def __init__(self, place: Path, clock: CountingClock, **options: object) -> None:
+        self.postgres = Postgres(database_at(place), size=4, patience_s=10)
+        super().__init__(self.postgres, clock, **options)
+
+    async def aclose(self) -> None:
+        await self.postgres.aclose()
 
 
 def make_store(kind: str, place: Path, clock: CountingClock | None = None, **options: object) -> AnyStore:
@@ -226,6 +246,11 @@ def make_store(kind: str, place: Path, clock: CountingClock | None = None, **opt
             )
             journal = SqliteStore(place / "bridle.db", clock, **options)
             return KontekstStore(journal, files, FileClaims(place / "claims"), cwd=str(place / "data"))
+        case "postgres":
+            return LonePostgresStore(place, clock, **options)
+        case "postgres-reopened":
+            postgres = Postgres(database_at(place), size=1, patience_s=10)
+            return Reopened(lambda: PostgresStore(postgres, clock, **options), postgres.aclose)
         case _:
             durable = kind.removesuffix("-reopened")
             return Reopened(lambda: make_store(durable, place, clock, **options))

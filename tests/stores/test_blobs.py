@@ -7,17 +7,23 @@ import stat
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from obstore.store import MemoryStore
 
 from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.core.ports import Blobs
 from bridle.stores.blobs import FileBlobs, MemoryBlobs
+from bridle.stores.postgres.blobs import PostgresBlobs
+from bridle.stores.postgres.blocking import BlockingPostgres
+from bridle.stores.s3 import S3Blobs
+from tests.postgres import database_at
 
 TEXT = b"the same line again and again\n" * 1000
 NOISE = random.Random(1).randbytes(100_000)
@@ -49,9 +55,28 @@ def failure(work: Callable[[], object]) -> str:
     return f"{type(caught.value).__name__}: {caught.value}"
 
 
-@pytest.fixture(params=["file", "memory"])
-def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
-    return FileBlobs(tmp_path / "blobs") if request.param == "file" else MemoryBlobs()
+@contextmanager
+def open_blobs(kind: str, folder: Path, **options: object) -> Iterator[Blobs]:
+    match kind:
+        case "file":
+            yield FileBlobs(folder / "blobs", **options)
+        case "memory":
+            yield MemoryBlobs(**options)
+        case "postgres":
+            postgres = BlockingPostgres(database_at(folder))
+            yield PostgresBlobs(postgres, **options)
+            postgres.close()
+        case _:
+            yield S3Blobs(MemoryStore(), name="memory", **options)
+
+
+KINDS = ("file", "memory", "postgres", "s3")
+
+
+@pytest.fixture(params=KINDS)
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
+    with open_blobs(request.param, tmp_path) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("data", [b"", b"r", b"z", TEXT, NOISE, TEXT + NOISE, b"\0" * 10_000_000])
@@ -76,10 +101,11 @@ def test_what_was_never_put_is_an_error(blobs: Blobs, digest: str):
     assert failure(lambda: blobs.get(digest)) == f"StoreError: blob {digest[:12]} is not kept any more"
 
 
-def test_too_much_is_refused(tmp_path: Path):
-    for blobs in (FileBlobs(tmp_path, max_blob_bytes=10), MemoryBlobs(max_blob_bytes=10)):
+@pytest.mark.parametrize("kind", KINDS)
+def test_too_much_is_refused(kind: str, tmp_path: Path):
+    with open_blobs(kind, tmp_path, max_blob_bytes=10) as blobs:
         assert blobs.get(blobs.put(b"0123456789")) == b"0123456789"
-        assert failure(lambda: blobs.put(b"0123456789a")) == (  # noqa: B023 (called at once)
+        assert failure(lambda: blobs.put(b"0123456789a")) == (
             "StoreError: the content has more than 10 bytes and cannot be kept"
         )
 

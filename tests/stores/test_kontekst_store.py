@@ -411,11 +411,11 @@ async def test_a_session_that_another_process_runs_is_only_read(place: Place):
     with place.file().open("ab") as file:
         file.write(FOREIGN)
     running = FileClaims(place.claims)
-    assert running.claim(S)
+    assert await running.claim(S)
 
     assert await place.events() == [NEW, *RUN_EVENTS]
 
-    running.release(S)
+    await running.release(S)
     assert await place.events() == [NEW, *RUN_EVENTS, *TAKEN]
 
 

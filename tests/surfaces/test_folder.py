@@ -15,6 +15,11 @@ def test_a_folder_is_found_by_its_real_path(tmp_path: Path):
     assert folders.path(str(tmp_path / "link")) == os.path.realpath(tmp_path)
 
 
+def test_who_has_no_folder_does_not_get_that_of_the_process():
+    with pytest.raises(UsageError, match="no folder"):
+        Folders({}, "", within=()).path()
+
+
 @pytest.mark.parametrize("cwd", [".", "relative", "~", "/nowhere at all", "/a\0b", "/" + "x" * 5_000])
 def test_what_is_no_folder_is_refused(cwd: str):
     with pytest.raises(UsageError, match="is not a folder"):

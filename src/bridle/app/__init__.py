@@ -10,6 +10,7 @@ from bridle.app.memory import memory_in
 from bridle.app.models import models_dir, open_models
 from bridle.app.service import Brought, open_service
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
+from bridle.app.telemetry import open_telemetry
 from bridle.app.tools import kernel_settings, open_sandbox, open_tools, writable_folders
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "open_sandbox",
     "open_service",
     "open_store",
+    "open_telemetry",
     "open_tools",
     "revisions_dir",
     "skills_in",

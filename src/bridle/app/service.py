@@ -8,11 +8,13 @@ from msgspec.structs import asdict, replace
 
 from bridle.app.comms import peer_tools
 from bridle.app.folders import agent_in, hooks_in, settings_in
+from bridle.app.ground import Ground, shared_ground
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
 from bridle.app.memory import memory_in
 from bridle.app.models import beside_brought, open_models
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
+from bridle.app.telemetry import open_telemetry, watched
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools
 from bridle.config.settings import Settings
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from bridle.providers.opening import Tell
     from bridle.sessions.family import ChildPolicy
     from bridle.sessions.service import SessionService
+    from bridle.telemetry.opening import Telemetry
 
 
 class Brought(Struct, frozen=True):
@@ -40,6 +43,10 @@ class Brought(Struct, frozen=True):
     """For every run, in whichever folder."""
     handlers: "Mapping[str, Handler]" = {}
     """Functions that hooks with a runtime of type in_process name."""
+    telemetry: "Telemetry | None" = None
+    """What follows the engine, where it is not for the settings alone to say."""
+    ground: "Ground | None" = None
+    """What sessions of many machines stand on."""
 
 
 NOTHING_BROUGHT = Brought()
@@ -59,18 +66,26 @@ def open_service(
     from bridle.sessions.world import SystemChance, SystemClock
 
     clock = SystemClock()
+    telemetry = brought.telemetry or open_telemetry(settings, environ)
     blobs = open_blobs(settings)
-    store = open_store(settings) if brought.store is None else brought.store
+    ground = brought.ground or (shared_ground(settings) if brought.store is None else None)
+    own = brought.store if ground is None else ground.store
+    store = open_store(settings) if own is None else own
     # What is recalled is the user's: it does not hold what is kept elsewhere.
-    memory = memory_in(settings, environ, store) if brought.store is None else None
+    memory = memory_in(settings, environ, store) if own is None else None
     sandbox = open_sandbox(settings)
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
-    return SessionService(
+    models = beside_brought(open_models(settings, tell), brought.providers, settings)
+    service = SessionService(
         Engine(
-            store=store,
-            claims=open_claims(settings),
-            models=beside_brought(open_models(settings, tell), brought.providers, settings),
+            store=watched(store, telemetry),
+            observer=telemetry,
+            claims=open_claims(settings) if ground is None else ground.claims,
+            steps=None if ground is None else ground.steps,
+            purse=None if ground is None else ground.purse,
+            workplaces=None if ground is None else ground.workplaces,
+            models=models if ground is None or ground.bound is None else ground.bound(models),
             load_agent=lambda name, cwd: _with_tools(
                 agent_in(name, settings_in(cwd, settings, environ), clock), brought
             ),
@@ -102,8 +117,12 @@ def open_service(
             max_output_bytes=settings.tools.max_output_bytes,
             max_parallel=settings.tools.max_parallel,
             max_live=settings.serve.max_sessions,
-        )
+        ),
+        None if ground is None else ground.bus,
     )
+    if telemetry is not None:
+        telemetry.count(service.live)
+    return service
 
 
 def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":

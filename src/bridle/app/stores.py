@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bridle.app.postgres import open_bucket_blobs, open_database_blobs, open_postgres_journal
 from bridle.config.settings import Settings
 from bridle.core.ports import Claims, Store
 
@@ -44,6 +45,8 @@ def _open_journal(settings: Settings) -> "Journal":
             from bridle.stores.ephemeral import EphemeralStore
 
             return EphemeralStore(clock)
+        case "postgres":
+            return open_postgres_journal(settings)
 
 
 def open_claims(settings: Settings) -> Claims:
@@ -59,7 +62,15 @@ def open_blobs(settings: Settings) -> "Blobs":
     """Open the place for long outputs and earlier file contents."""
     from bridle.stores.blobs import FileBlobs, MemoryBlobs
 
-    return MemoryBlobs() if settings.store.backend == "ephemeral" else FileBlobs(settings.home / "blobs")
+    if settings.store.backend == "ephemeral":
+        return MemoryBlobs()
+    match settings.store.blobs:
+        case "files":
+            return FileBlobs(settings.home / "blobs")
+        case "database":
+            return open_database_blobs(settings)
+        case "s3":
+            return open_bucket_blobs(settings)
 
 
 def revisions_dir(settings: Settings) -> Path:

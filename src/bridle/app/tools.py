@@ -95,10 +95,11 @@ def open_tools(
 
 
 def open_sandbox(settings: Settings) -> "Sandbox":
-    """Make what programs run in; Bridle's own files are not seen from inside."""
+    """Make what programs run in; Bridle's own files and those of tenants are not seen from inside."""
     from bridle.sandbox import LocalSandbox
 
-    return LocalSandbox(home=str(settings.user_folder or "/"), hidden=(str(settings.home),))
+    hidden = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
+    return LocalSandbox(home=str(settings.user_folder or "/"), hidden=tuple(filter(None, hidden)))
 
 
 def writable_folders(settings: Settings) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ def command_environment(settings: Settings, environ: Mapping[str, str]) -> dict[
 def secret_env(settings: Settings) -> tuple[str, ...]:
     names = (provider.api_key_env for provider in settings.providers.values())
     logins = (server.oauth.client_secret_env for server in settings.mcp.servers.values())
-    return tuple(filter(None, (*names, *logins, settings.memory.api_key_env)))
+    return tuple(filter(None, (*names, *logins, settings.memory.api_key_env, settings.store.url_env)))
 
 
 def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":

@@ -6,13 +6,15 @@ from msgspec import Struct
 
 from bridle.config.duration import Duration
 from bridle.config.kinds import Address, Count, HostName, Name, Origin
+from bridle.config.tls_keys import TlsSettings
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[serve]`: the daemon, which other processes can use."""
 
     tcp: Address = ""
-    """Where it can be reached beside its socket, on this machine only; empty for nowhere."""
+    """Where it is reached beside its socket, on this machine only unless it has TLS; empty for nowhere."""
+    tls: TlsSettings = TlsSettings()
     idle: Duration = Duration(1800)
     """After this time a session that nobody uses or watches is put away; it comes back when it is needed."""
     max_sessions: Count = 200
@@ -27,7 +29,8 @@ class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[http]`: the daemon's REST service, with JSON-RPC over WebSocket beside it."""
 
     bind: Address = ""
-    """Where it listens, on this machine only; empty for nowhere."""
+    """Where it listens, on this machine only unless it has TLS and a token; empty for nowhere."""
+    tls: TlsSettings = TlsSettings()
     token: bool = True
     """Whether a client must show the token of the daemon."""
     hosts: tuple[HostName, ...] = ()
@@ -40,7 +43,8 @@ class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[grpc]`: the daemon's gRPC service."""
 
     bind: Address = ""
-    """Where it listens, on this machine only; empty for nowhere."""
+    """Where it listens, on this machine only unless it has TLS and a token; empty for nowhere."""
+    tls: TlsSettings = TlsSettings()
     approvals: Literal["each", "rules"] = "each"
     """Whether a client is asked about each call of a run that it started, or only where rules say so."""
     token: bool = True

@@ -23,7 +23,9 @@ from bridle.config.kinds import (
     VariableName,
 )
 from bridle.config.rules import AllowText, AskText, DenyText
+from bridle.config.scale_keys import ScaleSettings, StoreSettings
 from bridle.config.server_keys import LspSettings, McpSettings
+from bridle.config.telemetry_keys import TelemetrySettings
 from bridle.config.tui_keys import TuiSettings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
@@ -186,13 +188,6 @@ class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The only models a child may be given by name; none for any."""
 
 
-class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[store]`: where sessions are kept."""
-
-    backend: Literal["sqlite", "jsonl", "ephemeral"] = "sqlite"
-    sync: Literal["normal", "full"] = "normal"
-
-
 class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[tools]`: bounds for every tool call."""
 
@@ -312,6 +307,8 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     mcp: McpSettings = McpSettings()
     lsp: LspSettings = LspSettings()
     store: StoreSettings = StoreSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    scale: ScaleSettings = ScaleSettings()
     tools: ToolSettings = ToolSettings()
     tui: TuiSettings = TuiSettings()
     providers: dict[Name, ProviderSettings] = {}

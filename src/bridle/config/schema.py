@@ -19,7 +19,7 @@ from bridle.config.duration import Delay, Duration, parse_duration
 from bridle.config.rules import RuleTable, RuleText, read_rule
 from bridle.core.errors import ConfigError
 
-PRIVATE_KEYS = frozenset({"api_key_env", "env", "headers"})
+PRIVATE_KEYS = frozenset({"api_key_env", "base_url", "env", "headers", "url"})
 """Keys whose values are not repeated in a message: people paste a secret there."""
 
 MAX_SHOWN_CHARS = 60

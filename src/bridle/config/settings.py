@@ -33,6 +33,7 @@ from bridle.config.schema import build, kind_at, value_from_text
 from bridle.config.trust import Held, TrustState, Withheld, withheld_servers, withheld_settings, withhold
 from bridle.config.trusted import file_stamp, stamp, trust_state
 from bridle.core.errors import ConfigError
+from bridle.core.trace import TRACE, parse_trace
 
 
 class Secret:
@@ -71,6 +72,8 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Where each value came from; a value that nobody set is not in it."""
     api_keys: dict[str, Secret]
     """The keys found in the environment, by provider."""
+    database_url: Secret | None = None
+    """Where the PostgreSQL is, with its password; None when nobody says so."""
     kontekst: KontekstConfig | None = None
     """The Kontekst installation that `home` lies beside."""
     hooks_found: tuple[FoundHook, ...] = ()
@@ -142,6 +145,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         warnings=theirs.warnings,
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
+        database_url=_database_url(config, environ),
         kontekst=kontekst,
         hooks_found=find_hooks(layers, theirs.untrusted, has_lapsed=theirs.has_lapsed),
         servers_found=find_servers(
@@ -166,6 +170,12 @@ def find_home(environ: Mapping[str, str], cwd: Path) -> Path:
 def find_user_folder(environ: Mapping[str, str]) -> Path | None:
     """Return the user's own folder, which `~/` stands for in a rule; None when there is none."""
     return _real(Path(environ["HOME"])) if environ.get("HOME") else None
+
+
+def find_trace(environ: Mapping[str, str]) -> str:
+    """Return what this process is a part of, as a W3C traceparent; empty when its environment names none."""
+    named = environ.get(TRACE, "")
+    return named if parse_trace(named) is not None else ""
 
 
 class _Project(Struct, frozen=True):
@@ -270,6 +280,11 @@ def _api_keys(config: ConfigFile, environ: Mapping[str, str]) -> Iterator[tuple[
     for name, provider in config.providers.items():
         if key := environ.get(provider.api_key_env, "").strip():
             yield name, Secret(key)
+
+
+def _database_url(config: ConfigFile, environ: Mapping[str, str]) -> Secret | None:
+    url = environ.get(config.store.url_env, "").strip() or config.store.url
+    return Secret(url) if url else None
 
 
 def _is_project(folder: Path, home: Path) -> bool:

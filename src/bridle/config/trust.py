@@ -96,6 +96,10 @@ def withheld_settings(
     for key, value in tree.get("children", {}).items():
         if _is_looser(value, getattr(children, key)):
             yield Withheld(("children", key), "a project may not let sub-agents do more than you do")
+    for key in tree.get("scale", {}):
+        yield Withheld(("scale", key), "a project may not decide where your sessions run")
+    for key in tree.get("telemetry", {}):
+        yield Withheld(("telemetry", key), "a project may not decide who hears of your work")
     for key in tree.get("store", {}):
         yield Withheld(("store", key), "a project may not decide how your sessions are kept")
     for key, value in tree.get("memory", {}).items():

@@ -226,6 +226,19 @@ class Budget:
         child._pool = self._pool.child(limit, frozenset(owned))
         return child
 
+    def take_up(self, limits: Limits, started_s: float, used: Spend, *, set_aside: bool) -> "Budget":
+        """Return the budget of a child that has used some of it before a crash; that counts here too.
+
+        `set_aside` keeps what is left of it from everybody else, as a share that is a part does.
+        """
+        units = _units(used)
+        child = Budget(limits, started_s, Spend(turns=used.turns), warn_at=self._warn_at)
+        limit = _limited(limits)
+        owned = [kind for kind in limit if set_aside and self._pool.left(kind) is not None]
+        child._pool = self._pool.child(limit, frozenset(owned))
+        child._pool.settle({}, {kind: units[kind] for kind in _SHARED})
+        return child
+
     def close(self) -> None:
         """Give back what is not used, here and below, and grant nothing any more; twice is once."""
         self._pool.close()

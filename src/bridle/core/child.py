@@ -5,13 +5,17 @@ with some of its parent's. It works under its parent's rules and out of its pare
 outlives the run that started it.
 """
 
+import hashlib
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
 from bridle.core.budget import Share
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import CallId, RunId, SessionId, uuid7
 from bridle.core.messages import Usage
+from bridle.core.tenancy import session_in, tenant_of
+
+SPREAD_MS = 1 << 20  # ids are told apart by their first part, which is a time: some minutes are room enough
 
 Inherited = Literal["nothing", "full_history", "last_turns", "summary"]
 ChildStage = Literal["running", "waiting", "completed", "failed", "cancelled"]
@@ -86,3 +90,16 @@ class Children(Protocol):
     async def send(self, to: str, text: str) -> str:
         """Give an agent of the same tree a message for its next turn; says who got it, raises ToolError."""
         ...
+
+
+def child_session(
+    parent: SessionId, created_at: int, run_id: RunId, call_id: CallId, place: int
+) -> SessionId:
+    """Name the session of the child that a call starts, `place` being how many it has started before.
+
+    A call that runs again after a crash finds the session that it had made, also when nobody knew of it yet.
+    """
+    named = "\0".join((parent, run_id, call_id, str(place)))
+    entropy = hashlib.sha256(named.encode(errors="surrogatepass")).digest()
+    moment = created_at + int.from_bytes(entropy[10:], "big") % SPREAD_MS
+    return session_in(tenant_of(parent), uuid7(moment, entropy))

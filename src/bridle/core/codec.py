@@ -7,13 +7,14 @@
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import StoreCorrupt
 from bridle.core.protocol import Command, Delta, Event, Record
+from bridle.core.protocol.unknown import unknown_event
 
 GENESIS = "0" * 64  # the hash before the first event
 
@@ -24,8 +25,19 @@ class _Unsigned(Struct):
     event: Event
 
 
+class _Foreign(Struct):
+    seq: int
+    at: int
+    event: dict[str, Any]
+    hash: str
+
+
+KINDS: frozenset[str] = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Event))
+"""The names of the events that are known here."""
+
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(Record)
+_foreign_decoder = msgspec.json.Decoder(_Foreign)
 _command_decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
 
 
@@ -55,11 +67,27 @@ def encode_records(
 
 
 def decode_record(line: bytes) -> Record:
-    """Decode one stored line; raises StoreCorrupt when it is not one."""
+    """Decode one stored line; raises StoreCorrupt when it is not one.
+
+    The event of a newer Bridle becomes an `Unknown` one.
+    """
     try:
         return _record_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StoreCorrupt(f"stored event is not readable: {error}") from error
+        record = _decode_foreign(line) if isinstance(error, msgspec.ValidationError) else None
+        if record is None:
+            raise StoreCorrupt(f"stored event is not readable: {error}") from error
+        return record
+
+
+def _decode_foreign(line: bytes) -> Record | None:
+    try:
+        found = _foreign_decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    kind = found.event.pop("type", None)
+    event = unknown_event(kind, found.event) if isinstance(kind, str) and kind not in KINDS else None
+    return None if event is None else Record(found.seq, found.at, cast(Event, event), found.hash)
 
 
 def verify_line(prev_hash: str, line: bytes) -> str | None:

@@ -3,12 +3,18 @@
 ```
 BridleError                    what happened, to which thing; `hint` says what to do
 ├── UsageError                 the caller asked for something that makes no sense
+├── NotAllowed                 whoever asks has no right to it
+├── BudgetSpent                a tenant has nothing left that a run could use
 ├── ConfigError                a settings, agent or rule text is wrong (file, line, key)
+├── DaemonGone                 the process that has the sessions has ended, or is not ours
 ├── SessionError
 │   ├── SessionNotFound
 │   ├── SessionBusy            a run is active and the command cannot wait
 │   ├── SessionNotRunning      the command needs an active run
 │   ├── SessionConflict        another writer appended first
+│   │   └── SessionTaken       another worker holds the session: this one may not write to it
+│   ├── NotDrivenHere          another worker may drive it by now: look again
+│   ├── WorkspaceLost          the folder it works in is not to be had
 │   └── KeyTaken               the key of a prompt belongs to another prompt
 ├── StoreError                 the journal cannot be read or written
 │   ├── StoreCorrupt           it was edited, truncated or is not ours
@@ -74,8 +80,20 @@ class UsageError(BridleError):
     """The caller asked for something that makes no sense."""
 
 
+class NotAllowed(BridleError):
+    """Whoever asks has no right to it."""
+
+
+class BudgetSpent(BridleError):
+    """A tenant has nothing left that a run could use."""
+
+
 class ConfigError(BridleError):
     """A settings, agent or rule text is wrong; the message names file, line and key."""
+
+
+class DaemonGone(BridleError):
+    """The process that has the sessions has ended, or does not speak our language."""
 
 
 class SessionError(BridleError):
@@ -96,6 +114,18 @@ class SessionNotRunning(SessionError):
 
 class SessionConflict(SessionError):
     """Another writer appended to the session first."""
+
+
+class SessionTaken(SessionConflict):
+    """Another worker holds the session, or this one was declared gone: it may not write to it."""
+
+
+class NotDrivenHere(SessionError):
+    """This worker does not drive the session, or not any more."""
+
+
+class WorkspaceLost(SessionError):
+    """The folder that the session works in is not on this machine, and cannot be brought there."""
 
 
 class KeyTaken(SessionError):

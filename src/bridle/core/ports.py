@@ -1,14 +1,15 @@
 """The seams: what the engine needs from the outside world, each at most five methods wide."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
+from bridle.core.budget import Limits, Spend
 from bridle.core.child import Children
 from bridle.core.hook import HookInvocation, HookOutcome, HookPoint
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Media, ToolCall, ToolResult
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.permission import Mode, Rule
@@ -28,9 +29,11 @@ from bridle.core.protocol import (
     Todo,
     TodosChanged,
 )
+from bridle.core.purse import Reservation
 from bridle.core.revision import FileChange, FileState
 from bridle.core.sampling import Sample, Sampled
 from bridle.core.summary import SessionSummary
+from bridle.core.tenancy import Bounds, KeptToken, Tenant
 from bridle.core.tool import Access, ToolSpec
 
 T = TypeVar("T")
@@ -561,10 +564,91 @@ class Chance(Protocol):
 class Claims(Protocol):
     """Keeps two processes from running one session at once; a claim dies with its process."""
 
-    def claim(self, session: SessionId) -> bool:
-        """Take a session for this process; False when another process has it."""
+    async def claim(self, session: SessionId) -> bool:
+        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
         ...
 
-    def release(self, session: SessionId) -> None:
-        """Give a claimed session back."""
+    async def release(self, session: SessionId) -> None:
+        """Give a claimed session back; one that is not held is left alone."""
+        ...
+
+    async def is_taken(self, session: SessionId) -> bool:
+        """Tell whether somebody has a session, this process or another."""
+        ...
+
+
+class Steps(Protocol):
+    """What keeps track of the work of a run: an engine for many machines, or nobody.
+
+    What may be done again after a crash the effect ledger alone decides, not the one who keeps track.
+    """
+
+    async def perform(
+        self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Do a piece of work, a model call or a tool call, and know that it was done."""
+        ...
+
+    async def pause(self, session: SessionId, seconds: float) -> None:
+        """Let time pass in which a run rests."""
+        ...
+
+    async def child(
+        self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Live the life of a sub-agent, from its start to its end, as part of its parent's work."""
+        ...
+
+
+class Observer(Protocol):
+    """Follows what is recorded here, for traces and metrics; nothing rests on it."""
+
+    def environment(self, session: SessionId, call_id: CallId | None) -> Mapping[str, str]:
+        """Return what tells the programs of a call, or of the run itself, which trace they belong to.
+
+        Never raises and never waits; nothing for a run that is not followed.
+        """
+        ...
+
+
+class Tenants(Protocol):
+    """Knows the tenants, and whose a token is."""
+
+    async def tenant(self, name: str) -> Tenant | None:
+        """Return what holds for a tenant; None when there is none; raises StoreError."""
+        ...
+
+    async def token(self, token_id: str) -> KeptToken | None:
+        """Return a token by its id; None for an unknown, revoked or expired one; raises StoreError."""
+        ...
+
+
+class Workplaces(Protocol):
+    """Knows where the sessions of tenants may work."""
+
+    async def check_session(self, session: SessionId, cwd: str) -> None:
+        """Refuse a folder where a session may not work, as it leads by now; raises UsageError, StoreError."""
+        ...
+
+    async def bounds(self, session: SessionId) -> Bounds | None:
+        """Return what holds whatever rules a client brings; None for anywhere; raises StoreError."""
+        ...
+
+
+class Purse(Protocol):
+    """What a tenant has left, shared by all who run its sessions."""
+
+    async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
+        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent.
+
+        Asked again for the same run it returns the same limits, and sets nothing aside a second time.
+        """
+        ...
+
+    async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
+        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        ...
+
+    async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
+        """Return what was set aside at least that long ago for runs that were not settled, oldest first."""
         ...

@@ -4,9 +4,12 @@
 |---|---|
 | has a result | keeps it and never runs again |
 | had begun, only reads | runs again |
+| had begun, has started a sub-agent | runs again, finds the sub-agent and waits for it |
 | had begun, may have changed something | gets a result that says so |
 | had not begun | runs if the run is resumed |
 """
+
+from collections.abc import Collection
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,21 +37,26 @@ class ResumePlan(Struct, frozen=True):
     """The reply of the turn after it, if the model had answered already."""
     lost: tuple[ToolFinished, ...]
     """Results for the calls whose effect is unknown."""
+    again: frozenset[CallId] = frozenset()
+    """The calls of the reply that run, or run again."""
 
 
-def plan_resume(run: RunState, last: Message) -> ResumePlan:
-    """Decide where a run goes on, given its newest message."""
+def plan_resume(run: RunState, last: Message, with_children: Collection[CallId] = ()) -> ResumePlan:
+    """Decide where a run goes on, given its newest message and the calls that have started sub-agents."""
     lost = tuple(
         replace(failed(start.call_id, start.tool, INTERRUPTED), parent=start.parent)
         for start in run.interrupted
-        if not start.repeatable or start.parent is not None  # its parent's code does not go on
+        if not (start.repeatable or start.call_id in with_children)
+        or start.parent is not None  # its parent's code does not go on
     )
     reply = run.replied
     if reply is None:
         return ResumePlan(max(0, run.turn - 1), None, lost)
     if run.turn_ended and last.role == "user":  # the next turn's: what this one's end decides was decided
         return ResumePlan(run.turn, None, lost)
-    return ResumePlan(run.turn - 1, reply.message, lost)
+    over = {*run.finished, *(finished.result.call_id for finished in lost)}
+    again = frozenset(call.id for call in reply.message.calls if call.id not in over)
+    return ResumePlan(run.turn - 1, reply.message, lost, again)
 
 
 def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinished]:

@@ -65,6 +65,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.protocol.unknown import Unknown
 from bridle.core.revision import FileChange
 from bridle.core.summary import title_from
 from bridle.core.transcript import Transcript, live, transcript_of
@@ -165,6 +166,9 @@ class Session:
 
         After a Rewound the messages are no longer right: they can only be had by folding all records anew.
         """
+        if isinstance(record.event, Unknown):
+            self.seq, self.updated_at = record.seq, record.at
+            return
         if isinstance(record.event, FilesChanged):
             follows = self._newest is FilesChanged
             self.changes = (*(self.changes if follows else ()), *record.event.changes)
@@ -212,8 +216,6 @@ class Session:
         match event:
             case RunResumed():
                 run.started_at += max(0, idle_ms)
-                run.requested = {key: asked for key, asked in run.requested.items() if asked.child is None}
-                run.questions = {key: asked for key, asked in run.questions.items() if asked.child is None}
             case ModelSwitched():
                 run.model = event.model
             case TurnStarted():

@@ -52,6 +52,7 @@ from bridle.core.protocol import (
     Steer,
     TakenPrompt,
 )
+from bridle.sessions.allowance import Allowance
 from bridle.sessions.children import Family
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
@@ -77,6 +78,7 @@ class Actor:
         self._driver: Driver | None = None
         self._starting = asyncio.Lock()  # invariant: one run or one change at a time takes the claim
         self._running: asyncio.Task[None] | None = None
+        self._allowance = Allowance(None if family.is_child(journal.id) else engine.purse, journal.id)
         self._titling = Titling(engine.models, journal)
         self._compacting: asyncio.Task[None] | None = None
         self._preparing: asyncio.Task[Setup] | None = None
@@ -96,10 +98,29 @@ class Actor:
         return self._driver is not None
 
     @property
+    def is_used(self) -> bool:
+        """Tell whether a run is active here, or something else is being done to the session."""
+        return self.is_busy or self.is_tended or self._untaken > 0
+
+    @property
     def waits_for_a_person(self) -> bool:
         """Tell whether the active run rests until somebody answers."""
         run = self.journal.session.run
         return self.is_busy and run is not None and bool(run.pending or run.questions)
+
+    @property
+    def rests(self) -> bool:
+        """Tell whether the active run can do nothing at all before a person has answered."""
+        return self._driver is not None and self._driver.rests and self._untaken == 0
+
+    async def give_up(self, reason: str) -> None:
+        """End a run that was cut off and cannot go on; raises SessionBusy while it is being driven."""
+        async with self._starting:
+            if self.is_busy:
+                raise SessionBusy(f"session {self.journal.id} is running")
+            async with self._held():
+                await self._upkeep.close_cut_off(reason)
+                await self.journal.flush()
 
     async def until_free(self) -> None:
         """Wait until no run is active."""
@@ -118,6 +139,15 @@ class Actor:
         """Wait for a run whose end is recorded to be put away; one that still goes on is not waited for."""
         if self._running is not None and self.journal.session.run is None:
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+
+    async def check_folder(self, cwd: str | None = None) -> None:
+        """Refuse a folder, its own if none is named, where the session may not work; raises UsageError.
+
+        It may lead elsewhere by now: whoever works in a folder can put a link in its place.
+        """
+        places = self._engine.workplaces
+        if places is not None and not self._family.is_child(self.journal.id):  # whose folder we have chosen
+            await places.check_session(self.journal.id, cwd or self.journal.session.known.created.cwd)
 
     async def notice_changes(self) -> None:
         """Record what was changed since anybody looked, so that it can be shown; a run does that itself."""
@@ -147,6 +177,9 @@ class Actor:
     async def park(self) -> None:
         """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
         self._is_closing = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S), self._starting:
+                pass  # a run that is just beginning is parked, too
         for task in (self._running, self._compacting):
             if task is not None:
                 task.cancel()
@@ -317,14 +350,16 @@ class Actor:
         await self.settle()  # or it would queue behind a run that is over, and nobody would start it
         key = key_of(command)
         async with self._starting:
-            if self._driver is None:
+            if self._driver is None and not self._has_next:
                 receipt = await self._begin(command.message, command.options, key=key)
                 return await self._go_on_to(receipt) if receipt.repeated else receipt
         if (taken := known_by(key, self.journal.session)) is not None:
             return self._repeated(taken)
         if command.if_busy == "reject":
             raise SessionBusy(f"session {self.journal.id} is running", hint="wait for it, or cancel it")
-        return await self._queue(command.message, command.options, "queue", key)
+        receipt = await self._queue(command.message, command.options, "queue", key)
+        await self.begin_queued()
+        return receipt
 
     async def _go_on_to(self, taken: Receipt) -> Receipt:
         """Let a queue go on that rests, as the run before it was stopped: what waits there is sent again."""
@@ -355,21 +390,22 @@ class Actor:
         key: PromptKey | None = None,
     ) -> Receipt:
         await self._claim()
+        run_id = self._engine.new_run_id()
         try:
             if item_id is None and (taken := known_by(key, self.journal.session)) is not None:
-                self._engine.claims.release(self.journal.id)
+                await self._engine.claims.release(self.journal.id)
                 return self._repeated(taken)
-            setup = await self._set_up(options)
+            setup = await self._allowance.cut(await self._set_up(options), run_id)
             tokens = await prompt_tokens(setup, message)
             await self._upkeep.close_cut_off()
             await self._upkeep.record_late_changes()
-            run_id = self._engine.new_run_id()
             model = setup.backend.model.ref
             recorded = replace(options, env={})
             self.journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, recorded, key))
             await self.journal.record(MessageAdded(message, "prompt", tokens, item_id))
         except BaseException:  # also when the engine shuts down meanwhile
-            self._engine.claims.release(self.journal.id)
+            await self._allowance.give_back(run_id)
+            await self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run_id)
         driver = self._drive(setup)
@@ -389,25 +425,26 @@ class Actor:
             run = self.journal.session.run
             if run is None:
                 raise SessionNotRunning(f"session {self.journal.id} has no run that was cut off")
-            await self._family.end_orphans(self.journal, goes_on=True)
+            await self._family.take_stock(self.journal)
             setup = await self._set_up(options_after_cut(run, command.options))
+            setup = await self._allowance.cut(setup, run.run_id)
             await self._upkeep.record_late_changes()
         except BaseException:  # also when the engine shuts down meanwhile
-            self._engine.claims.release(self.journal.id)
+            await self._engine.claims.release(self.journal.id)
             raise
         receipt = self._receipt(run.run_id)
         self._drive(setup, resumed=True)
         return receipt
 
     async def _claim(self) -> None:
-        if not self._engine.claims.claim(self.journal.id):
+        if not await self._engine.claims.claim(self.journal.id):
             raise SessionBusy(
                 f"session {self.journal.id} is being run by another process", hint="wait for it to end"
             )
         try:
             await self.journal.catch_up()
         except BaseException:
-            self._engine.claims.release(self.journal.id)
+            await self._engine.claims.release(self.journal.id)
             raise
 
     @asynccontextmanager
@@ -419,9 +456,10 @@ class Actor:
             yield
         finally:
             self.is_tended = False
-            self._engine.claims.release(self.journal.id)
+            await self._engine.claims.release(self.journal.id)
 
     async def _set_up(self, options: RunOptions) -> Setup:
+        await self.check_folder(options.cwd)
         hooks = self._family.hooks_of(self.journal.id)
         self._preparing = asyncio.create_task(
             set_up(self._engine, self.journal.id, self.journal.session, options, hooks, self._tell_wait)
@@ -462,9 +500,11 @@ class Actor:
             await self._record_failure(run_id, _describe(error))
         finally:
             wanted = self._driver.left_to_compact() if self._driver is not None else None
-            self._driver = None
-            self._used_s = self._engine.clock.monotonic_s()
-            self._engine.claims.release(self.journal.id)
+            async with self._starting:  # or a change would find the session at rest and still claimed
+                self._driver = None
+                self._used_s = self._engine.clock.monotonic_s()
+                await self._allowance.settle(self.journal.session.last)
+                await self._engine.claims.release(self.journal.id)
             self.journal.announce()
         async with self._starting:
             await self._begin_next()
@@ -491,12 +531,27 @@ class Actor:
         was_stopped = last is not None and last.outcome in ("cancelled", "denied")
         return was_stopped or self.journal.is_stale or self._is_closing
 
+    @property
+    def _has_next(self) -> bool:
+        """Tell whether a prompt waits that is to run by itself, and no run is open."""
+        session = self.journal.session
+        return (
+            session.run is None
+            and bool(session.known.queue)
+            and not self._is_stopped
+            and not self._family.is_child(self.journal.id)  # its parent's bounds are those of its one run
+        )
+
+    async def begin_queued(self) -> None:
+        """Let the prompt that has waited longest run, unless a run is open or the last one was stopped."""
+        await self.settle()
+        async with self._starting:
+            await self._begin_next()
+
     async def _begin_next(self) -> None:
+        if self._driver is not None or not self._has_next:
+            return
         queue = self.journal.session.known.queue
-        if not queue or self._is_stopped or self._driver is not None:
-            return
-        if self._family.is_child(self.journal.id):  # its parent's bounds are those of its one run
-            return
         try:
             await self._begin(queue[0].message, queue[0].options, queue[0].item_id, queue[0].key)
         except BridleError as error:

@@ -121,7 +121,7 @@ class Boundary:
 
     async def _check(self) -> None:
         setup = self._kit.setup
-        environ = {**self._kit.engine.environ, **setup.env}
+        environ = {**self._kit.engine.environ, **self._kit.env_of(None)}
         self._kit.post(Checked(await run_check(self._kit.run.options.until, setup.cwd, environ)))
 
     def checked(self, checked: Checked) -> list[Input]:

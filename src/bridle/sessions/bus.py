@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import (
@@ -90,8 +90,12 @@ class Roll:
 class Bus:
     """Delivers to the watchers of each session, and to those who want to know how all of them are."""
 
-    def __init__(self, backlog: int = BACKLOG) -> None:
+    def __init__(
+        self, backlog: int = BACKLOG, on_watch: Callable[[SessionId, bool], None] | None = None
+    ) -> None:
+        """`on_watch` hears when the first watcher of a session comes (True), and when the last one goes."""
         self._backlog = backlog
+        self._on_watch = on_watch
         self._watchers: dict[SessionId, list[Subscription]] = {}
         self._rolls: list[Roll] = []
 
@@ -113,8 +117,15 @@ class Bus:
     def subscribe(self, session: SessionId) -> Subscription:
         """Begin to collect for a new watcher."""
         subscription = Subscription(self._backlog)
-        self._watchers.setdefault(session, []).append(subscription)
+        watchers = self._watchers.setdefault(session, [])
+        watchers.append(subscription)
+        if self._on_watch is not None and len(watchers) == 1:
+            self._on_watch(session, True)
         return subscription
+
+    def position(self, session: SessionId) -> int:
+        """Return the newest record that was handed to the watchers of a session; 0 when that is not known."""
+        return 0
 
     def watchers(self, session: SessionId) -> int:
         """Return how many watch a session."""
@@ -131,6 +142,8 @@ class Bus:
         watchers.remove(subscription)
         if not watchers:
             del self._watchers[session]
+            if self._on_watch is not None:
+                self._on_watch(session, False)
 
     def end(self, session: SessionId) -> None:
         """Tell everyone who watches a session that it is gone."""

@@ -13,6 +13,7 @@ the same way (`nested.py`).
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -111,6 +112,8 @@ class Calls:
         self._shows = asyncio.Lock()
         """One preview is made at a time, so that questions come in the order of the calls."""
         self._questions: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
+        self._replied: dict[CallId, Reply] = {}
+        """Answers that came after a crash, before the question was put again."""
         self._printed: dict[CallId, str] = {}
         """The end of what running calls have shown."""
         self._recorded: set[FileChange] = set()
@@ -292,7 +295,7 @@ class Calls:
             ask=lambda question: self._put(call.id, question),
             todos=facts.todos,
             sees_images=self._setup.backend.model.images,
-            env=self._setup.env,
+            env=self._kit.env_of(call.id),
             tools=self._setup.dispatcher.specs,
             call=None if is_nested else make,
             snapshot=facts.snapshot,
@@ -317,11 +320,16 @@ class Calls:
             return self.refuse(
                 call, f"not run: after what came before it the user must be asked: {checked.why}; {_AGAIN}"
             )
-        if level := self._kit.budget.reserve(Spend(tool_calls=1)):
-            return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
         parent = self._nested.parent_of(call.id)
-        self._journal.stage(ToolStarted(call.id, call.name, checked.call.args, checked.repeatable, parent))
-        self._kit.later(self._perform(checked) if parent is None else self._nested.clear(call.id, checked))
+        if not self._kit.children.goes_on(call.id):  # else it has begun, and so has its sub-agent
+            if level := self._kit.budget.reserve(Spend(tool_calls=1)):
+                return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
+            begun = ToolStarted(call.id, call.name, checked.call.args, checked.repeatable, parent)
+            self._journal.stage(begun)
+        if parent is None:
+            self._kit.step(f"tool {call.name}", partial(self._perform, checked))
+        else:
+            self._kit.later(self._nested.clear(call.id, checked))
         return []
 
     async def _perform(self, checked: Checked) -> None:
@@ -438,13 +446,16 @@ class Calls:
         self._journal.stage(finished)
 
     def _settle(self, call_id: CallId) -> None:
-        if call_id in self._run.started:
+        if call_id in self._run.started and not self._kit.children.goes_on(call_id):
             self._kit.budget.settle(Spend(tool_calls=1), Spend(tool_calls=1))
 
     # ------------------------------------------------------------------ questions of a tool
 
     async def _put(self, call_id: CallId, question: Question) -> tuple[str, ...]:
         """Ask the user and rest until there is an answer."""
+        if (reply := self._replied.pop(call_id, None)) is not None:
+            await self._journal.record_whole(QuestionAnswered(call_id, reply.answers))
+            return reply.answers
         answered: asyncio.Future[tuple[str, ...]] = asyncio.get_running_loop().create_future()
         self._questions[call_id] = answered
         try:
@@ -455,9 +466,13 @@ class Calls:
 
     def reply(self, reply: Reply) -> None:
         """Record the first answer to a question; unknown calls and later answers are ignored."""
-        if reply.call_id in self._run.questions and reply.call_id in self._questions:
+        if reply.call_id not in self._run.questions:
+            return
+        if reply.call_id in self._questions:
             self._journal.stage(QuestionAnswered(reply.call_id, reply.answers))
             self._kit.later(self._hand_over(reply))
+        else:
+            self._replied.setdefault(reply.call_id, reply)
 
     async def _hand_over(self, reply: Reply) -> None:
         answered = self._questions.get(reply.call_id)

@@ -97,6 +97,18 @@ class Driver:
                 self._farewell.reschedule(asyncio.get_running_loop().time())
         self._kit.post(happening)
 
+    @property
+    def rests(self) -> bool:
+        """Tell whether nothing of the run goes on until a person has answered."""
+        run, children = self._kit.run, self._kit.children
+        if not (run.pending or run.questions) or not children.rest:
+            return False
+        if self._loop.state == "draining_events":
+            return children.are_awaited
+        begun = [start.call_id for start in run.interrupted]
+        works = any(one not in run.questions and not children.waits_for(one) for one in begun)
+        return self._loop.state == "waiting_for_ops" and not works
+
     async def is_let_through(self) -> bool:
         """Wait for the first request that limits and hooks let through; False when the run ends without."""
         return await asyncio.shield(self._kit.let_through)
@@ -275,10 +287,11 @@ class Driver:
     def _go_on(self) -> list[Input]:
         """Replay the open turn: calls with a result keep it, interrupted ones get one that says so."""
         kit = self._kit
-        plan = plan_resume(kit.run, kit.journal.session.messages[-1].message)
+        plan = plan_resume(kit.run, kit.journal.session.messages[-1].message, kit.children.calls)
         lost = tuple(finished.result.call_id for finished in plan.lost)
         kit.journal.stage(RunResumed(kit.run.run_id, lost), *plan.lost)
         kit.renew_budget()  # the time until now is not the run's
+        kit.children.take_up(plan.again)
         self._loop = Loop(kit.setup.policy, plan.turn)
         if kit.run.denied is not None:
             return [Refused("denied", refusal(kit.run.denied))]
@@ -361,7 +374,8 @@ class Driver:
     # ------------------------------------------------------------------ time
 
     async def _after(self, delay_s: float, happening: Input) -> None:
-        await asyncio.sleep(delay_s)
+        steps = self._kit.engine.steps
+        await (asyncio.sleep(delay_s) if steps is None else steps.pause(self._kit.journal.id, delay_s))
         self._kit.post(happening)
 
     def _start_deadline(self) -> asyncio.TimerHandle | None:

@@ -20,10 +20,14 @@ from bridle.core.ports import (
     Hooks,
     Memory,
     Models,
+    Observer,
+    Purse,
     Revisions,
     SessionTool,
+    Steps,
     Store,
     Tool,
+    Workplaces,
     offers,
 )
 from bridle.core.protocol import HookStarted
@@ -101,6 +105,14 @@ class Engine(Struct, frozen=True):
     """What runs may have in the way of sub-agents."""
     loans: Loans = field(default_factory=Loans)
     """What clients lend to single sessions."""
+    purse: Purse | None = None
+    """What tenants have left; None where nobody counts."""
+    workplaces: Workplaces | None = None
+    """Holds runs to the folders of their tenant; nobody need where all folders are the user's."""
+    steps: Steps | None = None
+    """Keeps track of the work of every run; nobody need on one machine."""
+    observer: Observer | None = None
+    """Follows every run, where traces are wanted."""
     environ: Mapping[str, str] = {}
     """What programs of the user's own see: no keys."""
     default_agent: str = "default"

@@ -21,6 +21,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Hooks
 from bridle.core.protocol import Command, Delta, Record
+from bridle.sessions.heirs import Heir
 from bridle.sessions.journal import Journal
 
 MAIN = "main"
@@ -65,8 +66,15 @@ class Sessions(Protocol):
         """Cancel the active run and wait for its end; an idle session is left as it is."""
         ...
 
-    async def let_go(self, session: SessionId) -> None:
-        """Close a session in this process: what it holds ends, a run that is active too."""
+    def rests(self, session: SessionId) -> bool:
+        """Tell whether a run is active here that can do nothing before a person has answered."""
+        ...
+
+    async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
+        """Close a session in this process: what it holds ends, a run that is active too.
+
+        With `aside` the run is left as it is recorded: it can be resumed.
+        """
         ...
 
 
@@ -85,6 +93,8 @@ class Member:
         """Those of its parent, wherever it works."""
         self.journal: Journal | None = None
         """There as soon as it runs."""
+        self.heirs: tuple[Heir, ...] | None = None
+        """What its run has left of its own children; None when nobody has looked."""
         self.has_ended = False
         self._holds_slot = False
         self._rests = 0

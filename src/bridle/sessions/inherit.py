@@ -15,10 +15,13 @@ from bridle.core.budget import Limits, Share
 from bridle.core.child import ChildOrder
 from bridle.core.context import Counted, estimate_message
 from bridle.core.errors import ToolError
+from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import SHELL_TOOL, Mode, Rule
-from bridle.core.protocol import RunOptions
+from bridle.core.protocol import ModelReplied, RunOptions
 from bridle.core.session import RunState
 from bridle.core.tool import is_among
+from bridle.core.trace import TRACE
+from bridle.sessions.engine import Engine
 from bridle.sessions.setup import Setup
 
 STRICTEST: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
@@ -99,6 +102,7 @@ def child_options(
     limits: Limits,
     without: tuple[str, ...],
     may_spawn: bool,
+    trace: str = "",
 ) -> RunOptions:
     """Return how a child runs; raises ToolError for tools that its parent does not have."""
     rules = setup.rules_with(granted)
@@ -120,12 +124,50 @@ def child_options(
         tools=_tools(order, run, setup),
         without_tools=tuple(dict.fromkeys(left_out)),
         hooks=run.options.hooks,
+        trace=trace,
     )
+
+
+def bounds_after_cut(order: ChildOrder, run: RunState, setup: Setup, granted: tuple[str, ...]) -> RunOptions:
+    """Return what holds for a child that goes on, beside what it had: its parent may do so otherwise."""
+    rules = setup.rules_with(granted)
+    return RunOptions(
+        model=run.model,
+        mode=stricter(run.mode, setup.mode) if order.agent else setup.mode,
+        allow=_texts(setup.rules, "allow"),  # what was granted since is not for it
+        ask=_texts(rules, "ask"),
+        deny=_texts(rules, "deny"),
+        env=setup.env,
+    )
+
+
+def trace_of_call(engine: Engine, session: SessionId, call_id: CallId | None) -> str:
+    """Return what a sub-agent's run is a part of: the call that asked for it; empty where nobody follows."""
+    return "" if engine.observer is None else engine.observer.environment(session, call_id).get(TRACE, "")
 
 
 def stricter(one: Mode, other: Mode) -> Mode:
     """Return the mode that allows less."""
     return min(one, other, key=STRICTEST.index)
+
+
+def related_share(order: ChildOrder, reply: ModelReplied | None, given: Sequence[ChildOrder]) -> Share:
+    """Put a share into relation with those that other calls of the same reply get, or have got."""
+    calls = {call.id: call for call in reply.message.calls} if reply is not None else {}
+    others = [other for other in given if other.call_id in calls]
+    share = order.share
+    if share.policy == "equal":
+        begun = {other.call_id for other in others}
+        equal = [call for call in calls.values() if call.args.get("budget_policy") == "equal"]
+        return replace(share, among=max(1, sum(call.id not in begun for call in equal)))
+    if share.policy == "proportional":
+        weighed = sum(
+            other.share.weight
+            for other in others
+            if other.share.policy == "proportional" and other.share.weights == share.weights
+        )
+        return replace(share, weights=max(share.weight, share.weights - weighed))
+    return share
 
 
 def bounded_share(share: Share, agent: Agent, max_tokens: int | None) -> Share:

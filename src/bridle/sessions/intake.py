@@ -90,7 +90,7 @@ def key_of(command: Prompt | Steer) -> PromptKey | None:
     """Return by what a prompt is known again; None for one that came without a key."""
     if not command.key:
         return None
-    options = replace(command.options, env={}) if isinstance(command, Prompt) else None
+    options = replace(command.options, env={}, trace="") if isinstance(command, Prompt) else None
     digest = hashlib.sha256(encode((command.message, options), order="deterministic")).hexdigest()
     return PromptKey(command.key, digest[:DIGEST_CHARS])
 
@@ -134,6 +134,7 @@ def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
         output_schema=first.output_schema if changed.output_schema is None else changed.output_schema,
         output_retries=first.output_retries if changed.output_schema is None else changed.output_retries,
         until=changed.until or first.until,
+        trace=first.trace,
     )
 
 

@@ -76,6 +76,11 @@ class Journal:
             await asyncio.wait([recording])
             raise
 
+    async def has_failed(self) -> bool:
+        """Tell whether an append has failed, once the one that is on its way is over."""
+        async with self._appending:
+            return self.is_stale
+
     def show(self, delta: Delta) -> None:
         """Publish a live fragment."""
         self._bus.publish(self.id, (delta,))

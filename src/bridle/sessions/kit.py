@@ -5,13 +5,14 @@ starts when the events staged with it are durable, and tells the driver what cam
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from msgspec import Struct
 from msgspec.json import encode
 
 from bridle.core.hook import Deny, HookInvocation, HookPoint
+from bridle.core.ids import CallId
 from bridle.core.loop import Input
 from bridle.core.messages import final_text
 from bridle.core.model import ModelReply
@@ -23,7 +24,7 @@ from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.setup import Setup
 
-Effect = Coroutine[None, None, None]
+Effect = Coroutine[Any, Any, None]
 
 
 class Happening(Struct, frozen=True):
@@ -43,7 +44,8 @@ class RunKit:
         self.setup = setup
         self.backend = setup.backend
         """The model in use."""
-        self.budget = family.budget_of(journal.id) or setup.budget_left(run, engine.clock)
+        self._share = family.budget_of(journal.id)
+        self.budget = self._share or setup.budget_left(run, engine.clock)
         """A sub-agent's is a share of its parent's."""
         self.children = family.children_of(journal, run, setup, self.budget)
         self.hooks = HookDesk(setup.hooks, journal, run, setup)
@@ -56,9 +58,19 @@ class RunKit:
         """Line up what is to start once the step's events are durable."""
         self.effects.append(effect)
 
+    def step(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Line up a model call or a tool call, of which whoever keeps track of the run is to know."""
+        steps = self.engine.steps
+        self.later(work() if steps is None else steps.perform(self.journal.id, name, work))
+
     def post(self, happening: Posted) -> None:
         """Tell the driver what came of an effect."""
         self.inbox.put_nowait(happening)
+
+    def env_of(self, call_id: CallId | None) -> Mapping[str, str]:
+        """Return the variables that programs of a call, or of the run, get beside the usual ones."""
+        observer, env = self.engine.observer, self.setup.env
+        return env if observer is None else {**env, **observer.environment(self.journal.id, call_id)}
 
     def settle_passage(self, *, passed: bool) -> None:
         """Tell who waits for it that a request was let through, or that none will be."""
@@ -66,7 +78,9 @@ class RunKit:
             self.let_through.set_result(passed)
 
     def renew_budget(self) -> None:
-        """Take stock anew of what the run may still use."""
+        """Take stock anew of what the run may still use; who gave a share of its own has done so."""
+        if self._share is not None:
+            return
         self.budget = self.children.budget = self.setup.budget_left(self.run, self.engine.clock)
 
     def drop_effects(self) -> None:

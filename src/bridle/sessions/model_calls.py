@@ -9,6 +9,7 @@ call ─▶ too long? ─▶ compact ─▶ call
 
 import asyncio
 from contextlib import aclosing, suppress
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -159,7 +160,8 @@ class ModelCalls:
         self.context = fitted.usage
         if kit.run.turn != self._turn or kit.run.replied is not None:
             kit.journal.stage(TurnStarted(kit.run.run_id, self._turn))
-        kit.later(self._stream(kit.setup.request(backend, fitted, most, extracting=kit.run.extracting)))
+        request = kit.setup.request(backend, fitted, most, extracting=kit.run.extracting)
+        kit.step(f"model {backend.model.ref}", partial(self._stream, request))
         return []
 
     def _reserve(self, fitted: Fitted) -> int | Refused:

@@ -8,6 +8,8 @@ child    ApprovalRequested c1 ──────▶ parent   ApprovalRequested <
 
 Only the agent that has asked takes an answer: the first one it gets, from wherever. What it records is
 repeated above it, without the rules that were granted, which hold for the child alone.
+
+After a crash a child asks again under the same names. Who answers before it does is not turned away.
 """
 
 from collections.abc import Callable
@@ -27,6 +29,7 @@ from bridle.core.protocol import (
     Reply,
     ToolFinished,
 )
+from bridle.core.session import RunState
 from bridle.sessions.family import Sessions
 from bridle.sessions.journal import Journal
 
@@ -53,6 +56,28 @@ class Relay:
     def knows(self, call_id: CallId) -> bool:
         """Tell whether the child has asked about a call of the parent's journal."""
         return call_id in self._asked
+
+    def take_up(self, above: RunState, below: RunState | None) -> None:
+        """Know again what the child had asked before a cut, as its parent's run and its own have it."""
+        prefix = self._key(CallId(""))
+        for key, kind in _open_in(above).items():
+            if key.startswith(prefix):
+                self._asked[key] = CallId(key.removeprefix(prefix))
+                self._open[key] = kind
+        if below is not None:
+            self._asked.update({self._key(call_id): call_id for call_id in _open_in(below)})
+
+    async def settle(self, below: RunState) -> None:
+        """Repeat the answers that the child had got before a cut, and its parent had not heard of."""
+        waiting = _open_in(below)
+        for inner in [self._asked[key] for key in self._open]:
+            if inner in waiting:
+                continue
+            decided = below.decided.get(inner)
+            if decided is None:
+                await self._close(inner)
+            else:
+                await self._close(inner, decided.answer, decided.reason)
 
     async def see(self, event: Event) -> None:
         """Repeat what the child has recorded, if that is a question or the end of one."""
@@ -108,3 +133,9 @@ class Relay:
 
     def _key(self, call_id: CallId) -> CallId:
         return CallId(f"{self._child}/{call_id}")
+
+
+def _open_in(run: RunState) -> dict[CallId, type]:
+    """Return what a run waits for a person to answer."""
+    asked: dict[CallId, type] = {request.call_id: ApprovalRequested for request in run.pending}
+    return asked | dict.fromkeys(run.questions, QuestionAsked)

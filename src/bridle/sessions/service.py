@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
 from typing import Literal
 
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ from bridle.core.revision import FileChange, net_changes
 from bridle.core.servers import LENT_PREFIX, PromptView, ServerView
 from bridle.core.session import Session, fold, fork_at
 from bridle.core.summary import SessionSummary
+from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
@@ -40,6 +42,7 @@ from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_brief, open_journal
 from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
 from bridle.sessions.setup import set_up
+from bridle.system import tenant
 
 __all__ = ["SessionService"]
 
@@ -49,12 +52,13 @@ class SessionService:
 
     outlives_us = False
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, bus: Bus | None = None) -> None:
         self._engine = engine
-        self._bus = Bus()
+        self._bus = bus or Bus()
         self._actors: dict[SessionId, Actor] = {}
         self._family = Family(engine, self, engine.children, self._bus)
         self._opening = asyncio.Lock()  # invariant: at most one actor per session
+        self._is_parked = False
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
@@ -121,12 +125,13 @@ class SessionService:
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
         Raises SessionNotFound, also once the session is deleted.
         """
-        subscription = self._bus.subscribe(session)
+        subscription, heard = self._bus.subscribe(session), self._bus.position(session)
         try:
             after = await self._watched_from(session, after)
             for record in await self._engine.store.read(session, after=after):
                 after = record.seq
                 yield record
+            heard = heard or after
             while True:
                 dropped, items = await subscription.take()
                 if dropped:
@@ -134,8 +139,12 @@ class SessionService:
                     for record in await self._engine.store.read(session, after=after):
                         after = record.seq
                         yield record
+                    heard = after
                 for item in items:
+                    if not isinstance(item, Record) and heard < after:
+                        continue  # a piece of what was read from the store as a whole
                     if isinstance(item, Record):
+                        heard = item.seq
                         if item.seq <= after:
                             continue
                         if item.seq > after + 1:  # another process has been at work
@@ -223,10 +232,7 @@ class SessionService:
         actor = self._actors.get(session)
         if actor is not None and (actor.is_busy or actor.is_tended):
             return actor.is_busy
-        if not self._engine.claims.claim(session):
-            return True
-        self._engine.claims.release(session)
-        return False
+        return await self._engine.claims.is_taken(session)
 
     async def fork(
         self, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
@@ -249,7 +255,7 @@ class SessionService:
         actor = self._actors.get(session)
         if actor is not None:
             await actor.settle()
-        if (actor is not None and actor.is_busy) or not self._engine.claims.claim(session):
+        if (actor is not None and actor.is_busy) or not await self._engine.claims.claim(session):
             raise SessionBusy(f"session {session} is running", hint="cancel the run first")
         try:
             if actor is not None:
@@ -264,7 +270,7 @@ class SessionService:
             if self._engine.revisions is not None:
                 await asyncio.to_thread(self._engine.revisions.forget, session)
         finally:
-            self._engine.claims.release(session)
+            await self._engine.claims.release(session)
 
     async def interrupt(self, session: SessionId, reason: str = "") -> None:
         """Cancel the active run and wait for its end; an idle session is left as it is."""
@@ -279,20 +285,27 @@ class SessionService:
 
     async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
         """Say what going back would do to the files, without doing it; raises UsageError as that does."""
-        await (await self._actor(session)).notice_changes()
-        records = await self.records(session)
-        check_seq(session, records, to_seq)
-        created = fold(records[:1]).known.created
-        if self._engine.revisions is None:
-            return RewindPlan(to_seq)
-        return await plan_rewind(records, to_seq, self._engine.revisions.keeper(session, created.cwd))
+        with tenant.working_for(tenant_of(session)):
+            await self._notice_changes(session)
+            records = await self.records(session)
+            check_seq(session, records, to_seq)
+            created = fold(records[:1]).known.created
+            if self._engine.revisions is None:
+                return RewindPlan(to_seq)
+            return await plan_rewind(records, to_seq, self._engine.revisions.keeper(session, created.cwd))
 
     async def changes(
         self, session: SessionId, after: int = 0, upto: int | None = None
     ) -> Sequence[FileChange]:
         """Return what the session changed on disk with after < seq <= upto, as one step."""
-        await (await self._actor(session)).notice_changes()
+        with tenant.working_for(tenant_of(session)), suppress(UsageError):  # then what is recorded is shown
+            await self._notice_changes(session)
         return net_changes(file_changes(await self.records(session), after, upto))
+
+    async def _notice_changes(self, session: SessionId) -> None:
+        actor = await self._actor(session)
+        await actor.check_folder()
+        await actor.notice_changes()
 
     async def describe(self, changes: Sequence[FileChange]) -> str:
         """Show changes as a diff."""
@@ -301,11 +314,13 @@ class SessionService:
 
     async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
-        journal = (await self._actor(session)).journal  # whose end is also that of what servers start for it
+        actor = await self._actor(session)
+        journal = actor.journal  # whose end is also that of what servers start for it
         state = journal.session
         if at is not None:
             state = fold([record for record in await self.records(session) if record.seq <= at])
         options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
+        await actor.check_folder(options.cwd)
         setup = await set_up(self._engine, session, state, options)
         for note in setup.notes:  # which nobody is told twice
             journal.show(Notice(note))
@@ -366,8 +381,54 @@ class SessionService:
             async with asyncio.timeout(timeout_s):
                 await asyncio.gather(*(actor.until_free() for actor in running))
         self._family.park()
-        await asyncio.gather(*(actor.park() for actor in list(self._actors.values())))
+        parked = list(self._actors.values())
+        await asyncio.gather(*(actor.park() for actor in parked))
+        self._is_parked = True
+        late = [actor for actor in self._actors.values() if actor not in parked]
+        await asyncio.gather(*(actor.park() for actor in late))
         await self._family.aclose()
+
+    async def begin_queued(self, session: SessionId) -> None:
+        """Let the prompt that has waited longest run, where a crash has left it and nothing else keeps it.
+
+        Raises SessionError, StoreError.
+        """
+        with tenant.working_for(tenant_of(session)):
+            await (await self._actor(session)).begin_queued()
+
+    async def until_free(self, session: SessionId) -> None:
+        """Wait until no run of a session is active in this process."""
+        actor = self._actors.get(session)
+        if actor is not None:
+            await actor.until_free()
+
+    def is_busy(self, session: SessionId) -> bool:
+        """Tell whether a run of a session is active in this process."""
+        actor = self._actors.get(session)
+        return actor is not None and actor.is_busy
+
+    def rests(self, session: SessionId) -> bool:
+        """Tell whether a run is active here that can do nothing before a person has answered."""
+        actor = self._actors.get(session)
+        return actor is not None and actor.rests and self._engine.is_at_rest(session)
+
+    async def set_aside(self, session: SessionId) -> None:
+        """Let go of a session and leave its run, if one is active, as it is recorded: it can be resumed.
+
+        So are the sub-agents of the run; one of them is only set aside together with it.
+        """
+        async with self._opening:
+            actor = self._actors.pop(session, None)
+        self._family.park(session)
+        if actor is not None:
+            await actor.park()
+            await self._family.aclose(session)
+            await actor.aclose()
+            self._bus.announce(session)
+
+    async def give_up(self, session: SessionId, reason: str) -> None:
+        """End a run that was cut off and cannot go on; raises SessionBusy while it is being driven."""
+        await (await self._actor(session)).give_up(reason)
 
     async def aclose(self) -> None:
         """Cancel active runs, record their ends, and release everything."""
@@ -392,18 +453,38 @@ class SessionService:
         _require_name(session)
         async with self._opening:
             actor = self._actors.get(session)
-            if actor is not None and actor.journal.is_stale and not actor.is_busy:
+            if actor is not None and actor.journal.is_stale and not actor.is_used:
                 await self._close(session)
                 actor = None
             if actor is None:
+                if self._is_parked:  # what began now would be cancelled at the end of the process
+                    raise SessionNotRunning(f"session {session} takes no commands: its engine shuts down")
                 if len(self._actors) >= self._engine.max_live:  # nobody sweeps but in the daemon
                     await self._drop_idle(float("inf"), self._engine.max_live - 1)
                 journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
-                actor = self._actors[session] = Actor(self._engine, journal, self._family)
+                context = copy_context()  # what the actor's tasks keep is its tenant's
+                context.run(tenant.current.set, tenant_of(session))
+                actor = self._actors[session] = context.run(Actor, self._engine, journal, self._family)
             return actor
 
-    async def let_go(self, session: SessionId) -> None:
-        """Close a session in this process: what it holds ends, a run that is active too."""
+    async def let_go_unused(self, session: SessionId) -> None:
+        """Close a session in this process, unless a command is being taken or a run is active."""
+        async with self._opening:  # or a command might come between the look and the closing
+            actor = self._actors.get(session)
+            if actor is None or actor.is_used:
+                return
+            del self._actors[session]
+        await actor.aclose()
+        self._bus.announce(session)
+
+    async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
+        """Close a session in this process: what it holds ends, a run that is active too.
+
+        With `aside` the run is left as it is recorded: it can be resumed.
+        """
+        if aside:
+            await self.set_aside(session)
+            return
         async with self._opening:
             actor = self._actors.pop(session, None)
         if actor is not None:  # not under the lock: its sub-agents are closed through here too

@@ -1,7 +1,7 @@
 """What one run works with: its model, rules, tools and limits, resolved when it starts."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from bridle.core.ports import Clock, Hooks, Keeper, OccasionalTool, Provider, To
 from bridle.core.protocol import RunOptions
 from bridle.core.servers import LENT_PREFIX, ToolOffer
 from bridle.core.session import RunState, Session
+from bridle.core.tenancy import Bounds
 from bridle.core.tool import is_among
 from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
@@ -78,12 +79,14 @@ class Setup(Struct, frozen=True):
     """Variables that programs get beside the usual ones."""
     extraction: Extraction | None = None
     """Gets the value that the run is to end with."""
+    bounds: Bounds | None = None
+    """What holds whatever rules a client brings, or grants."""
     notes: tuple[str, ...] = ()
     """What the user should hear before the run begins."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
-        return (*self.rules, *(parse_rule("allow", text) for text in granted))
+        return (*self.rules, *_within(self.bounds, (parse_rule("allow", text) for text in granted)))
 
     def budget_left(self, run: RunState, clock: Clock) -> Budget:
         """Return what a run may still use; a resumed one has used some of it already."""
@@ -140,6 +143,7 @@ async def set_up(
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code
+    bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
     loaned = _usable(engine.loans.tools(session_id), options, cwd)
     replaced = {tool.spec.name for tool in loaned}
@@ -167,7 +171,8 @@ async def set_up(
         backend=await _backend(provider, model, (agent.prompt, tools), most_output),
         find_backend=find_backend,
         mode=options.mode or agent.mode,
-        rules=(*agent.rules, *_rules(options)),
+        rules=(*agent.rules, *_within(bounds, _rules(options))),
+        bounds=bounds,
         limits=limits,
         policy=LoopPolicy(
             DEFAULT_MAX_TURNS if limits.turns is None else limits.turns,
@@ -271,6 +276,11 @@ def _tools(
         if left >= 0 or not fitting:
             fitting.append(tool)
     return [*fitting, *(tool for tool in needed if tool not in fitting)]
+
+
+def _within(bounds: Bounds | None, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Leave out what would open more than a tenant may have."""
+    return tuple(rule for rule in rules if bounds is None or bounds.hold(rule))
 
 
 def _rules(options: RunOptions) -> tuple[Rule, ...]:

@@ -4,6 +4,8 @@
 begin ─▶ SessionCreated, ChildStarted ─▶ wait for a slot ─▶ Prompt ─▶ follow: questions go up, answers down
       ─▶ its run has ended ─▶ close the session, give the rest of the budget back ─▶ ChildEnded
                                                                  in the background: its result as a message
+
+after a cut ─▶ its call runs again, or it is in the background ─▶ wait for a slot ─▶ Resume ─▶ follow …
 ```
 
 `work` can be cancelled; `life` outlasts it, puts away what it leaves and is always awaited.
@@ -13,76 +15,69 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from bridle.core.agent import Agent
 from bridle.core.child import ChildOrder, ChildStage, ChildView
 from bridle.core.errors import BridleError, ToolError
-from bridle.core.ids import RunId, SessionId
+from bridle.core.ids import RunId
 from bridle.core.messages import user_message
-from bridle.core.permission import Rule
+from bridle.core.ports import Steps
 from bridle.core.protocol import (
     Aborted,
-    ChildEnded,
     ChildStarted,
+    Command,
     Decide,
     Event,
-    KernelSaved,
-    MessageAdded,
     Outcome,
     Prompt,
-    PromptQueued,
     Record,
     Reply,
+    Resume,
     RunEnded,
     RunOptions,
-    SessionCreated,
 )
 from bridle.core.recovery import end_of
-from bridle.core.revision import FileChange, net_changes
-from bridle.core.session import RunState
-from bridle.core.summary import title_from
-from bridle.core.turns import changed_files, file_changes
-from bridle.sessions.engine import Engine
-from bridle.sessions.family import ChildPolicy, Member, Sessions, quoted
-from bridle.sessions.inherit import Copy, child_options, inherited_messages, rules_elsewhere
-from bridle.sessions.journal import Journal
+from bridle.core.revision import FileChange
+from bridle.core.turns import changed_files
+from bridle.sessions.beginning import (
+    Parent,
+    first_options,
+    make_session,
+    new_worktree,
+    old_worktree,
+    options_after_cut,
+)
+from bridle.sessions.family import Member
+from bridle.sessions.heirs import Heir
+from bridle.sessions.inherit import inherited_messages
+from bridle.sessions.orphans import changes_for_parent, child_ended, end_child
 from bridle.sessions.relay import Relay
-from bridle.sessions.setup import Setup
-from bridle.sessions.worktree import Worktree, add_worktree
+from bridle.sessions.results import result_message, stage_of, why
+from bridle.sessions.worktree import Worktree
 
 STOP_S = 5.0  # a child that will not stop cannot hold up its parent's end for longer
 MAX_TASK_CHARS = 200
-MAX_RESULT_CHARS = 32_000  # of a message; agent_status has all of it
-
-STAGES: dict[Outcome, ChildStage] = {"completed": "completed", "cancelled": "cancelled"}
-"""Every other outcome is a failure."""
-
+UNRECORDED = "its end could not be recorded"
 
 NOTHING_USED = RunEnded(RunId(""), "cancelled")
-
-
-class Parent(Struct, frozen=True):
-    """The run that sub-agents work for."""
-
-    engine: Engine
-    sessions: Sessions
-    policy: ChildPolicy
-    member: Member
-    journal: Journal
-    run: RunState
-    setup: Setup
 
 
 class SubAgent:
     """A child session and what drives it."""
 
-    def __init__(self, parent: Parent, member: Member, order: ChildOrder, agent: Agent) -> None:
+    def __init__(
+        self,
+        parent: Parent,
+        member: Member,
+        order: ChildOrder,
+        agent: Agent | None,
+        heir: Heir | None = None,
+    ) -> None:
+        """Begin at once; `agent` is needed for a child whose run has not begun."""
         self.member = member
         self.order = order
         self._parent = parent
         self._agent = agent
+        self._heir = heir
         self._relay = Relay(member.id, parent.journal, parent.sessions)
         self._options = RunOptions()
         self._began_s = parent.engine.clock.monotonic_s()
@@ -98,10 +93,36 @@ class SubAgent:
         self._stopped = ""
         """Why it was stopped."""
         self._ended: RunEnded | None = None
-        self._begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._begun: asyncio.Future[None] = loop.create_future()
+        self._may_go_on = asyncio.Event()
+        """Somebody waits for it again, or need not."""
+        self.was_called = False
+        """The call that has started it waits for it again."""
+        self._driven: asyncio.Future[None] = loop.create_future()
+        """Its run takes answers."""
         self._is_announced = False
+        if heir is not None:
+            self._inherit(heir)
         self._work = asyncio.create_task(self._perform())
-        self._life = asyncio.create_task(self._live(), name=f"sub-agent {member.id}")
+        self._lives = False
+        steps = parent.engine.steps
+        life = self._live() if steps is None or self._is_recorded else self._live_tracked(steps)
+        self._life = asyncio.create_task(life, name=f"sub-agent {member.id}")
+
+    def _inherit(self, heir: Heir) -> None:
+        """Take over what is known of it from before the cut."""
+        self._is_announced = True
+        self._begun.set_result(None)
+        self._began_s -= heir.used_ms / 1000
+        self._inherited = heir.inherited
+        self._options = RunOptions(model=heir.started.model)
+        self._relay.take_up(self._parent.run, heir.run)
+        if heir.is_recorded:
+            self._ended = heir.ended
+            self.member.has_ended = True
+        if self.order.background or heir.lost or heir.ended is not None:
+            self._may_go_on.set()
 
     # ------------------------------------------------------------------ outside
 
@@ -111,13 +132,28 @@ class SubAgent:
         return self._life.done()
 
     @property
+    def is_inherited(self) -> bool:
+        """Tell whether it was started before a cut."""
+        return self._heir is not None
+
+    @property
     def life(self) -> asyncio.Task[None]:
         """Return what lasts until its end is recorded."""
         return self._life
 
+    @property
+    def rests(self) -> bool:
+        """Tell whether it can do nothing before a person has answered."""
+        return self._relay.is_open and self._parent.sessions.rests(self.member.id)
+
     async def begin(self) -> None:
         """Wait until its session is there and announced; raises ToolError when it cannot be."""
         await asyncio.shield(self._begun)
+
+    def call_again(self) -> None:
+        """Go on: the call that has started it waits for it again."""
+        self.was_called = True
+        self._may_go_on.set()
 
     async def stop(self, reason: str, *, recorded: bool = True) -> None:
         """Stop it and all below it, and wait for that."""
@@ -137,8 +173,11 @@ class SubAgent:
         return self._relay.knows(command.call_id)
 
     async def answer(self, command: Decide | Reply, stop: Callable[[str], None]) -> None:
-        """Pass an answer down; `stop` is called for one that stops the parent too."""
-        await self._relay.pass_down(command, stop)
+        """Pass an answer down as soon as it can be taken; `stop` hears of one that stops the parent too."""
+        if not self._driven.done():
+            await asyncio.wait([self._driven, self._life], return_when=asyncio.FIRST_COMPLETED)
+        if not self.is_over:
+            await self._relay.pass_down(command, stop)
 
     @property
     def view(self) -> ChildView:
@@ -152,10 +191,10 @@ class SubAgent:
             self.member.name,
             self._stage,
             self.member.depth,
-            agent=self._agent.name,
+            agent=self._agent_name,
             model=self._options.model or "",
             text="\n\n".join(filter(None, (self._ended.text, self._left))) if self._ended is not None else "",
-            error=_why(self._ended) if self._ended is not None else "",
+            error=why(self._ended) if self._ended is not None else "",
             running_ms=self._took_ms if self._ended is not None else int(took_s * 1000),
             turns=used.turns,
             usage=used.usage,
@@ -165,22 +204,33 @@ class SubAgent:
         )
 
     @property
+    def _agent_name(self) -> str:
+        if self._agent is not None:
+            return self._agent.name
+        return self._heir.started.agent if self._heir is not None else ""
+
+    @property
     def _stage(self) -> ChildStage:
         if self._ended is not None:
-            return STAGES.get(self._ended.outcome, "failed")
+            return stage_of(self._ended)
         return "waiting" if self._relay.is_open else "running"
 
     # ------------------------------------------------------------------ its work
 
     async def _perform(self) -> None:
-        seq = await self._create()
-        self._begun.set_result(None)
+        if self._heir is None:
+            seq = await self._create()
+            self._begun.set_result(None)
+        else:
+            seq = await self._find_again(self._heir)
+        if self._heir is not None and self._heir.ended is not None:
+            return
         await self.member.take_slot()
         sessions, session = self._parent.sessions, self.member.id
         async with aclosing(sessions.watch(session, seq - 1)) as stream:
             await anext(stream)  # subscribes, so that nothing is missed
-            prompt = Prompt(user_message(self.order.prompt), self._options, "reject")
-            self._run_id = (await sessions.submit(session, prompt)).run_id
+            self._run_id = (await sessions.submit(session, self._first_command())).run_id
+            self._driven.set_result(None)
             async for item in stream:
                 match item:
                     case Record(event=RunEnded(run_id=self._run_id)):
@@ -193,54 +243,68 @@ class SubAgent:
                     case _:
                         pass
 
+    def _first_command(self) -> Command:
+        run = self._heir.run if self._heir is not None else None
+        if run is None:
+            return Prompt(user_message(self.order.prompt), self._options, "reject")
+        return Resume(self._options)
+
+    async def _find_again(self, heir: Heir) -> int:
+        """Wait until it may go on and find what it had; returns the number of the session's last record."""
+        await self._may_go_on.wait()
+        if heir.lost:
+            raise ToolError(heir.lost)
+        self._worktree = await old_worktree(self._parent, heir)
+        if heir.run is not None:
+            await self._relay.settle(heir.run)
+            self._options = options_after_cut(self._parent, self.order, heir.run, self._worktree)
+        elif heir.ended is None:
+            assert self._agent is not None
+            self._options = first_options(self._parent, self.member, self.order, self._agent, self._worktree)
+        return heir.seq
+
     async def _create(self) -> int:
         """Make its session and announce it; returns the number of the session's last record."""
-        parent, order = self._parent, self.order
-        known = parent.journal.session.known
-        cwd = parent.setup.cwd
-        assert self.member.budget is not None
-        self._options = child_options(
-            order,
-            parent.run,
-            parent.setup,
-            self._agent,
-            known.granted,
-            limits=self.member.budget.limits,
-            without=parent.policy.without_tools,
-            may_spawn=self.member.depth < parent.policy.max_depth,
-        )
+        parent, order, agent = self._parent, self.order, self._agent
+        assert agent is not None
         if order.worktree:
-            environ = {**parent.engine.environ, **parent.setup.env}
-            self._worktree = await add_worktree(cwd, parent.policy.worktrees, self.member.id, environ)
-            copy = Copy(self._worktree.top, self._worktree.path, self._worktree.cwd)
-            self._options = _apart(self._options, parent.setup.rules_with(known.granted), cwd, copy)
-            cwd = self._worktree.cwd
-        title = f"{self.member.name}: {title_from(order.prompt)}"
+            self._worktree = await new_worktree(parent, self.member.id)
+        self._options = first_options(parent, self.member, order, agent, self._worktree)
+        cwd = self._worktree.cwd if self._worktree is not None else parent.setup.cwd
         inherited = inherited_messages(order, parent.journal.session.messages)
         self._inherited = len(inherited)
-        events: list[Event] = [
-            SessionCreated(self.member.id, cwd, self._agent.name, title, parent.journal.id),
-            *(MessageAdded(item.message, "fork", item.tokens) for item in inherited),
-        ]
-        if order.inherited == "full_history" and known.snapshot:
-            events.append(KernelSaved(known.snapshot))
-        await parent.engine.store.append(self.member.id, 0, events)
+        seq = await make_session(parent, self.member, order, inherited, cwd=cwd, agent=agent.name)
         started = ChildStarted(
             self.member.id,
             self.member.name,
             order.prompt.strip()[:MAX_TASK_CHARS],
             order.call_id,
-            self._agent.name,
+            agent.name,
             self._options.model or "",
             order.background,
+            self._worktree.base if self._worktree is not None else "",
         )
         self._is_announced = True  # also when it is cancelled while that is recorded
         await parent.journal.record_whole(started)
-        return len(events)
+        return seq
 
     # ------------------------------------------------------------------ its end
 
+    @property
+    def _is_recorded(self) -> bool:
+        """Tell whether its end was recorded before a cut."""
+        return self._heir is not None and self._heir.is_recorded
+
+    async def _live_tracked(self, steps: Steps) -> None:
+        """Live below the parent's work; who keeps track of that may fail, and this one goes on."""
+        try:
+            await steps.child(self._parent.journal.id, self.member.id, self._live)
+        finally:
+            if not self._lives:
+                await self._live()
+
     async def _live(self) -> None:
+        self._lives = True
         await asyncio.wait([self._work])
         failure = self._failure()
         if not self._begun.done():
@@ -251,7 +315,7 @@ class SubAgent:
         finally:
             self._took_ms = int((self._parent.engine.clock.monotonic_s() - self._began_s) * 1000)
             self.member.give_slot()
-        if self._is_announced and not self.member.tree.is_parked:
+        if self._is_announced and not self._is_recorded and not self.member.tree.is_parked:
             with suppress(BridleError):  # then its parent cannot go on either, and says so
                 await self._parent.journal.record_whole(*self._last_events())
 
@@ -265,27 +329,38 @@ class SubAgent:
 
     async def _put_away(self, failure: str) -> None:
         """Close its session, which ends all that it still holds, and settle accounts."""
-        member = self.member
+        member, sessions = self.member, self._parent.sessions
         member.has_ended = True
-        if not member.tree.is_parked:
+        is_parked = member.tree.is_parked
+        if not self._is_recorded:
             with suppress(BridleError, OSError):  # a program of its that cannot be ended is told of elsewhere
-                await self._parent.sessions.let_go(member.id)
-        assert member.budget is not None
-        member.budget.close()
-        self._ended = self._end(failure)
-        if self._is_announced and not member.tree.is_parked:
+                await sessions.let_go(member.id, aside=is_parked)
+        if member.budget is not None:
+            member.budget.close()
+        if is_parked:
+            return
+        self._ended = await self._end(failure)
+        if self._is_announced and not self._is_recorded:
             with suppress(BridleError):  # then only its own session can take them back
                 self._changes = await changes_for_parent(self._parent.engine, member.id, self._parent.journal)
         if self._worktree is not None:
             self._left = await self._worktree.leave()
 
-    def _end(self, failure: str) -> RunEnded:
+    async def _end(self, failure: str) -> RunEnded:
+        heir = self._heir
+        if heir is not None and heir.ended is not None:
+            return heir.ended
         session = self.member.journal.session if self.member.journal is not None else None
-        if session is not None and session.run is not None:  # its end could not be recorded
-            return end_of(session.run, "failed", "", failure or "its end could not be recorded")
-        if session is not None and session.last is not None:
+        if session is not None and session.run is None and session.last is not None:
             return session.last
         outcome: Outcome = "cancelled" if self._stopped and not failure else "failed"
+        run = session.run if session is not None else None
+        if run is not None or heir is not None:  # nobody has ended it, or that could not be recorded
+            engine, reason = self._parent.engine, failure or self._stopped or UNRECORDED
+            with suppress(BridleError):
+                return await end_child(engine, self._parent.bus, self.member.id, outcome, reason)
+        if run is not None:
+            return end_of(run, "failed", "", failure or UNRECORDED)
         return RunEnded(RunId(""), outcome, reason=self._stopped or failure)
 
     def _last_events(self) -> list[Event]:
@@ -293,57 +368,10 @@ class SubAgent:
         assert ended is not None
         events = self._relay.withdraw()
         events += changed_files(self._changes, self.order.call_id)
-        events.append(
-            ChildEnded(
-                self.member.id,
-                ended.outcome,
-                ended.reason,
-                ended.turns,
-                ended.tool_calls,
-                ended.usage,
-                ended.cost,
-                self._took_ms,
-            )
-        )
+        events.append(child_ended(self.member.id, ended, self._took_ms))
         if self.order.background and not self._stopped:
             said = "\n\n".join(filter(None, (ended.text, self._left)))
             events.append(
                 result_message(self._parent.engine.new_id(), self.member.name, self.member.id, ended, said)
             )
         return events
-
-
-async def changes_for_parent(engine: Engine, child: SessionId, parent: Journal) -> Sequence[FileChange]:
-    """Return what a sub-agent has changed: who takes back its parent's turn takes that back too.
-
-    Not where the two work in different folders. Raises StoreError.
-    """
-    records = await engine.store.read(child)
-    created = records[0].event if records else None
-    is_apart = not isinstance(created, SessionCreated) or created.cwd != parent.session.known.created.cwd
-    return () if is_apart else net_changes(file_changes(records))
-
-
-def result_message(item_id: str, name: str, child: SessionId, ended: RunEnded, said: str) -> PromptQueued:
-    """Say to the parent's model what came of a sub-agent in the background."""
-    text = quoted("\n\n".join(filter(None, (_why(ended), said)))) or "(it said nothing)"
-    if len(text) > MAX_RESULT_CHARS:
-        text = f"{text[:MAX_RESULT_CHARS]}\n[cut off here: agent_status has all of it]"
-    stage = STAGES.get(ended.outcome, "failed")
-    message = user_message(f"[result of {name} ({child}): {stage}]\n{text}")
-    return PromptQueued(item_id, message, delivery="steer", source="child")
-
-
-def _apart(options: RunOptions, rules: Sequence[Rule], cwd: str, copy: Copy) -> RunOptions:
-    """Keep forbidden what is so in the parent's folder, although the child works elsewhere."""
-    there = rules_elsewhere(rules, cwd, copy)
-    ask = tuple(str(rule) for rule in there if rule.action == "ask")
-    deny = tuple(str(rule) for rule in there if rule.action == "deny")
-    return replace(options, ask=options.ask + ask, deny=options.deny + deny)
-
-
-def _why(ended: RunEnded) -> str:
-    """Say why a run has no result, or not all of it."""
-    if ended.outcome == "completed":
-        return ""
-    return ended.reason if ended.outcome == "failed" else f"{ended.outcome}: {ended.reason}".rstrip(": ")

@@ -25,11 +25,11 @@ class Upkeep:
         self._family = family
         self._journal = journal
 
-    async def close_cut_off(self) -> None:
+    async def close_cut_off(self, reason: str = "the process ended during the run") -> None:
         """End a run that its process did not, if there is one, and the sub-agents it had."""
         if self._journal.session.run is not None:
-            await self._family.end_orphans(self._journal, goes_on=False)
-            self.close(self._journal.session.run, "the process ended during the run")
+            await self._family.end_orphans(self._journal)
+            self.close(self._journal.session.run, reason)
 
     def close(self, run: RunState, reason: str) -> None:
         """End a run that nobody drives any more, with a result for each of its calls."""

@@ -86,6 +86,10 @@ async def add_worktree(cwd: str, folder: str, name: str, environ: Mapping[str, s
     path = os.path.join(folder, name)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
+        if await asyncio.to_thread(
+            os.path.lexists, path
+        ):  # a process ended while it was made, and nobody has worked in it
+            await _git(top, search_path, "worktree", "remove", "--force", path)
         await _git(top, search_path, "worktree", "add", "--detach", "--quiet", "--no-checkout", path, base)
         # There it may have settings that it does not have at home, and so other filters.
         await _git(path, search_path, "reset", "--hard", "--quiet", "--no-recurse-submodules")
@@ -97,6 +101,25 @@ async def add_worktree(cwd: str, folder: str, name: str, environ: Mapping[str, s
             await _git(top, search_path, "worktree", "remove", "--force", path)
         raise
     return Worktree(path, _same_place(cwd, top, path), top, git_dir, base, search_path)
+
+
+async def find_worktree(
+    cwd: str, folder: str, name: str, base: str, environ: Mapping[str, str], *, within: str
+) -> Worktree:
+    """Return a worktree that was made before, with the folder `within` it; raises ToolError if it is gone."""
+    path = os.path.join(folder, name)
+    search_path = _search_path(environ.get("PATH", os.defpath), cwd)
+    is_there = await asyncio.to_thread(os.path.isdir, path)
+    if not folder or not is_there or not Path(within).is_relative_to(path):
+        raise ToolError(f"its worktree {path} is not on this machine", hint="start it again")
+    top = (await _git(cwd, search_path, "rev-parse", "--show-toplevel")).strip("\n")
+    asked = ("--path-format=absolute", "--git-dir", "--git-common-dir")
+    git_dir, common = (await _git(cwd, search_path, "rev-parse", *asked)).splitlines()
+    await asyncio.to_thread(_require_own, cwd, top, git_dir, common)
+    own = os.path.join(
+        common, "worktrees", name
+    )  # git names it after the folder, which has a name of its own
+    return Worktree(path, within, top, own, base, search_path)
 
 
 def _require_own(cwd: str, top: str, git_dir: str, common: str) -> None:

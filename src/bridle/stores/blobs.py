@@ -1,9 +1,7 @@
 """Bytes kept under the SHA-256 of their content: earlier files, long outputs.
 
 ```
-<folder>/ab/cdef…            one blob; "ab" + "cdef…" is the digest of the content
-    "r" content              as it is
-    "z" zlib stream          where that is shorter
+<folder>/ab/cdef…            one blob, packed; "ab" + "cdef…" is the digest of the content
 <folder>/ab/.<pid>-<n>.tmp   being written; a leftover of a crash goes with the next `prune`
 ```
 
@@ -12,26 +10,16 @@ forced to the disk: after a power cut a blob may be empty or damaged, which `get
 same bytes then writes it anew if it is empty.
 """
 
-import hashlib
 import os
-import re
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.stores.lines import from_os_error
+from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
 
-MAX_BLOB_BYTES = 512 * 1024 * 1024
-
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_RAW, _ZLIB = b"r", b"z"
-_MIN_COMPRESSED = 4096  # a disk block: nothing is won below it, and setting zlib up costs 60 µs
-_SAMPLE_BYTES = 64 * 1024
-_PAYS = 0.9
 _ASIDE = ".prune"
 
 
@@ -54,9 +42,7 @@ class FileBlobs:
 
     def put(self, data: bytes) -> str:
         """Keep bytes and return their digest; raises StoreFull or StoreError."""
-        if len(data) > self._max_blob_bytes:
-            raise _too_large("the content", self._max_blob_bytes)
-        digest = hashlib.sha256(data).hexdigest()
+        digest = digest_of(data, self._max_blob_bytes)
         path = self._path(digest)
         try:
             if not _renewed(path):
@@ -67,19 +53,15 @@ class FileBlobs:
 
     def get(self, digest: str) -> bytes:
         """Return kept bytes; raises StoreError when they are missing, StoreCorrupt when they are damaged."""
-        if not _DIGEST.fullmatch(digest):
-            raise _missing(digest)
+        check_digest(digest)
         try:
             with open(self._path(digest), "rb") as file:
                 stored = file.read(self._max_blob_bytes + 2)
         except FileNotFoundError:
-            raise _missing(digest) from None
+            raise missing(digest) from None
         except OSError as error:
             raise from_os_error(Path(self._path(digest)), error) from error
-        data = _unpacked(digest, stored, self._max_blob_bytes)
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise _damaged(digest)
-        return data
+        return unpacked(digest, stored, self._max_blob_bytes)
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
         """Remove what is not used and was last put that long ago; return how many files; raises StoreError.
@@ -115,7 +97,7 @@ class FileBlobs:
         temporary, descriptor = self._create_temporary(os.path.dirname(path))
         try:
             try:
-                for piece in _packed(data):
+                for piece in packed(data):
                     _write_all(descriptor, piece)
             finally:
                 os.close(descriptor)
@@ -148,9 +130,7 @@ class MemoryBlobs:
 
     def put(self, data: bytes) -> str:
         """Keep bytes and return their digest; raises StoreError."""
-        if len(data) > self._max_blob_bytes:
-            raise _too_large("the content", self._max_blob_bytes)
-        digest = hashlib.sha256(data).hexdigest()
+        digest = digest_of(data, self._max_blob_bytes)
         self._blobs[digest] = bytes(data)
         return digest
 
@@ -159,7 +139,7 @@ class MemoryBlobs:
         try:
             return self._blobs[digest]
         except KeyError:
-            raise _missing(digest) from None
+            raise missing(digest) from None
 
 
 def _renewed(path: str) -> bool:
@@ -188,42 +168,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _packed(data: bytes) -> tuple[bytes, bytes]:
-    """Return the mark and the bytes to store; incompressible data is found out by a sample."""
-    if len(data) < _MIN_COMPRESSED:
-        return _RAW, data
-    sample = data[:_SAMPLE_BYTES]
-    packed = zlib.compress(sample, 1)
-    if len(packed) > len(sample) * _PAYS:
-        return _RAW, data
-    return _ZLIB, packed if len(sample) == len(data) else zlib.compress(data, 1)
-
-
-def _unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
-    if stored[:1] == _RAW:
-        data = stored[1:]
-    elif stored[:1] == _ZLIB:
-        inflate = zlib.decompressobj()
-        try:
-            data = inflate.decompress(memoryview(stored)[1:], max_bytes + 1)
-        except zlib.error as error:
-            raise _damaged(digest) from error
-    else:
-        raise _damaged(digest)
-    if len(data) > max_bytes:
-        raise _too_large(f"blob {digest[:12]}", max_bytes)
-    return data
-
-
-def _missing(digest: str) -> StoreError:
-    return StoreError(f"blob {digest[:12]} is not kept any more")
-
-
-def _damaged(digest: str) -> StoreCorrupt:
-    return StoreCorrupt(f"blob {digest[:12]} is damaged: its bytes are not those that were kept")
-
-
-def _too_large(what: str, max_bytes: int) -> StoreError:
-    return StoreError(f"{what} has more than {max_bytes} bytes and cannot be kept")

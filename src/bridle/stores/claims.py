@@ -15,7 +15,7 @@ class FileClaims:
         self._directory = directory
         self._held: dict[SessionId, int] = {}
 
-    def claim(self, session: SessionId) -> bool:
+    async def claim(self, session: SessionId) -> bool:
         """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
         if session in self._held:
             return False
@@ -30,12 +30,19 @@ class FileClaims:
         self._held[session] = descriptor
         return True
 
-    def release(self, session: SessionId) -> None:
+    async def release(self, session: SessionId) -> None:
         """Give a claimed session back; one that is not held is left alone."""
         descriptor = self._held.pop(session, None)
         if descriptor is not None:
             self._path(session).unlink(missing_ok=True)
             os.close(descriptor)
+
+    async def is_taken(self, session: SessionId) -> bool:
+        """Tell whether somebody has a session, this process or another."""
+        if not await self.claim(session):
+            return True
+        await self.release(session)
+        return False
 
     def _path(self, session: SessionId) -> Path:
         return self._directory / f"{session}.lock"
@@ -47,13 +54,17 @@ class LocalClaims:
     def __init__(self) -> None:
         self._held: set[SessionId] = set()
 
-    def claim(self, session: SessionId) -> bool:
+    async def claim(self, session: SessionId) -> bool:
         """Take a session; False when it is taken."""
         if session in self._held:
             return False
         self._held.add(session)
         return True
 
-    def release(self, session: SessionId) -> None:
+    async def release(self, session: SessionId) -> None:
         """Give a claimed session back; one that is not held is left alone."""
         self._held.discard(session)
+
+    async def is_taken(self, session: SessionId) -> bool:
+        """Tell whether somebody has a session."""
+        return session in self._held

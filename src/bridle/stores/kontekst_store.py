@@ -124,7 +124,7 @@ class KontekstStore:
             if not first:
                 await self._take_in(session)
                 return
-            if not self._claims.claim(session):
+            if not await self._claims.claim(session):
                 return  # somebody runs it, and its file lags behind by a moment
             created = first[0].event
             agent = created.agent if isinstance(created, SessionCreated) else DEFAULT_AGENT
@@ -133,7 +133,7 @@ class KontekstStore:
             except OSError as error:
                 self._warn(session, error)
             finally:
-                self._claims.release(session)
+                await self._claims.release(session)
 
     async def _take_in(self, session: SessionId) -> None:
         """Begin a session with all that its file holds, if there is one."""

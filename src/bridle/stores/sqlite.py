@@ -33,16 +33,7 @@ from bridle.core.codec import GENESIS
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
-from bridle.core.protocol import (
-    Event,
-    MessageAdded,
-    Record,
-    RunEnded,
-    RunStarted,
-    SessionArchived,
-    SessionCreated,
-    SessionTitled,
-)
+from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary, summarise
 from bridle.stores.contention import PATIENCE_S
 from bridle.stores.database import Database, Schema
@@ -57,11 +48,9 @@ from bridle.stores.lines import (
     summary_of,
     wanted,
 )
+from bridle.stores.summaries import changes_summary, decode_summary
 
 PAGE_RECORDS = 256
-
-SUMMARISED = (SessionCreated, SessionTitled, SessionArchived, MessageAdded, RunStarted, RunEnded)
-"""The events that `summarise` looks into; a test holds this against core."""
 
 _SCHEMA = Schema(
     version=1,
@@ -132,13 +121,13 @@ class SqliteStore:
         records, lines = chain(prev_hash, expected_seq + 1, at, events)
         for seq, line in enumerate(lines, expected_seq + 1):
             connection.execute(_INSERT, (session, seq, at, line))
-        if not expected_seq or any(isinstance(event, SUMMARISED) for event in events):
+        if not expected_seq or changes_summary(events):
             self._summarise(connection, session, records)
         return records
 
     def _summarise(self, connection: apsw.Connection, session: SessionId, records: Sequence[Record]) -> None:
         row = connection.execute(_SUMMARY, (session,)).fetchone()
-        summary = _decode_summary(row[0]) if row else None
+        summary = decode_summary(row[0]) if row else None
         if summary is None:
             summary = _fold_summary(connection, session)
         else:
@@ -202,7 +191,7 @@ class SqliteStore:
     async def _summary_flaw(self, session: SessionId) -> Flaw | None:
         last_seq = await self._last_seq(session)
         stored = await self._database.rows(_SUMMARY, session)
-        summary = _decode_summary(stored[0][0]) if stored else None
+        summary = decode_summary(stored[0][0]) if stored else None
         if not last_seq:
             return Flaw("orphan_summary", "it has a summary and no events", session) if stored else None
         if summary is None:
@@ -220,7 +209,7 @@ class SqliteStore:
         """Return a summary of every session, newest first."""
         summaries = []
         for session, data, seq, at in await self._database.rows(_LIST):
-            summary = _decode_summary(data) or SessionSummary(session, "", "", "", at, at, seq)
+            summary = decode_summary(data) or SessionSummary(session, "", "", "", at, at, seq)
             summaries.append(replace(summary, last_seq=seq, updated_at=at))
         return newest_first(summaries, archived=archived)
 
@@ -255,13 +244,6 @@ def _read_end(connection: apsw.Connection, session: SessionId) -> tuple[int, str
             f'session "{session}": its last event is not readable', hint=f"bridle session verify {session}"
         )
     return row[0], row[1].decode()
-
-
-def _decode_summary(data: bytes) -> SessionSummary | None:
-    try:
-        return msgspec.json.decode(data, type=SessionSummary)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
 
 
 def _fold_summary(connection: apsw.Connection, session: SessionId) -> SessionSummary | None:

@@ -4,11 +4,13 @@ A blob is needed as long as its digest stands anywhere in a stored line, or in w
 session that a crash cut off: that is simple, and never removes too much.
 """
 
+import asyncio
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-from bridle.stores.blobs import FileBlobs
 from bridle.stores.lines import LineStore
 
 MIN_AGE_S = 3600.0  # younger ones may belong to a call that is still running
@@ -16,16 +18,29 @@ MIN_AGE_S = 3600.0  # younger ones may belong to a call that is still running
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 
+@runtime_checkable
+class LastingBlobs(Protocol):
+    """Blobs that outlive their process, and can be removed; both methods block."""
+
+    def digests(self) -> set[str]:
+        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        ...
+
+    def prune(self, used: Collection[str], older_than_s: float) -> int:
+        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        ...
+
+
 async def prune_blobs(
-    store: LineStore, blobs: FileBlobs, aside: Path, older_than_s: float = MIN_AGE_S
+    store: LineStore, blobs: LastingBlobs, aside: Path, older_than_s: float = MIN_AGE_S
 ) -> int:
     """Remove what is not needed and return how many blobs that were; raises StoreError."""
-    kept = blobs.digests()
+    kept = await asyncio.to_thread(blobs.digests)
     used = _aside(aside, kept)
     for session in await store.ids():
         async for line in store.lines(session):
             used.update(_mentioned(line, kept))
-    return blobs.prune(used, older_than_s)
+    return await asyncio.to_thread(blobs.prune, used, older_than_s)
 
 
 def _aside(folder: Path, kept: set[str]) -> set[str]:

@@ -12,9 +12,10 @@ from bridle.config.agent_list import AgentSource, agent_source
 from bridle.config.agents import list_agents, load_agent
 from bridle.config.rule_list import PlacedRule, placed_rules
 from bridle.config.settings import Settings, load_settings
-from bridle.core.errors import ConfigError, UsageError
+from bridle.core.errors import ConfigError, NotAllowed, UsageError
 from bridle.core.model import Price
 from bridle.core.permission import Mode
+from bridle.scale.tenant_folders import is_within
 
 if TYPE_CHECKING:
     from bridle.providers import ModelFacts
@@ -74,14 +75,26 @@ class Folders(Struct, frozen=True):
     """The folder that is meant where none is named."""
     flags: Mapping[str, Any] = {}
     """What is set over all files."""
+    within: tuple[str, ...] | None = None
+    """The only folders that whoever asks may name; None for any."""
 
     def path(self, cwd: str = "") -> str:
         """Return a folder by its absolute path with links resolved; raises UsageError when it is none."""
-        if not cwd:
+        if not cwd and self.usual:
             return self.usual
+        if not cwd:
+            raise UsageError("there is no folder of yours", hint="ask whoever runs the service for one")
+        if self.within is not None and not is_within(cwd, self.within):  # first: nothing is told of others
+            raise UsageError(f"cwd: {cwd[:200]!r} is no folder of yours", hint=f"use {self.usual}")
         if not os.path.isabs(cwd) or len(cwd) > MAX_PATH_CHARS or not os.path.isdir(cwd):
             raise UsageError(f"cwd: {cwd[:200]!r} is not a folder", hint="give its absolute path")
         return os.path.realpath(cwd)
+
+    def owners(self) -> tuple[Mapping[str, str], Path]:
+        """Return where the settings of the user are; raises NotAllowed for who is held to some folders."""
+        if self.within is not None:
+            raise NotAllowed("the settings are those of whoever runs the service")
+        return self.environ, Path(self.usual)
 
     def settings(self, cwd: str = "") -> Settings:
         """Read what is set in a folder; raises UsageError, ConfigError."""

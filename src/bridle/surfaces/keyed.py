@@ -31,5 +31,5 @@ async def open_session(
         created = await origin(door, wanted)
         if (cwd, agent or created.agent, title) != (created.cwd, created.agent, created.title):
             raise KeyTaken(f'the key "{key}" belongs to another session', hint="use a new key") from None
-        return wanted, False
+        return created.session_id, False
     return session, True

@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from bridle.core.errors import (
     BridleError,
+    BudgetSpent,
     ConfigError,
     HookError,
     KeyTaken,
+    NotAllowed,
     ProviderError,
     SessionBusy,
     SessionConflict,
@@ -39,6 +41,7 @@ REQUEST_CANCELLED = Problem("REQUEST_CANCELLED", -32005, 499, "The run was cance
 PROVIDER_ERROR = Problem("PROVIDER_ERROR", -32010, 502, "The model failed")
 BUDGET_EXHAUSTED = Problem("BUDGET_EXHAUSTED", -32011, 429, "A limit of the run is reached")
 APPROVAL_DENIED = Problem("APPROVAL_DENIED", -32013, 403, "A call was not approved")
+NOT_ALLOWED = Problem("NOT_ALLOWED", -32014, 403, "Whoever asks has no right to it")
 HOOK_DENIED = Problem("HOOK_DENIED", -32012, 403, "A hook refused it")
 AGENT_ERROR = Problem("AGENT_ERROR", -32013, 500, "The run failed")
 CAPABILITY_UNAVAILABLE = Problem("CAPABILITY_UNAVAILABLE", -32020, 501, "This is not offered here")
@@ -54,6 +57,8 @@ PROBLEMS: dict[type[BridleError], Problem] = {
     SessionNotRunning: SESSION_NOT_RUNNING,
     KeyTaken: DUPLICATE_INPUT,
     UsageError: INVALID_PARAMS,
+    NotAllowed: NOT_ALLOWED,
+    BudgetSpent: BUDGET_EXHAUSTED,
     ConfigError: INVALID_PARAMS,
     ProviderError: PROVIDER_ERROR,
     HookError: HOOK_DENIED,

@@ -11,7 +11,7 @@ from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
 tui run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms
-daemon ps attach web rpc acp import models doctor schema completion
+daemon ps attach worker gateway scale tenant token audit web rpc acp import models doctor schema completion
 """.split()
 
 

@@ -1,5 +1,6 @@
 """`bridle run` as a script sees it: outputs, exit codes, bad input, Ctrl-C and what comes after a crash."""
 
+import asyncio
 import fcntl
 import json
 import struct
@@ -517,11 +518,11 @@ def test_a_call_that_runs_in_another_process_is_not_called_interrupted(bridle: B
     bridle("run", "--accept-edits", "--model", model, "fix")
     cut_after_tool_started(bridle)
     claims = FileClaims(bridle.home / "run" / "claims")
-    claims.claim(SessionId(bridle.sessions()[0]["id"]))
+    asyncio.run(claims.claim(SessionId(bridle.sessions()[0]["id"])))
 
     done = bridle("run", "--continue")
 
-    claims.release(SessionId(bridle.sessions()[0]["id"]))
+    asyncio.run(claims.release(SessionId(bridle.sessions()[0]["id"])))
     assert (done.code, done.out, steady(done.err)) == (
         1,
         "",

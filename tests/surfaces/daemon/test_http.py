@@ -16,9 +16,9 @@ from bridle.config.settings import load_settings
 from bridle.core.errors import ConfigError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt
+from bridle.surfaces.daemon.binding import listening_at
 from bridle.surfaces.daemon.http_side import HttpSide
 from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.process import loopback
 from bridle.surfaces.daemon.rpc_side import RpcSide
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -110,8 +110,8 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
     desk = RpcSide(service, env, Place(home), str(home)).desk()
 
     with pytest.raises(ConfigError) as refused:
-        await HttpSide(service, desk, settings.http, "token").listen(
-            loopback(settings.http.bind, "http.bind")
+        await HttpSide(service, desk, settings.http, "token", live=service.live).listen(
+            listening_at(settings.http.bind, "http.bind")
         )
 
     assert str(refused.value) == (
@@ -124,4 +124,4 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
 
 def test_an_address_that_others_can_reach_is_refused():
     with pytest.raises(ConfigError, match=r'http.bind: "0.0.0.0:80" can be reached from other machines'):
-        loopback("0.0.0.0:80", "http.bind")
+        listening_at("0.0.0.0:80", "http.bind")

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bridle.core.errors import StoreError
+from bridle.core.errors import DaemonGone, StoreError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import (
@@ -30,7 +30,7 @@ from bridle.core.protocol import (
     ToolStarted,
 )
 from bridle.surfaces.daemon import starting
-from bridle.surfaces.remote.client import DaemonGone, RemoteService, connect, say_hello
+from bridle.surfaces.remote.client import RemoteService, connect, say_hello
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until, until_gone
 
 WRITE = {"calls": [{"name": "write_file", "args": {"path": "a.txt", "content": "a"}}]}

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.errors import ConfigError
+from bridle.core.errors import ConfigError, DaemonGone
 from bridle.surfaces.daemon import starting
+from bridle.surfaces.daemon.binding import listening_at
 from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.process import loopback
-from bridle.surfaces.remote.client import DaemonGone
 from tests.surfaces.command import PATIENCE_S, PROGRAM, Bridle, Done
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -139,8 +138,8 @@ def test_an_address_that_others_can_reach_is_refused(bridle: Bridle):
     done = bridle("daemon", "run")
 
     assert done.code == 1
-    assert 'error: serve.tcp: "0.0.0.0:7777" can be reached from other machines\n' in done.err
-    assert 'hint: use "127.0.0.1:7777"\n' in done.err
+    assert 'error: serve.tcp: "0.0.0.0:7777" can be reached from other machines, and' in done.err
+    assert 'hint: use "127.0.0.1:7777", or set cert and key in [serve.tls]' in done.err
 
 
 @pytest.mark.parametrize(
@@ -154,19 +153,19 @@ def test_an_address_that_others_can_reach_is_refused(bridle: Bridle):
     ],
 )
 def test_addresses_of_this_machine(address: str, place: tuple[str, int]):
-    assert loopback(address, "serve.tcp") == place
+    assert listening_at(address, "serve.tcp") == place
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:1", "[::]:1", "192.168.0.1:1", "example.org:1", "[::2]:1"])
 def test_addresses_of_others(address: str):
     with pytest.raises(ConfigError, match="can be reached from other machines"):
-        loopback(address, "serve.tcp")
+        listening_at(address, "serve.tcp")
 
 
 @pytest.mark.parametrize("port", [65536, 99999])
 def test_a_port_that_is_none_is_refused(port: int):
     with pytest.raises(ConfigError, match=f"{port} is not a port"):
-        loopback(f"127.0.0.1:{port}", "serve.tcp")
+        listening_at(f"127.0.0.1:{port}", "serve.tcp")
 
 
 def test_a_home_that_cannot_be_written_is_named(bridle: Bridle, tmp_path: Path):

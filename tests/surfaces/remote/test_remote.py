@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from bridle.core.errors import (
+    DaemonGone,
     KeyTaken,
     ProviderError,
     SessionBusy,
@@ -34,7 +35,6 @@ from bridle.core.protocol import (
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, DaemonStatus
 from bridle.surfaces.remote.client import (
     BACKLOG,
-    DaemonGone,
     RemoteService,
     VersionMismatch,
     connect,
@@ -404,3 +404,25 @@ async def test_a_fork_can_be_named(tmp_path: Path):
         assert await client.fork(hall.stage.session, session_id=SessionId("branch")) == "branch"
         with pytest.raises(SessionConflict):
             await client.fork(hall.stage.session, session_id=SessionId("branch"))
+
+
+async def test_whoever_gives_up_on_a_hello_leaves_no_connection_behind():
+    """A worker that is frozen takes connections still, and says nothing."""
+    is_closed = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        is_closed.set()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    reader, writer = await asyncio.open_connection(host, port)
+    hello = asyncio.create_task(say_hello(reader, writer, "1", "token"))
+    await asyncio.sleep(0)
+    hello.cancel()
+    await asyncio.wait([hello])
+
+    async with asyncio.timeout(10):
+        await is_closed.wait()
+    server.close()

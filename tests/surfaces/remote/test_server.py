@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bridle.core.errors import DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Rename
 from bridle.surfaces.remote import client as client_module
 from bridle.surfaces.remote import server as server_module
-from bridle.surfaces.remote.client import DaemonGone
 from bridle.surfaces.remote.server import MAX_ASKS, MAX_KEPT
 from tests.sessions.stage import FixedClock, Play, Stage, says
 from tests.surfaces.remote.test_remote import VERSION, Hall

@@ -146,12 +146,18 @@ async def test_two_tokens_are_none():
     assert refused(await ask(Guard(echo, token=TOKEN), scope)) == (401, "UNAUTHORIZED")
 
 
-@pytest.mark.parametrize("path", ["/health", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/health", "/ready", "/openapi.json"])
 async def test_some_things_can_be_asked_without_a_token(path: str):
     guard = Guard(echo, token=TOKEN)
 
     assert (await ask(guard, scope_of(path))).status == 200
     assert (await ask(guard, scope_of(path + "/"))).status == 401
+
+
+async def test_more_can_be_opened_up():
+    guard = Guard(echo, token=TOKEN, open_paths=("/metrics",))
+
+    assert [(await ask(guard, scope_of(path))).status for path in ("/metrics", "/sessions")] == [200, 401]
 
 
 async def test_many_wrong_tokens_are_held_up_and_the_right_one_is_not():

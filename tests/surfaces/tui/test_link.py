@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.door import Door, LiveSession
-from bridle.core.errors import BridleError
+from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.surfaces.board.values import BoardView, Drop, Grow, Head, HeadChanged, Patch
-from bridle.surfaces.remote.client import DaemonGone
 from bridle.surfaces.tui.link import Link, LinkState, add_patches
 from tests.sessions.stage import Play, Stage, says
 

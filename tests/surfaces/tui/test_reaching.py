@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bridle.core.errors import DaemonGone
 from bridle.surfaces.daemon.starting import stop
-from bridle.surfaces.remote.client import DaemonGone
 from bridle.surfaces.tui.reaching import Reaching, open_sessions
 from tests.surfaces.daemon.process import DaemonProcess, descendants
 from tests.surfaces.tui.stage import tui

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.door import Door
-from bridle.surfaces.remote.client import DaemonGone
+from bridle.core.errors import DaemonGone
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.tui.stage import tui
 

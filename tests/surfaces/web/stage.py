@@ -124,7 +124,7 @@ class Stage:
         settings = load_settings(self.env, self.project)
         self._service = open_service(settings, self.env)
         desk = RpcSide(self._service, self.env, Place(self._home), str(self.project)).desk()
-        self._side = HttpSide(self._service, desk, settings.http, token)
+        self._side = HttpSide(self._service, desk, settings.http, token, live=self._service.live)
         await self._side.listen(("127.0.0.1", self._port))
         self._port = int(self._side.address.rpartition(":")[2])
 

@@ -18,7 +18,7 @@ from bridle.core.permission import judge, parse_rule
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject
 from bridle.tools.agents import agent_tools
-from bridle.tools.agents.starting import read_context, read_policy
+from bridle.tools.agents.starting import order_of, read_context, read_policy
 from bridle.tools.toolbox import Toolbox
 
 TOOLBOX = Toolbox(agent_tools())
@@ -201,14 +201,39 @@ def test_policies(text: str, share: Share):
     assert read_policy(text) == share
 
 
-async def test_starting_one_is_free_in_every_mode_and_never_done_twice():
+async def test_starting_one_is_free_in_every_mode_and_goes_on_after_a_cut():
     tool = TOOLBOX.get("agent_spawn")
     access = tool.access({"prompt": "x", "agent": "coder"}, context_with(None))
 
-    assert access == Access("agent_spawn", "read", (Subject("text", "coder"),), once=True)
+    assert access == Access("agent_spawn", "read", (Subject("text", "coder"),))
     assert judge(access, (), "plan").action == "allow"
     assert judge(access, (parse_rule("deny", "agent_spawn(coder)"),), "yolo").action == "deny"
     assert await tool.preview({"prompt": "x"}, context_with(None)) == "x"
+
+
+def test_the_order_of_a_recorded_call_is_known_again():
+    args = {"prompt": "x", "background": True, "isolation": "worktree", "budget": {"max_turns": 2}}
+
+    assert order_of("agent_spawn", args, CallId("c")) == ChildOrder(
+        "x", share=Share(limits=Limits(turns=2)), background=True, worktree=True, call_id=CallId("c")
+    )
+    assert order_of("agent_fork", {"prompt": "x", "context": "last_turns:2"}, CallId("c")) == ChildOrder(
+        "x", inherited="last_turns", amount=2, call_id=CallId("c")
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("bash", {"prompt": "x"}),
+        ("agent_spawn", {}),
+        ("agent_spawn", {"prompt": "x", "budget": {"max_turns": "many"}}),
+        ("agent_spawn", {"prompt": "x", "tool_access": "none"}),
+        ("agent_fork", {"prompt": "x", "budget_policy": "half"}),
+    ],
+)
+def test_a_call_that_was_no_order_gives_none(tool: str, args: dict[str, Any]):
+    assert order_of(tool, args, CallId("c")) is None
 
 
 @pytest.mark.parametrize("name", ["agent_spawn", "agent_list"])

@@ -18,6 +18,8 @@ def test_what_a_command_gets():
         "LANG": "de_DE.UTF-8",
         "MY_API_KEY": "k",
         "OLDPWD": "/",
+        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=k",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "x-key=k",
         "PATH": "/bin",
         "PLAIN_URL": "postgres://db/x",
         "SSH_AUTH_SOCK": "/s",

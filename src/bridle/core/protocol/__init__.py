@@ -41,6 +41,8 @@ from bridle.core.protocol.deltas import (
 from bridle.core.protocol.events import (
     ApprovalDecided,
     ApprovalRequested,
+    Audited,
+    AuditOutcome,
     BudgetExhausted,
     BudgetWarned,
     Checkpoint,
@@ -105,6 +107,8 @@ __all__ = [
     "ApprovalDecided",
     "ApprovalRequested",
     "Archive",
+    "AuditOutcome",
+    "Audited",
     "BudgetExhausted",
     "BudgetWarned",
     "Cancel",

@@ -1,8 +1,8 @@
 """What may enter a session."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from bridle.core.budget import Limits
 from bridle.core.hook import HookOverride
@@ -22,6 +22,7 @@ PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_VERSION PYTHONPATH NODE_PA
 MAX_VARIABLE_CHARS = 32 * 1024
 
 MAX_KEY_CHARS = 255
+MAX_TRACE_CHARS = 256  # one of today has 55; later versions may say more
 MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
 
 
@@ -57,6 +58,8 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     """How often the model may try again when its value does not fit."""
     until: str = ""
     """A shell command: the run goes on until it exits with 0."""
+    trace: Annotated[str, Meta(max_length=MAX_TRACE_CHARS)] = ""
+    """What the run is a part of, as a W3C traceparent; one that is none is not looked at."""
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):

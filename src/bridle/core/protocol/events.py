@@ -19,6 +19,7 @@ Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhauste
 MessageSource = Literal["prompt", "steer", "fork", "import", "child", "peer", "check", "extract"]
 """Of the last four: a sub-agent's result, a message of another agent, what a failed `until` command printed,
 and the request for a value that fits the output schema."""
+AuditOutcome = Literal["done", "refused", "failed"]
 CompactionTrigger = Literal["automatic", "manual", "overflow"]
 
 
@@ -421,6 +422,8 @@ class ChildStarted(EventKind, frozen=True):
     agent: str = ""
     model: str = ""
     background: bool = False
+    base: str = ""
+    """The commit that its git worktree began with; empty for one that works where its parent does."""
 
 
 class ChildEnded(EventKind, frozen=True):
@@ -511,6 +514,21 @@ class Checkpoint(EventKind, frozen=True):
     facts: SessionFacts
 
 
+class Audited(EventKind, frozen=True):
+    """Somebody did something, or was kept from it; in the journals of the audit only."""
+
+    tenant: str
+    """In whose name."""
+    user: str
+    token_id: str
+    action: str
+    target: str
+    """What it was done to: a session, a token, a tenant."""
+    outcome: AuditOutcome
+    acted_at: int
+    """In milliseconds since 1970; it may be recorded a moment later."""
+
+
 class RunEnded(EventKind, frozen=True):
     """The last event of a run, always."""
 
@@ -574,6 +592,7 @@ Event = (
     | BudgetWarned
     | BudgetExhausted
     | Checkpoint
+    | Audited
     | RunEnded
 )
 """What is stored of a session: what happened, in order."""
@@ -586,4 +605,5 @@ class Record(Struct, frozen=True):
     at: int
     """Milliseconds since 1970, by the clock of the process that appended it."""
     event: Event
+    """Or an `Unknown` one, if a newer Bridle has stored it: whoever looks into events passes over it."""
     hash: str

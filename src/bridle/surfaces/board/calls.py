@@ -44,7 +44,8 @@ class Calls:
 
     def want(self, call: ToolCall, home: str, record: Record, state: CallState) -> Call:
         """Return the item of a call that a message holds."""
-        key = self._keys[call.id] = self._key(call.id, home)
+        is_foreign = state == "lost"  # ids of elsewhere may come again, also on another page
+        key = self._keys[call.id] = f"{home}.{call.id}" if is_foreign else self._key(call.id, home)
         self._homes[call.id] = home
         if state in calling.OPEN:
             self._open[call.id] = None

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from bridle.core.errors import BridleError, UsageError
+from bridle.core.errors import BridleError, BudgetSpent, NotAllowed, UsageError
 from bridle.surfaces.cli import parser
 from bridle.surfaces.terminal import Console, Screen, open_console
 
@@ -17,11 +17,15 @@ __all__ = ["main"]
 _Command = Callable[[Namespace, Console], int]
 
 EXIT_FAILED = 1
+EXIT_BUDGET = 2
 EXIT_USAGE = 64
+EXIT_DENIED = 77
 EXIT_CODES: dict[type[BaseException], int] = {
     KeyboardInterrupt: 130,
     BrokenPipeError: 141,  # what a shell reports for a program that SIGPIPE ended
     UsageError: EXIT_USAGE,
+    BudgetSpent: EXIT_BUDGET,
+    NotAllowed: EXIT_DENIED,
 }
 
 

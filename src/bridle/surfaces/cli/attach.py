@@ -52,9 +52,11 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
     # Whatever this directory is set up like: a run can be joined only where it is.
     daemon = await reach(Place(load_settings(console.environ, Path("/")).home))
     async with serving(console) if daemon is None else aclosing(daemon) as door:
-        live = (await daemon.status()).sessions if daemon is not None else ()
+        status = await daemon.status() if daemon is not None else None
+        live = status.sessions if status is not None else ()
+        is_elsewhere = status is not None and status.is_node
         begun = await _active_run(door, found.id)
-        if all(one.id != found.id or one.state == "idle" for one in live):
+        if not is_elsewhere and all(one.id != found.id or one.state == "idle" for one in live):
             raise SessionNotRunning(
                 f"session {short_id(found.id)} is run by a command that does not use the daemon",
                 hint="only runs of the daemon can be joined: bridle daemon start, before the run",

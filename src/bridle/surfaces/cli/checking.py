@@ -14,11 +14,13 @@ from bridle.stores.check import Audit
 from bridle.stores.check import fsck as fsck_store
 from bridle.stores.check import verify as verify_session
 from bridle.stores.lines import REPAIRABLE, Flaw, LineStore
-from bridle.stores.unused import prune_blobs
+from bridle.stores.unused import MIN_AGE_S, LastingBlobs, prune_blobs
 from bridle.surfaces.cli.find import find_id, working_directory
 from bridle.surfaces.cli.reading import reading
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, one_line
+
+SHARED_AGE_S = 7 * 86_400.0
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
@@ -70,10 +72,12 @@ async def _fsck(console: Console, *, repair: bool) -> list[Flaw]:
 async def _prune(console: Console) -> int:
     settings = load_settings(console.environ, Path(working_directory()))
     blobs = open_blobs(settings)
-    if not isinstance(blobs, FileBlobs):
+    if not isinstance(blobs, LastingBlobs):
         return 0
+    # What other machines keep aside is not seen from here.
+    older_than_s = MIN_AGE_S if isinstance(blobs, FileBlobs) else SHARED_AGE_S
     async with reading(console) as store:
-        return await prune_blobs(cast(LineStore, store), blobs, revisions_dir(settings))
+        return await prune_blobs(cast(LineStore, store), blobs, revisions_dir(settings), older_than_s)
 
 
 def _write_verdict(console: Console, verdict: Audit) -> None:

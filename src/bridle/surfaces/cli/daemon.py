@@ -32,6 +32,7 @@ FOLLOW_S = 0.2
 
 def run_daemon(args: argparse.Namespace, console: Console) -> int:
     """Be the daemon, in the foreground."""
+    from bridle.surfaces.daemon.ending import end_soon
     from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
     from bridle.surfaces.daemon.process import Daemon
 
@@ -40,11 +41,13 @@ def run_daemon(args: argparse.Namespace, console: Console) -> int:
     _log_to(Place(settings.home), background=args.background)
     settings = take_over(settings)
 
-    async def serve() -> None:
-        await Daemon(settings, environ).run()
+    async def serve() -> int:
+        status = await Daemon(settings, environ).run()
+        if settings.scale.enabled:
+            end_soon(status)
+        return status
 
-    asyncio.run(serve())
-    return 0
+    return asyncio.run(serve())
 
 
 def start_daemon(args: argparse.Namespace, console: Console) -> int:

@@ -103,12 +103,12 @@ async def _until_told(bridle: "BridleServer", work: Coroutine[Any, Any, None]) -
 
 def place_of(address: str) -> tuple[str, int]:
     """Read where to listen; raises UsageError, and ConfigError unless it is on this machine alone."""
-    from bridle.surfaces.daemon.process import loopback
+    from bridle.surfaces.daemon.binding import listening_at
 
     port = address.rpartition(":")[2]
     if not port.isascii() or not port.isdecimal() or len(port) > MAX_PORT_DIGITS:
         raise UsageError(f'{ADDRESS}: "{address}" is not HOST:PORT', hint=f"{ADDRESS} 127.0.0.1:8931")
-    return loopback(address if ":" in address else f"127.0.0.1:{port}", ADDRESS)
+    return listening_at(address if ":" in address else f"127.0.0.1:{port}", ADDRESS)
 
 
 def _shown_host(host: str) -> str:

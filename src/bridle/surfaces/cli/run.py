@@ -13,7 +13,9 @@ import asyncio
 import shlex
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from bridle.config.settings import find_trace
 from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
@@ -69,7 +71,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
         typed, prompt = prompt, expand_in(prompt, where, console.environ)
         title = title_from(typed) if typed != prompt else ""
-    job = Job(prompt, options_in(options, where, console.environ), args.agent, where, session, title)
+    options = replace(options_in(options, where, console.environ), trace=find_trace(console.environ))
+    job = Job(prompt, options, args.agent, where, session, title)
     headless = args.final_only or args.output != "text"
     approver = None if headless else open_approver(console.environ)
     try:

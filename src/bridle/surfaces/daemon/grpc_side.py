@@ -9,8 +9,10 @@ from msgspec import Struct
 
 from bridle.app import skills_in
 from bridle.config.settings import Settings, load_settings
+from bridle.core.door import Door
 from bridle.core.errors import ConfigError
 from bridle.core.skill import render
+from bridle.scale.gate import Gate
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.place import Place
 
@@ -29,8 +31,11 @@ class GrpcSide(Struct, frozen=True):
     settings: Settings
     environ: Mapping[str, str]
     service: SessionService
+    door: Door
     started_at: int
     stop: Callable[[], None]
+    gate: Gate | None = None
+    """Knows those who have a token of their own."""
 
     async def status(self) -> DaemonStatus:
         """Say how things are, within a second or two."""
@@ -71,11 +76,13 @@ class GrpcSide(Struct, frozen=True):
         """Begin to listen; raises UsageError when the port is taken."""
         host, port = address
         return await serve_grpc(
-            self.service,
+            self.door,
             self,
             address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             cwd=str(self._usual_folder()),
             approvals=self.settings.grpc.approvals,
             render_skill=self.render_skill,
             token=place.load_token() if self.settings.grpc.token else "",
+            gate=self.gate,
+            tls=self.settings.grpc.tls.files("grpc.tls"),
         )

@@ -2,39 +2,98 @@
 
 import os
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.config.daemon_keys import HttpSettings
+from bridle.config.telemetry_keys import TelemetrySettings
+from bridle.core.door import Door, LiveSession
 from bridle.core.errors import ConfigError
-from bridle.sessions.service import SessionService
+from bridle.core.tenancy import Principal
+from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.rest.app import make_app
+from bridle.surfaces.rest.desks import folders_for
 from bridle.surfaces.rest.guard import Attempts, Guard
 from bridle.surfaces.rest.news import NewsFeed
+from bridle.surfaces.rest.readiness import Checks, Readiness, store_answers
 from bridle.surfaces.rest.server import HttpServer
 from bridle.surfaces.rest.stream import Streams
 from bridle.surfaces.rpc import Desk
 from bridle.surfaces.rpc.websocket import rpc_route
 from bridle.surfaces.web.login import Logins
 from bridle.surfaces.web.serving import LOGIN, Web
+from bridle.system.tls import server_context
+
+if TYPE_CHECKING:
+    from bridle.telemetry.opening import Telemetry
+
+
+class Operations(Struct, frozen=True):
+    """What those who run the service get to see of it."""
+
+    readiness: Readiness | None = None
+    """Says whether requests can be taken; None asks the store alone."""
+    metrics: Callable[[], bytes] | None = None
+    """Returns the metrics in the words of Prometheus; blocking."""
+    open_metrics: bool = False
+    """Whether they are shown without a token."""
+
+
+NO_OPERATIONS = Operations()
+
+
+def operations(
+    door: Door, telemetry: "Telemetry | None", wanted: TelemetrySettings, is_draining: Callable[[], bool]
+) -> Operations:
+    """Show how a service is as the settings say; it is ready when its store answers and it does not end."""
+    return Operations(
+        readiness=Checks({"store": store_answers(door)}, is_draining=is_draining),
+        metrics=telemetry.metrics_text if telemetry is not None and wanted.prometheus else None,
+        open_metrics=wanted.prometheus_open,
+    )
 
 
 class HttpSide:
     """A service that can listen; who made it closes it."""
 
-    def __init__(self, service: SessionService, rpc: Desk, settings: HttpSettings, token: str) -> None:
-        """Take the sessions; JSON-RPC is served with the same folders."""
+    def __init__(
+        self,
+        door: Door,
+        rpc: Desk,
+        settings: HttpSettings,
+        token: str,
+        *,
+        live: Callable[[], Sequence[LiveSession]],
+        operations: Operations = NO_OPERATIONS,
+        gate: Gate | None = None,
+    ) -> None:
+        """Take the sessions; JSON-RPC is served with the same folders.
+
+        Those who have a token of their own, beside the daemon's, get what `gate` gives them.
+        """
+        self._tls = settings.tls.files("http.tls")
+        self._rpc = rpc
+        self._gate = gate
         self._settings = settings
+        self._operations = operations
         self._token = token if settings.token else ""
         self._logins = Logins(token) if settings.token else None
         self._web = Web(self._logins, Attempts(time.monotonic))
-        self._streams = Streams(service)
-        self._news = NewsFeed(service)
+        self._streams = Streams(door)
+        self._news = NewsFeed(door)
         self._app = make_app(
-            service,
+            door,
             rpc.folders,
             self._streams,
             news=self._news,
-            live=service.live,
-            routes=[rpc_route(rpc), *self._web.routes()],
+            live=live,
+            routes=[rpc_route(rpc, desk_for=self._rpc_desk), *self._web.routes()],
+            readiness=operations.readiness,
+            metrics=operations.metrics,
+            gate=gate,
         )
         self._server: HttpServer | None = None
 
@@ -48,7 +107,7 @@ class HttpSide:
     @property
     def page(self) -> str:
         """A link that opens the page, and logs in the first browser that follows it."""
-        begin = f"http://{self.address}"
+        begin = f"{'https' if self._tls else 'http'}://{self.address}"
         return f"{begin}{LOGIN}?code={self._logins.new_code()}" if self._logins is not None else f"{begin}/"
 
     async def listen(self, address: tuple[str, int]) -> None:
@@ -61,16 +120,24 @@ class HttpSide:
             hosts=hosts,
             origins=self._settings.origins,
             page=self._web.rules(),
+            open_paths=("/metrics",) if self._operations.open_metrics else (),
+            principals=self._gate.principal if self._gate is not None else None,
         )
         server = HttpServer(guard)
         try:
-            await server.listen(host, port)
+            await server.listen(host, port, server_context(self._tls) if self._tls else None)
         except OSError as error:
             raise ConfigError(
                 f'http.bind: cannot listen at "{host}:{port}": {os.strerror(error.errno or 0)}',
                 hint="bridle config set http.bind 127.0.0.1:0 takes a port that is free",
             ) from error
         self._server = server
+
+    async def _rpc_desk(self, principal: Principal) -> Desk:
+        if self._gate is None or principal == NODE:
+            return self._rpc
+        folders = await folders_for(self._gate, principal, self._rpc.folders)
+        return replace(self._rpc, door=self._gate.door(principal), folders=folders)
 
     def stop_listening(self) -> None:
         """Take no new requests; those that wait for a run, and streams, go on."""
@@ -81,5 +148,6 @@ class HttpSide:
         """Tell the streams that this is the end, and close everything within seconds."""
         self._streams.stop()
         self._news.stop()
+        self._app.state.desks.stop()
         if self._server is not None:
             await self._server.aclose()

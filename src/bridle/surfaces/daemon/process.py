@@ -7,37 +7,44 @@ lock ─▶ engine ─▶ socket (and TCP, HTTP, gRPC) ─▶ … ─▶ SIGTERM
 """
 
 import asyncio
-import ipaddress
 import logging
 import os
 import resource
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, suppress
-from pathlib import Path
+from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING
 
 import bridle
-from bridle.app import open_service
+from bridle.app import Brought, open_service, open_telemetry
 from bridle.config.settings import Settings
-from bridle.core.errors import BridleError, ConfigError, UsageError
+from bridle.core.door import Door, LiveSession
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.ids import SessionId
 from bridle.sessions.service import SessionService
+from bridle.surfaces.daemon.binding import listening_at
+from bridle.surfaces.daemon.ending import LOST
+from bridle.surfaces.daemon.memory import resident_bytes
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.rpc_side import RpcSide
+from bridle.surfaces.daemon.sweeping import sweep
 from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 from bridle.surfaces.remote.server import RemoteServer
+from bridle.system.tls_files import TlsFiles
 
 if TYPE_CHECKING:
     from bridle.providers.embedded.weights import Progress, Weights
+    from bridle.scale.gate import Gate
+    from bridle.surfaces.daemon.cluster_side import ClusterSide
     from bridle.surfaces.daemon.http_side import HttpSide
+    from bridle.telemetry.opening import Telemetry
 
 BACKLOG = 1024
 WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # where the page is, unless the settings say it or the port is taken
-MAX_PORT = 65535
 LINGER_S = 0.05  # in which the watchers of a run get the last that was recorded
-MIN_SWEEP_S, MAX_SWEEP_S = 0.5, 30.0
 MAX_DESCRIPTORS = 8192  # wanted: one for each client, some for each kernel and each model
 
 log = logging.getLogger("bridle.daemon")
@@ -46,13 +53,22 @@ log = logging.getLogger("bridle.daemon")
 class Daemon:
     """One engine and the ways to reach it."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], *, is_gateway: bool = False) -> None:
+        """Serve what the settings say; a gateway runs no session of the cluster itself."""
+        self._is_gateway = is_gateway
+        self._cluster: ClusterSide | None = None
+        self._door: Door | None = None
+        self._gate: Gate | None = None
+        self._live: dict[SessionId, LiveSession] = {}
+        """What is in memory on all machines of the cluster."""
         self._settings = settings
         self._environ = environ
         self._place = Place(settings.home)
         self._started_at = time.time_ns() // 1_000_000
         self._stop = asyncio.Event()
+        self._is_lost = False
         self._service: SessionService | None = None
+        self._telemetry: Telemetry | None = None
         self._server: RemoteServer | None = None
         self._rpc: RpcSide | None = None
         self._http: HttpSide | None = None
@@ -73,10 +89,11 @@ class Daemon:
             home=str(self._settings.home),
             socket=str(self._place.socket),
             listening=tuple(self._listening),
-            memory_bytes=_resident_bytes(),
+            memory_bytes=resident_bytes(),
             clients=self._server.clients,
-            sessions=tuple(self._service.live()),
+            sessions=tuple(self._service.live() if self._cluster is None else self._live.values()),
             is_stopping=self._stop.is_set(),
+            is_node=self._cluster is not None,
         )
 
     async def open_web(self) -> WebAddress:
@@ -98,60 +115,111 @@ class Daemon:
 
     # ------------------------------------------------------------------ its life
 
-    async def run(self) -> None:
-        """Serve until told to end; raises DaemonRuns, ConfigError, OSError."""
+    async def run(self) -> int:
+        """Serve until told to end; returns the exit status. Raises DaemonRuns, ConfigError, OSError."""
         with self._place.held():
             loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, self.request_shutdown)
             loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes is not ours
             self._place.load_token()  # before there are models, to whom it is masked
-            self._service = open_service(self._settings, self._environ, self._tell_weights)
+            self._telemetry = open_telemetry(self._settings, self._environ)
+            brought = Brought(telemetry=self._telemetry)
+            self._service, self._door = await self._open(brought)
+            for number in (signal.SIGTERM, signal.SIGINT):  # one that comes before ends us at once
+                loop.add_signal_handler(number, self.request_shutdown)
             try:
-                await self._serve(self._service)
+                await self._serve(self._service, self._door)
             finally:
                 await self._service.aclose()
+                if self._cluster is not None:
+                    await self._cluster.aclose()
                 with suppress(FileNotFoundError):
                     self._place.socket.unlink()
                 log.info("ended")
+            return LOST if self._is_lost else 0
 
-    async def _serve(self, service: SessionService) -> None:
+    async def _open(self, brought: Brought) -> tuple[SessionService, Door]:
+        """Open the sessions of this process, and the door that surfaces stand at."""
+        if not (self._is_gateway or self._settings.scale.enabled):
+            service = open_service(self._settings, self._environ, self._tell_weights, brought)
+            return service, service
+        from bridle.surfaces.daemon.cluster_side import ClusterSide
+
+        self._cluster = ClusterSide(self._settings, self._environ, is_worker=not self._is_gateway)
+        opened = await self._cluster.open(self._tell_weights, brought)
+        return opened.service, opened.door
+
+    async def _serve(self, service: SessionService, door: Door) -> None:
         token = self._place.load_token()
         most = _open_descriptors() // 2
         keys = {
             self._settings.providers[name].api_key_env: key.reveal()
             for name, key in self._settings.api_keys.items()
         }
+        self._gate = None if self._cluster is None else self._cluster.gate(token)
         self._server = RemoteServer(
-            service, self, version=bridle.__version__, token=token, most=most, keys=keys
+            door, self, version=bridle.__version__, token=token, most=most, keys=keys, gate=self._gate
         )
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)
-            self._rpc = rpc = RpcSide(service, self._environ, self._place, str(self._place.work))
+            self._rpc = rpc = RpcSide(door, self._environ, self._place, str(self._place.work))
             stack.push_async_callback(rpc.aclose)
             listeners.append(await rpc.open())
             if self._settings.serve.tcp:
                 listeners.append(await self._open_tcp(self._server))
             stack.push_async_callback(self._close_http)
             if self._settings.http.bind:
-                await self._open_http(loopback(self._settings.http.bind, "http.bind"))
+                http = self._settings.http
+                tls = http.tls.files("http.tls")
+                await self._open_http(listening_at(http.bind, "http.bind", tls=tls, has_token=http.token))
             else:
                 await self._open_web_again()
             if self._settings.grpc.bind:
                 await self._open_grpc(service, stack)
+            if self._cluster is not None:
+                await self._cluster.start(self)
+                if self._cluster.address:
+                    self._listening.append(f"cluster {self._cluster.address}")
             # The last one: who reaches us there takes it that everything else is served, too.
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
-            sweeping = asyncio.create_task(self._sweep(service))
-            await self._stop.wait()
+            sweeping = asyncio.create_task(sweep(service, self._settings.serve))
+            hearing = asyncio.create_task(self._hear(door))
+            await self._until_end()
             sweeping.cancel()
+            hearing.cancel()
             _close(listeners)
             if self._http is not None:
                 self._http.stop_listening()
-            await service.park(float(self._settings.serve.shutdown_timeout))
+            timeout_s = float(self._settings.serve.shutdown_timeout)
+            if self._cluster is not None:
+                self._cluster.stop_taking(timeout_s)
+            await service.park(0.0 if self._is_lost else timeout_s)
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
+
+    async def _hear(self, door: Door) -> None:
+        """Keep up with what is in memory on all machines, if there are many."""
+        if self._cluster is None:
+            return
+        async with aclosing(door.news()) as items:
+            async for news in items:
+                if news.live is None:
+                    self._live.pop(news.session, None)
+                else:
+                    self._live[news.session] = news.live
+
+    async def _until_end(self) -> None:
+        """Wait until we are told to end, or others have declared us gone."""
+        if self._cluster is None:
+            await self._stop.wait()
+            return
+        ends = [asyncio.create_task(self._stop.wait()), asyncio.create_task(self._cluster.until_lost())]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        self._is_lost = ends[1].done()
+        for end in ends:
+            end.cancel()
+        self.request_shutdown()
 
     async def _open_socket(self, server: RemoteServer) -> asyncio.Server:
         with suppress(FileNotFoundError):  # we have the lock: what lies there is of a daemon that died
@@ -168,10 +236,11 @@ class Daemon:
         )
 
     async def _open_tcp(self, server: RemoteServer) -> asyncio.Server:
-        host, port = loopback(self._settings.serve.tcp, "serve.tcp")
+        tls = self._settings.serve.tls.files("serve.tls")
+        host, port = listening_at(self._settings.serve.tcp, "serve.tcp", tls=tls)
         try:
             opened = await asyncio.start_server(
-                server.connected(needs_token=True), host, port, backlog=BACKLOG
+                server.connected(needs_token=True), host, port, backlog=BACKLOG, ssl=_server_tls(tls)
             )
         except OSError as error:
             raise ConfigError(
@@ -184,14 +253,23 @@ class Daemon:
 
     async def _open_http(self, address: tuple[str, int]) -> "HttpSide":
         try:
-            from bridle.surfaces.daemon.http_side import HttpSide  # 150 ms, for those who want it
+            from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, for who wants it
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f"http: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
             ) from error
         assert self._service is not None
         assert self._rpc is not None
-        side = HttpSide(self._service, self._rpc.desk(), self._settings.http, self._place.load_token())
+        assert self._door is not None
+        side = HttpSide(
+            self._door,
+            self._rpc.desk(),
+            self._settings.http,
+            self._place.load_token(),
+            live=self._service.live,
+            gate=self._gate,
+            operations=operations(self._door, self._telemetry, self._settings.telemetry, self._stop.is_set),
+        )
         await side.listen(address)
         self._http = side
         self._listening.append(f"http {side.address}")
@@ -212,7 +290,7 @@ class Daemon:
         if not (kept := self._place.kept_web()):
             return
         try:
-            await self._open_http(loopback(kept, "run/web"))
+            await self._open_http(listening_at(kept, "run/web"))
         except (ConfigError, ValueError) as error:
             log.warning("the page cannot be served as before: %s", error)
             self._place.forget_web()
@@ -228,23 +306,24 @@ class Daemon:
             raise ConfigError(
                 f"grpc.bind: the package {error.name} is not installed", hint="pip install 'bridle[grpc]'"
             ) from error
-        address = loopback(self._settings.grpc.bind, "grpc.bind")
-        side = GrpcSide(self._settings, self._environ, service, self._started_at, self.request_shutdown)
+        grpc = self._settings.grpc
+        tls = grpc.tls.files("grpc.tls")
+        address = listening_at(grpc.bind, "grpc.bind", tls=tls, has_token=grpc.token)
+        assert self._door is not None
+        side = GrpcSide(
+            self._settings,
+            self._environ,
+            service,
+            self._door,
+            self._started_at,
+            self.request_shutdown,
+            self._gate,
+        )
         server = await side.serve(address, self._place)
         stack.push_async_callback(server.aclose)
         self._listening.append(f"grpc {address[0]}:{server.port}")
         if not self._settings.grpc.token:
             log.warning("gRPC at %s asks for no token: every program on this machine can use it", address[0])
-
-    async def _sweep(self, service: SessionService) -> None:
-        idle_s, most = float(self._settings.serve.idle), self._settings.serve.max_sessions
-        while True:
-            await asyncio.sleep(max(MIN_SWEEP_S, min(MAX_SWEEP_S, idle_s / 2)))
-            is_full = _resident_bytes() > self._settings.serve.memory_bytes
-            try:
-                await service.drop_idle(0.0 if is_full else idle_s, most)
-            except (BridleError, OSError) as error:
-                log.warning("an idle session could not be put away: %s", error)
 
     def _tell_weights(self, weights: "Weights", progress: "Progress | None") -> None:
         """Let those who watch see how far a pull is, at every tenth."""
@@ -261,22 +340,12 @@ def _close(listeners: list[asyncio.Server]) -> None:
         listener.close()
 
 
-def loopback(address: str, key: str) -> tuple[str, int]:
-    """Split an address; raises ConfigError unless it can be reached from this machine only."""
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    name = "127.0.0.1" if host == "localhost" else host
-    try:
-        is_ours = ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        is_ours = False
-    if not is_ours:
-        raise ConfigError(
-            f'{key}: "{address}" can be reached from other machines', hint=f'use "127.0.0.1:{port}"'
-        )
-    if int(port) > MAX_PORT:
-        raise ConfigError(f"{key}: {port} is not a port")
-    return name, int(port)
+def _server_tls(files: TlsFiles) -> ssl.SSLContext | None:
+    if not files:
+        return None
+    from bridle.system.tls import server_context
+
+    return server_context(files)
 
 
 def _open_descriptors() -> int:
@@ -287,11 +356,3 @@ def _open_descriptors() -> int:
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return wanted
-
-
-def _resident_bytes() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

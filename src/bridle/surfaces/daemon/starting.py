@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 
 import bridle
-from bridle.core.errors import BridleError
+from bridle.core.errors import BridleError, DaemonGone
 from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.remote.client import DaemonGone, RemoteService, connect
+from bridle.surfaces.remote.client import RemoteService, connect
 
 START_S = 20.0
 STOP_S = 60.0  # beside what its runs get

@@ -1,10 +1,13 @@
 """What a client can ask of the process itself: how it is, and that it ends."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
+import grpc
 from msgspec import Struct
 
+from bridle.core.tenancy import Principal
 from bridle.surfaces.grpc.generated.kontekst_pb2 import (
     GetStatusRequest,
     GetStatusResponse,
@@ -14,6 +17,8 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
 from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import DaemonServiceServicer
 
 SHUTTING_DOWN = "shutting down"
+
+Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class DaemonStatus(Struct, frozen=True):
@@ -48,11 +53,14 @@ class Daemon(Protocol):
 class DaemonRpc(DaemonServiceServicer):
     """Answers the calls of DaemonService."""
 
-    def __init__(self, daemon: Daemon) -> None:
+    def __init__(self, daemon: Daemon, caller: Callable[[Any], Awaitable[Principal | None]]) -> None:
+        """Take the process, and what knows who calls by the metadata of a call."""
         self._daemon = daemon
+        self._caller = caller
 
-    async def GetStatus(self, request: GetStatusRequest, context: object) -> GetStatusResponse:  # noqa: N802
+    async def GetStatus(self, request: GetStatusRequest, context: Context) -> GetStatusResponse:  # noqa: N802
         """Tell how the daemon is."""
+        await self._require_admin(context)
         status = await self._daemon.status()
         return GetStatusResponse(
             bind=status.bind,
@@ -66,10 +74,19 @@ class DaemonRpc(DaemonServiceServicer):
             data_dir=status.data_dir,
         )
 
-    async def Shutdown(self, request: ShutdownRequest, context: object) -> ShutdownResponse:  # noqa: N802
+    async def Shutdown(self, request: ShutdownRequest, context: Context) -> ShutdownResponse:  # noqa: N802
         """Begin the end and say so."""
+        await self._require_admin(context)
         self._daemon.request_shutdown()
         return ShutdownResponse(message=SHUTTING_DOWN)
+
+    async def _require_admin(self, context: Context) -> None:
+        """Refuse who may not know about, or end, what all tenants use."""
+        caller = await self._caller(context.invocation_metadata())
+        if caller is None or not caller.is_cluster_admin:
+            await context.abort(
+                grpc.StatusCode.PERMISSION_DENIED, "this is for an administrator of the cluster"
+            )
 
 
 def _rfc3339(at_ms: int) -> str:

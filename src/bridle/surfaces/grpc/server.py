@@ -1,10 +1,8 @@
 """The gRPC server: where it listens, whom it lets in, how much and how many."""
 
-import hmac
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -13,14 +11,17 @@ from grpc_reflection.v1alpha import reflection
 from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.protocol import MAX_PROMPT_BYTES
+from bridle.scale.gate import Gate
 from bridle.surfaces.grpc.daemon import Daemon, DaemonRpc
 from bridle.surfaces.grpc.generated.kontekst_pb2 import DESCRIPTOR
 from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import (
     add_AgentServiceServicer_to_server,
     add_DaemonServiceServicer_to_server,
 )
-from bridle.surfaces.grpc.starts import Approvals, RenderSkill, Starts
+from bridle.surfaces.grpc.guard import Callers, Certificates, RequireToken
+from bridle.surfaces.grpc.starts import Approvals, RenderSkill, Starts, StartsOfAll
 from bridle.surfaces.grpc.stream import AgentRpc
+from bridle.system.tls_files import NO_TLS, TlsFiles
 
 MAX_CALLS = 1_024  # at once; one more is told RESOURCE_EXHAUSTED
 MAX_COMMAND_BYTES = MAX_PROMPT_BYTES + 64 * 1024
@@ -39,8 +40,6 @@ OPTIONS = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
 )
-
-_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"  # a generic class for types only
 
 
 class GrpcServer:
@@ -67,35 +66,42 @@ async def serve_grpc(
     approvals: Approvals = "each",
     render_skill: RenderSkill | None = None,
     token: str = "",
+    gate: Gate | None = None,
+    tls: TlsFiles = NO_TLS,
 ) -> GrpcServer:
     """Listen at HOST:PORT or unix:PATH and serve both services, reflection and health.
 
     `cwd` is where runs work that name no folder. With a token each call must carry the metadata
-    `authorization: Bearer TOKEN`. A socket file gets mode 0600 and replaces one that is there.
-    Raises UsageError when the address cannot be listened at.
+    `authorization: Bearer TOKEN`: that one, or one that `gate` knows. A socket file gets mode 0600 and
+    replaces one that is there.
+    Raises UsageError when the address cannot be listened at, ConfigError when `tls` is of no use.
     """
+    certificates = Certificates(tls) if tls else None
+    callers = Callers(token, gate)
     server = grpc.aio.server(
-        interceptors=(_RequireToken(token),) if token else (),
+        interceptors=(RequireToken(callers),) if token else (),
         options=OPTIONS,
         maximum_concurrent_rpcs=MAX_CALLS,
     )
     starts = Starts(door, cwd=cwd, approvals=approvals, render_skill=render_skill)
-    add_AgentServiceServicer_to_server(AgentRpc(starts), server)
-    add_DaemonServiceServicer_to_server(DaemonRpc(daemon), server)
+    add_AgentServiceServicer_to_server(AgentRpc(StartsOfAll(starts, callers, gate).of), server)
+    add_DaemonServiceServicer_to_server(DaemonRpc(daemon, callers.principal), server)
     names = [service.full_name for service in DESCRIPTOR.services_by_name.values()]
     healthy = health.aio.HealthServicer()
     for name in names:
         await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    port = _listen(server, address)
+    port = _listen(server, address, certificates)
     await server.start()
     return GrpcServer(server, port, healthy)
 
 
-def _listen(server: grpc.aio.Server, address: str) -> int:
+def _listen(server: grpc.aio.Server, address: str, certificates: Certificates | None) -> int:
     try:
         with _private_files():
+            if certificates is not None:
+                return server.add_secure_port(address, certificates.credentials())
             return server.add_insecure_port(address)
     except RuntimeError as error:
         raise UsageError(
@@ -112,28 +118,3 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-class _RequireToken(grpc.aio.ServerInterceptor):
-    """Lets only calls through that carry the token."""
-
-    def __init__(self, token: str) -> None:
-        self._expected = f"Bearer {token}".encode()
-
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> _Handler:
-        """Pass a call on, or refuse it before anything of it is read."""
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        given = metadata.get("authorization", "")
-        if hmac.compare_digest(given.encode() if isinstance(given, str) else given, self._expected):
-            return await continuation(handler_call_details)
-        return grpc.stream_stream_rpc_method_handler(_refuse)
-
-
-async def _refuse(requests: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
-    await context.abort(
-        grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong (hint: authorization: Bearer TOKEN)"
-    )

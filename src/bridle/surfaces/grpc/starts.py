@@ -1,18 +1,20 @@
 """How a run begins: which session, which agent, which words."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from bridle.core.door import Door
-from bridle.core.errors import ConfigError, SessionConflict, SessionNotFound, UsageError
+from bridle.core.errors import ConfigError, NotAllowed, SessionConflict, SessionNotFound, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions, SessionCreated
+from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.grpc.generated.kontekst_pb2 import StartRunCommand
+from bridle.surfaces.grpc.guard import Callers
 
 MAX_SHOWN_CHARS = 200  # of what a client sent, in an error
 UNCHOSEN = "default"  # what Kontekst's own client names when its user names no agent
@@ -22,6 +24,10 @@ Approvals = Literal["each", "rules"]
 
 RenderSkill = Callable[[str, str, str], str]
 """From a working directory, a skill's name and its arguments to its text; blocking, raises BridleError."""
+
+
+CheckFolder = Callable[[str], Awaitable[None]]
+"""Refuses folders that are not for whoever asks; raises UsageError."""
 
 
 class Begun(Struct, frozen=True):
@@ -38,12 +44,31 @@ class Starts:
     """Starts runs for every stream of one server."""
 
     def __init__(
-        self, door: Door, *, cwd: str, approvals: Approvals, render_skill: RenderSkill | None
+        self,
+        door: Door,
+        *,
+        cwd: str,
+        approvals: Approvals,
+        render_skill: RenderSkill | None,
+        check_folder: CheckFolder | None = None,
     ) -> None:
+        """Take the sessions; `check_folder` knows where runs may work, if not everywhere."""
         self.door = door
         self.proposes_all = approvals == "each"
         self._cwd = cwd
+        self._approvals: Approvals = approvals
         self._render_skill = render_skill
+        self._check_folder = check_folder
+
+    def held_to(self, door: Door, cwd: str, check_folder: CheckFolder) -> "Starts":
+        """Return the same for somebody who sees another door and may work in some folders only."""
+        return Starts(
+            door,
+            cwd=cwd,
+            approvals=self._approvals,
+            render_skill=self._render_skill,
+            check_folder=check_folder,
+        )
 
     async def begin(self, start: StartRunCommand) -> Begun:
         """Start a run; raises BridleError when there is nothing to follow."""
@@ -55,6 +80,8 @@ class Starts:
     async def _begin(self, start: StartRunCommand) -> Begun:
         known = await self._known(start.session_id) if start.session_id else None
         cwd = start.working_dir or (known.cwd if known is not None else self._cwd)
+        if self._check_folder is not None:  # first: nobody is told what lies elsewhere
+            await self._check_folder(cwd)
         await asyncio.to_thread(_require_folder, cwd)
         words = await self._words(start, cwd)
         created = known or await self._create(start, cwd)
@@ -101,6 +128,31 @@ class Starts:
         skill = start.skill
         text = await asyncio.to_thread(self._render_skill, cwd, skill.name, skill.arguments)
         return f"{text}\n\n---\n\n{start.prompt}" if start.prompt else text
+
+
+class StartsOfAll(Struct, frozen=True):
+    """Finds what starts runs for whoever calls."""
+
+    own: Starts
+    """The owner's."""
+    callers: Callers
+    gate: Gate | None
+
+    async def of(self, metadata: Any) -> Starts:
+        """Return what starts runs for the one who has sent this; raises NotAllowed, StoreError."""
+        principal = await self.callers.principal(metadata)
+        if principal is None:
+            raise NotAllowed("the token counts no more")
+        if self.gate is None or principal == NODE:
+            return self.own
+        gate = self.gate
+        tenant = await gate.standing(principal)
+        folders = gate.folders.of(tenant)
+
+        async def check_folder(cwd: str) -> None:
+            await gate.folders.check(tenant, cwd)
+
+        return self.own.held_to(gate.door(principal), folders[0] if folders else "/", check_folder)
 
 
 def _in_words_of_kontekst(error: ConfigError, agent: str) -> ConfigError:

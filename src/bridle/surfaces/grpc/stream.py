@@ -10,12 +10,13 @@ A client that reads slowly holds up the writing here, never the run: it misses t
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from typing import Any
 
 import grpc
 
-from bridle.core.errors import BridleError, SessionError
+from bridle.core.errors import BridleError, NotAllowed, SessionError
 from bridle.core.ids import CallId
 from bridle.core.protocol import (
     Aborted,
@@ -41,6 +42,7 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
 )
 from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import AgentServiceServicer
 from bridle.surfaces.grpc.starts import Begun, Starts
+from bridle.surfaces.unsaid import Unsaid
 
 ALREADY_STARTED = "run already started"
 CANCELLED = "cancelled by the client"
@@ -52,20 +54,24 @@ Context = grpc.aio.ServicerContext[RunCommand, RunEvent]
 class AgentRpc(AgentServiceServicer):
     """Answers the calls of AgentService."""
 
-    def __init__(self, starts: Starts) -> None:
-        self._starts = starts
+    def __init__(self, starts_of: Callable[[Any], Awaitable[Starts]]) -> None:
+        """Take what finds the way in for the metadata of a call; raises NotAllowed, StoreError."""
+        self._starts_of = starts_of
 
     async def Run(  # type: ignore[override]  # noqa: N802  not a generator: two tasks write
         self, request_iterator: AsyncIterator[RunCommand], context: Context
     ) -> None:
         """Serve one stream."""
         try:
-            await RunStream(self._starts, context).serve(request_iterator)
-        except ExceptionGroup as group:
+            starts = await self._starts_of(context.invocation_metadata())
+            await RunStream(starts, context).serve(request_iterator)
+        except (ExceptionGroup, BridleError) as group:
             error = _first(group)
             if not isinstance(error, BridleError):
                 raise error from group
-            await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+            is_refused = isinstance(error, NotAllowed)
+            status = grpc.StatusCode.PERMISSION_DENIED if is_refused else grpc.StatusCode.UNAVAILABLE
+            await context.abort(status, str(error))
 
 
 class RunStream:
@@ -119,23 +125,30 @@ class RunStream:
     async def _run(self, start: StartRunCommand, answered: asyncio.Event) -> None:
         try:
             begun = await self._starts.begin(start)
+        except NotAllowed:
+            raise  # which is said by the status of the call
         except BridleError as error:
             self._running, self._is_cancelled = None, False
             await self._write(failed(str(error)))
             answered.set()
         else:
-            # Nothing is awaited before the watch begins: no token is missed.
+            # Nothing is awaited before the watch begins: of a run in this process no token is missed.
             await self._follow(begun, answered)
 
     async def _follow(self, begun: Begun, answered: asyncio.Event) -> None:
         self._begun = begun
         told = self._told = Translation(begun.run_id, proposes_all=self._starts.proposes_all)
         table = MessageTable(self._door, begun.session, begun.run_id)
-        write = self._write
+        write, unsaid = self._write, Unsaid()
         async with aclosing(self._door.watch(begun.session, begun.seq - 1)) as items:
             async for item in items:  # the first one is the prompt
                 if not answered.is_set():
                     await self._announce(begun, answered)
+                text, reasoning = unsaid.take(item)
+                if reasoning:
+                    await write(RunEvent(reasoning=ReasoningDeltaEvent(text=reasoning)))
+                if text:
+                    await write(RunEvent(token=TokenDeltaEvent(text=text)))
                 match item:
                     case TextDelta():
                         await write(RunEvent(token=TokenDeltaEvent(text=item.text)))

@@ -1,7 +1,6 @@
 """`bridle_config` and `meerkat_config`: the user's settings, read and changed; secrets are hidden."""
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -88,7 +87,7 @@ def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
 
 
 def _user_config(call: Call) -> UserConfig:
-    return UserConfig(call.desk.folders.environ, Path(call.desk.folders.usual))
+    return UserConfig(*call.desk.folders.owners())
 
 
 def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:

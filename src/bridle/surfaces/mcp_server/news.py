@@ -15,6 +15,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.surfaces.render import describe_args
+from bridle.surfaces.unsaid import Unsaid
 
 MAX_LINES = 200
 MAX_LINE_CHARS = 500
@@ -27,9 +28,12 @@ class News:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._is_text = False
+        self._unsaid = Unsaid()
 
     def add(self, item: Record | Delta) -> None:
         """Take in what happened."""
+        if rest := self._unsaid.take(item)[0]:
+            self._add_text(rest)
         if isinstance(item, TextDelta):
             self._add_text(item.text)
         elif line := _line(item):

@@ -15,14 +15,12 @@ client  {"id":3,"ask":{"type":"unwatch","watch":2}}
 """
 
 import hashlib
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from bridle.core import errors
 from bridle.core.door import LiveSession
-from bridle.core.errors import BridleError, ProviderError
+from bridle.core.failures import Failure
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media
 from bridle.core.protocol import Command
@@ -201,15 +199,6 @@ class Request(Struct, frozen=True):
     ask: Ask
 
 
-class Failure(Struct, frozen=True, omit_defaults=True):
-    """An error, as it travels."""
-
-    kind: str
-    message: str
-    hint: str = ""
-    reason: errors.ProviderErrorKind = "unknown"
-
-
 class Answer(Struct, frozen=True, omit_defaults=True):
     """A line to the client: a result, a failure, or the next item of a watch."""
 
@@ -242,23 +231,7 @@ class DaemonStatus(Struct, frozen=True, omit_defaults=True):
     memory_bytes: int = 0
     clients: int = 0
     sessions: tuple[LiveSession, ...] = ()
+    """What is in memory; of a node of a cluster that of all machines, as far as it has heard."""
     is_stopping: bool = False
-
-
-def as_failure(error: BaseException) -> Failure:
-    """Put an error into words that travel."""
-    if not isinstance(error, BridleError):
-        return Failure("BridleError", f"{type(error).__name__}: {error}")
-    reason = error.kind if isinstance(error, ProviderError) else "unknown"
-    return Failure(type(error).__name__, error.message, error.hint, reason)
-
-
-def as_error(failure: Failure) -> BridleError:
-    """Return the error that has travelled."""
-    if failure.kind == "ProviderError":
-        return ProviderError(failure.message, kind=failure.reason, hint=failure.hint)
-    kind: Any = getattr(errors, failure.kind, None)
-    if not (isinstance(kind, type) and issubclass(kind, BridleError)):
-        kind = BridleError
-    error: BridleError = kind(failure.message, hint=failure.hint)
-    return error
+    is_node: bool = False
+    """It belongs to a cluster: a run that it has not heard of may go on elsewhere."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from bridle.core.codec import encode
+from bridle.core.codec import decode_record, encode
 from bridle.core.door import NextContext, Receipt, RewindPlan, SessionNews
-from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.errors import BridleError, DaemonGone, SessionNotRunning, StoreCorrupt, UsageError
+from bridle.core.failures import as_error
 from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.ports import GuardedDispatcher, ToolDispatcher, offers
@@ -52,7 +53,6 @@ from bridle.surfaces.remote.asks import (
     Watch,
     WebAddress,
     Welcome,
-    as_error,
 )
 from bridle.surfaces.remote.lines import Lines, LineTooLong
 
@@ -64,15 +64,10 @@ PAGE = 512  # records of one answer: a whole session may be longer than a line c
 BACKLOG = 4096  # items that may wait here before fragments are dropped
 
 _answers = msgspec.json.Decoder(Answer)
-_records = msgspec.json.Decoder(Record)
 _news = msgspec.json.Decoder(SessionNews)
 _deltas: msgspec.json.Decoder[Delta] = msgspec.json.Decoder(Delta)
 
 T = TypeVar("T")
-
-
-class DaemonGone(BridleError):
-    """The daemon has ended, or does not speak our language."""
 
 
 class VersionMismatch(DaemonGone):
@@ -250,7 +245,8 @@ class RemoteService:
         wanted = limit
         while wanted is None or wanted > 0:
             page = PAGE if wanted is None else min(PAGE, wanted)
-            found = await self._ask(Records(session, after, page), list[Record])
+            lines = await self._ask(Records(session, after, page), list[msgspec.Raw])
+            found = [decode_record(bytes(line)) for line in lines]
             records += found
             if len(found) < page:
                 break
@@ -311,6 +307,11 @@ class RemoteService:
 
     # ------------------------------------------------------------------ the daemon itself
 
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the connection is lost."""
+        return self._gone is not None
+
     async def status(self) -> DaemonStatus:
         """Return how the daemon is."""
         return await self._ask(Status(), DaemonStatus)
@@ -360,7 +361,7 @@ class RemoteService:
         try:
             while (line := await self._lines.next(MAX_LINE_BYTES)) is not None:
                 self._take(_answers.decode(line))
-        except (ConnectionError, LineTooLong, msgspec.DecodeError) as error:
+        except (ConnectionError, LineTooLong, StoreCorrupt, msgspec.DecodeError) as error:
             why = f"the connection to the daemon broke: {error}"
         finally:
             self._hang_up(why)
@@ -372,7 +373,7 @@ class RemoteService:
                 watching.fail(as_error(answer.failure))
             else:
                 is_record = bytes(memoryview(answer.item)[:7]) == b'{"seq":'
-                watching.add(_records.decode(answer.item) if is_record else _deltas.decode(answer.item))
+                watching.add(decode_record(bytes(answer.item)) if is_record else _deltas.decode(answer.item))
             return
         if (reading := self._readings.get(answer.id)) is not None:
             if answer.failure is not None:
@@ -430,6 +431,9 @@ async def say_hello(
     except (ConnectionError, TimeoutError, LineTooLong, msgspec.DecodeError) as error:
         writer.close()
         raise DaemonGone(f"what listens there is not Bridle's daemon: {error}") from error
+    except BaseException:  # whoever connects has no time left
+        writer.close()
+        raise
     if welcome.refusal:
         writer.close()
         kind = VersionMismatch if welcome.version != version else DaemonGone

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from bridle.core.codec import encode
 from bridle.core.errors import BridleError, ToolError
+from bridle.core.failures import as_error
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import ToolDispatcher, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Finish, as_error
+from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Finish
 from bridle.system.tasks import is_cancelled
 
 _calls: msgspec.json.Decoder[ToolCall | CallId | None] = msgspec.json.Decoder(ToolCall | CallId | None)

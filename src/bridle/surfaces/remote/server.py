@@ -13,9 +13,12 @@ from msgspec import Raw
 
 from bridle.core.codec import encode
 from bridle.core.door import Door
-from bridle.core.errors import BridleError, UsageError
+from bridle.core.errors import BridleError, NotAllowed, UsageError
+from bridle.core.failures import Failure, as_failure
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
+from bridle.core.tenancy import Principal
+from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     Answer,
@@ -25,7 +28,6 @@ from bridle.surfaces.remote.asks import (
     DaemonStatus,
     Delete,
     Describe,
-    Failure,
     Finish,
     FollowNews,
     Fork,
@@ -48,7 +50,6 @@ from bridle.surfaces.remote.asks import (
     Watch,
     WebAddress,
     Welcome,
-    as_failure,
     fingerprint,
 )
 from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
@@ -93,9 +94,11 @@ class RemoteServer:
         token: str = "",
         most: int = MAX_CLIENTS,
         keys: Mapping[str, str] = {},
+        gate: Gate | None = None,
     ) -> None:
         """Take the sessions; connections that do not come by our own socket must know the token.
 
+        Those who have a token of their own, which `gate` knows, get the door that it gives them.
         Clients are told fingerprints of the API keys, to see whether theirs are the same.
         """
         self._door = door
@@ -103,6 +106,7 @@ class RemoteServer:
         self._version = version
         self._token = token
         self._most = most
+        self._gate = gate
         self._salt = secrets.token_hex(8)
         self._keys = {name: fingerprint(self._salt, key) for name, key in keys.items()}
         self._connections: set[asyncio.Task[None]] = set()
@@ -135,12 +139,19 @@ class RemoteServer:
         lines = Lines(reader)
         try:
             with suppress(ConnectionError, TimeoutError, LineTooLong):
-                if await self._welcome(lines, writer, needs_token=needs_token):
-                    await _Connection(self._door, self._keeper, lines, writer).serve()
+                caller = await self._welcome(lines, writer, needs_token=needs_token)
+                if caller is not None:
+                    door = self._gate.door(caller) if self._gate is not None else self._door
+                    keeper = self._keeper if caller.is_cluster_admin else None
+                    await _Connection(door, keeper, lines, writer).serve()
         finally:
             writer.close()
 
-    async def _welcome(self, lines: Lines, writer: asyncio.StreamWriter, *, needs_token: bool) -> bool:
+    async def _welcome(
+        self, lines: Lines, writer: asyncio.StreamWriter, *, needs_token: bool
+    ) -> Principal | None:
+        """Answer a hello; returns who it is, None when they are not let in."""
+        caller: Principal | None = None
         if len(self._connections) > self._most:
             refusal = f"the daemon has {self._most} clients already"
         else:
@@ -148,28 +159,40 @@ class RemoteServer:
             with suppress(LineTooLong):
                 async with asyncio.timeout(HELLO_S):
                     line = await lines.next(HELLO_BYTES)
-            refusal = self._refusal(line, needs_token=needs_token)
-        keys = {} if refusal else self._keys
+            caller, refusal = await self._let_in(line, needs_token=needs_token)
+        keys = self._keys if caller == NODE else {}
         writer.write(encode(Welcome(self._version, os.getpid(), refusal, self._salt, keys)) + b"\n")
         await writer.drain()
-        return not refusal
+        return caller
 
-    def _refusal(self, line: bytes | None, *, needs_token: bool) -> str:
+    async def _let_in(self, line: bytes | None, *, needs_token: bool) -> tuple[Principal | None, str]:
+        """Return who says hello, or why they are not let in."""
         try:
             hello = _hellos.decode(line or b"")
         except (msgspec.DecodeError, RecursionError):
-            return "that is not how a client of Bridle says hello"
-        if needs_token and not hmac.compare_digest(hello.token.encode(), self._token.encode()):
-            return "the token is wrong"
+            return None, "that is not how a client of Bridle says hello"
+        try:
+            caller = await self._caller(hello.token) if needs_token else NODE
+        except BridleError:
+            return None, "the tokens cannot be looked up now"
+        if caller is None:
+            return None, "the token is wrong"
         if hello.version != self._version:
-            return f"the daemon is Bridle {self._version}, the client {hello.version}"
-        return ""
+            return None, f"the daemon is Bridle {self._version}, the client {hello.version}"
+        return caller, ""
+
+    async def _caller(self, token: str) -> Principal | None:
+        """Return whose a token is; raises StoreError."""
+        if hmac.compare_digest(token.encode(), self._token.encode()):
+            return NODE
+        return await self._gate.principal(token) if self._gate is not None else None
 
 
 class _Connection:
     """One client."""
 
-    def __init__(self, door: Door, keeper: Keeper, lines: Lines, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, door: Door, keeper: Keeper | None, lines: Lines, writer: asyncio.StreamWriter) -> None:
+        """Take what the client sees; without a keeper it has no say in the process that serves."""
         self._door = door
         self._keeper = keeper
         self._lines = lines
@@ -281,17 +304,23 @@ class _Connection:
             case ShowGlance():
                 return await door.glance(ask.session)
             case OpenWeb():
-                return await self._keeper.open_web()
+                return await self._keeper_for(ask).open_web()
             case Status():
-                return self._keeper.status()
+                return self._keeper_for(ask).status()
             case Shutdown():
-                return self._keeper.request_shutdown()
+                return self._keeper_for(ask).request_shutdown()
             case Finish():
                 if (loan := self._loans.get(ask.loan)) is not None:
                     loan.finish(ask)
                 return None
             case Watch() | FollowNews() | Unwatch() | Lend():
                 raise AssertionError("taken elsewhere")
+
+    def _keeper_for(self, ask: Ask) -> Keeper:
+        if self._keeper is None:
+            what = type(ask).__name__.lower()
+            raise NotAllowed(f"{what}: the process that serves is for an administrator of the cluster")
+        return self._keeper
 
     async def _watch(self, number: int, watch: Watch | FollowNews) -> None:
         try:

@@ -13,9 +13,11 @@ from starlette.routing import BaseRoute, Route
 from bridle.core.codec import encode
 from bridle.core.door import Door, LiveSession
 from bridle.core.errors import BridleError
+from bridle.scale.gate import Gate
 from bridle.surfaces.books import Books
 from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
+from bridle.surfaces.rest.desks import Desks
 from bridle.surfaces.rest.news import NewsFeed
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operation import Desk, Operation
@@ -27,6 +29,7 @@ from bridle.surfaces.rest.problem_document import (
     document,
     document_of,
 )
+from bridle.surfaces.rest.readiness import Checks, Readiness, store_answers
 from bridle.surfaces.rest.reading import read
 from bridle.surfaces.rest.stream import Streams
 
@@ -43,10 +46,15 @@ def make_app(
     news: NewsFeed | None = None,
     live: Callable[[], Sequence[LiveSession]] = tuple,
     routes: Sequence[BaseRoute] = (),
+    readiness: Readiness | None = None,
+    metrics: Callable[[], bytes] | None = None,
+    gate: Gate | None = None,
 ) -> Starlette:
     """Return the app: every operation of the table, and `routes` beside them (such as the WebSocket's).
 
-    Who may ask, and how much, is for the guard around it.
+    Who may ask, and how much, is for the guard around it. It is ready when the store answers, unless
+    `readiness` knows better; without `metrics` it has none to show. Those whom the guard lets in by a token
+    of their own get what `gate` gives them; `state.desks` ends their streams.
     """
     # Everybody may ask for the document, without a token: it is made once, or it could keep us busy.
     document = cache(lambda: encode(openapi(OPERATIONS)))
@@ -59,23 +67,28 @@ def make_app(
         books=Books(door),
         live=live,
         document=document,
+        readiness=readiness or Checks({"store": store_answers(door)}),
+        metrics=metrics,
     )
+    desks = Desks(desk, gate)
     table: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         table.setdefault(operation.path, {})[operation.method] = operation
-    ours = [Route(path, _endpoint(methods, desk), methods=[*methods]) for path, methods in table.items()]
+    ours = [Route(path, _endpoint(methods, desks), methods=[*methods]) for path, methods in table.items()]
     app = Starlette(
         routes=[*ours, *routes],
         exception_handlers={404: _no_such_place, 405: _wrong_method},
     )
+    app.state.desks = desks
     app.router.redirect_slashes = False
     return app
 
 
-def _endpoint(methods: dict[str, Operation], desk: Desk) -> Endpoint:
+def _endpoint(methods: dict[str, Operation], desks: Desks) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         try:
+            desk = await desks.of(request.scope.get("principal"))
             return await operation.handler(await read(operation, desk, request))
         except BridleError as error:
             return ProblemResponse(document_of(error))

@@ -5,17 +5,19 @@
 | Host | 421 | a foreign name that points to this machine (DNS rebinding) |
 | Origin, Sec-Fetch-Site | 403 | a page of somebody else |
 | Authorization, the cookie of a login | 401, 429 | no token or a wrong one; many wrong ones |
+| whose the token is | 503 | nobody can say it: the store is away |
 | the body | 413, 415, 503 | see `body` |
 
 A cookie counts for our own page only: what changes something must say that it comes from there. A right token
-is never held up by wrong ones. Every answer is marked as not to be kept, guessed at or framed.
+is never held up by wrong ones. Who shows the token of somebody else than the owner is known to the app by
+`principal` in the scope. Every answer is marked as not to be kept, guessed at or framed.
 """
 
 import hmac
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -23,6 +25,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridle.core.errors import BridleError
+from bridle.core.tenancy import Principal
+from bridle.core.token_text import BEGIN
 from bridle.surfaces.rest.body import WholeBody
 from bridle.surfaces.rest.problem_document import (
     HOST_REFUSED,
@@ -32,9 +37,10 @@ from bridle.surfaces.rest.problem_document import (
     ProblemDocument,
     ProblemResponse,
     document,
+    document_of,
 )
 
-OPEN_PATHS = frozenset({"/health", "/openapi.json"})
+OPEN_PATHS = frozenset({"/health", "/ready", "/openapi.json"})
 """What can be asked for without a token."""
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 BEARER_PROTOCOL = "bearer."
@@ -96,6 +102,10 @@ class WebPage(Struct, frozen=True):
         return path in self.pages or path.startswith(self.files)
 
 
+Principals = Callable[[str], Awaitable[Principal | None]]
+"""Say whose a token is; raises StoreError."""
+
+
 class Refusal(Struct, frozen=True):
     """Why a request is not let in."""
 
@@ -115,17 +125,22 @@ class Guard:
         origins: Collection[str] = (),
         headers: Sequence[str] = (),
         page: WebPage | None = None,
+        open_paths: Collection[str] = (),
+        principals: Principals | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Ask for a token unless it is empty; let in pages of `origins`, and requests for `hosts`.
 
-        `headers` are those of the app's own that a page may send and read; `page` is one of our own.
+        `headers` are those of the app's own that a page may send and read; `page` is one of our own;
+        `open_paths` need no token either; `principals` knows those who have tokens beside the owner's.
         """
         self._app = WholeBody(app)
         self._token = token.encode()
         self._hosts = LOCAL_HOSTS | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         self._page = page
+        self._open_paths = OPEN_PATHS | frozenset(open_paths)
+        self._principals = principals
         self._attempts = Attempts(now)
         allowed = ", ".join([PREFLIGHT["access-control-allow-headers"], *headers])
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": allowed}
@@ -139,7 +154,7 @@ class Guard:
         headers = Headers(scope=scope)
         added = [*SECURITY_HEADERS, *self._cors(headers)]
         send = _adding(send, added, _offered(scope))
-        refusal = self._refuse(scope, headers)
+        refusal = await self._refuse(scope, headers)
         if refusal is not None:
             response: ASGIApp = ProblemResponse(refusal.problem, refusal.headers)
         elif scope["type"] == "http" and _is_preflight(scope, headers):
@@ -148,17 +163,30 @@ class Guard:
             response = self._app
         await response(scope, receive, send)
 
-    def _refuse(self, scope: Scope, headers: Headers) -> Refusal | None:
+    async def _refuse(self, scope: Scope, headers: Headers) -> Refusal | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _host_name(hosts[0]) not in self._hosts:
             return Refusal(document(HOST_REFUSED, hint="add the name to http.hosts, if it is yours"))
         if not self._may_come_from(headers, hosts[0]) and not self._is_visit(scope, headers):
             return Refusal(document(ORIGIN_REFUSED, hint="add it to http.origins, if it is yours"))
         is_open = scope["type"] == "http" and (self._is_open(scope["path"]) or _is_preflight(scope, headers))
-        return None if is_open or not self._token else self._refuse_unknown(scope, headers, hosts[0])
+        if is_open or not self._token:
+            return None
+        try:
+            scope["principal"] = await self._principal(scope, headers)
+        except BridleError as error:
+            return Refusal(document_of(error))
+        return None if scope["principal"] is not None else self._refuse_unknown(scope, headers, hosts[0])
+
+    async def _principal(self, scope: Scope, headers: Headers) -> Principal | None:
+        """Return whose the token is that was shown, if it is not the owner's; raises StoreError."""
+        given = _given_tokens(scope, headers)
+        if self._principals is None or len(given) != 1 or not given[0].startswith(BEGIN):
+            return None
+        return await self._principals(given[0])
 
     def _is_open(self, path: str) -> bool:
-        return path in OPEN_PATHS or (self._page is not None and self._page.is_open(path))
+        return path in self._open_paths or (self._page is not None and self._page.is_open(path))
 
     def _is_visit(self, scope: Scope, headers: Headers) -> bool:
         """Tell whether somebody follows a link to our page, which shows nothing by itself."""

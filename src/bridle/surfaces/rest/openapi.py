@@ -40,7 +40,7 @@ EVERYWHERE = (
 WITH_BODY = (TOO_LARGE, UNSUPPORTED_MEDIA_TYPE)
 SESSION_ID = r"^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 NO_CONTENT = 204
-OPEN = ("health", "openapi")
+OPEN = ("health", "ready", "openapi")
 """The operations that need no token."""
 
 

@@ -20,6 +20,7 @@ from bridle.surfaces.folder import Folders
 from bridle.surfaces.looking import Looking
 from bridle.surfaces.problems import Problem
 from bridle.surfaces.rest.news import NewsFeed
+from bridle.surfaces.rest.readiness import Readiness
 from bridle.surfaces.rest.stream import Streams
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -41,6 +42,9 @@ class Desk(Struct, frozen=True):
     live: Callable[[], Sequence[LiveSession]]
     document: Callable[[], bytes]
     """Returns the OpenAPI document, which takes a while the first time."""
+    readiness: Readiness
+    metrics: Callable[[], bytes] | None = None
+    """Returns the metrics in the words of Prometheus; blocking."""
 
     @property
     def looking(self) -> Looking:

@@ -35,6 +35,7 @@ HOST_REFUSED = Problem("HOST_REFUSED", -32600, 421, "It is not known by this nam
 TOO_MANY_ATTEMPTS = Problem("TOO_MANY_ATTEMPTS", -32600, 429, "Too many wrong tokens")
 HEADERS_TOO_LARGE = Problem("HEADERS_TOO_LARGE", -32600, 431, "The head of the request is too large")
 TOO_MANY_CONNECTIONS = Problem("TOO_MANY_CONNECTIONS", -32603, 503, "Too much is asked for at once")
+NOT_READY = Problem("NOT_READY", -32603, 503, "Requests cannot be taken now")
 STOPPING = Problem("STOPPING", -32603, 503, "The server ends")
 
 

@@ -5,6 +5,7 @@ Uvicorn's own server is left out: it takes the signals of the process and wakes 
 
 import asyncio
 import logging
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -25,6 +26,7 @@ from bridle.surfaces.rest.problem_document import STOPPING, ProblemResponse, doc
 BACKLOG = 1024
 GRACE_S = 2.0
 FORCE_S = 1.0
+HANDSHAKE_S = 10.0
 AGAIN = "what was begun is kept; with an idempotency-key it can be sent again"
 
 log = logging.getLogger("bridle.rest")
@@ -53,8 +55,8 @@ class HttpServer:
         """How many requests are being answered."""
         return len(self._state.tasks)
 
-    async def listen(self, host: str, port: int) -> None:
-        """Begin; raises OSError when it cannot listen there."""
+    async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+        """Begin, with TLS if there is a context for it; raises OSError when it cannot listen there."""
         config = Config(
             self._answer,
             log_config=None,
@@ -72,7 +74,12 @@ class HttpServer:
         )
         config.load()
         self._listener = await asyncio.get_running_loop().create_server(
-            lambda: Connection(config, self._state, self._bounds), host, port, backlog=BACKLOG
+            lambda: Connection(config, self._state, self._bounds),
+            host,
+            port,
+            backlog=BACKLOG,
+            ssl=tls,
+            ssl_handshake_timeout=HANDSHAKE_S if tls is not None else None,
         )
         self.host, self.port = self._listener.sockets[0].getsockname()[:2]
 

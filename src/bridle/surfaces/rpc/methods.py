@@ -1,7 +1,6 @@
 """The methods that a client can call, but for those that start runs: each with its params and its work."""
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -242,7 +241,7 @@ class Methods:
         return self._config_answer(await asyncio.to_thread(self._config().patch, patch, expected))
 
     def _config(self) -> UserConfig:
-        return UserConfig(self._desk.folders.environ, Path(self._desk.folders.usual))
+        return UserConfig(*self._desk.folders.owners())
 
     def _config_answer(self, answer: ConfigEnvelope) -> Any:
         return answer if self._desk.contract.since(0, 4) else answer.config

@@ -1,10 +1,13 @@
 """A connection over a WebSocket: each text frame is a line; importing this loads Starlette."""
 
+from collections.abc import Awaitable, Callable
+
 from msgspec.structs import replace
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from bridle.core.errors import UsageError
+from bridle.core.errors import BridleError
+from bridle.core.tenancy import Principal
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc.connection import Connection
 from bridle.surfaces.rpc.desk import Desk
@@ -13,20 +16,25 @@ from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
 
 POLICY = 1008
 
+DeskFor = Callable[[Principal], Awaitable[Desk]]
+"""Returns the desk of who has a token of their own; raises NotAllowed, StoreError."""
 
-def rpc_route(desk: Desk, path: str = "/rpc") -> WebSocketRoute:
+
+def rpc_route(desk: Desk, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
     """Return the route that serves a client; who may come is for the guard around it."""
 
     async def rpc_socket(websocket: WebSocket) -> None:
         asked = websocket.query_params.get("contract")
+        principal: Principal | None = websocket.scope.get("principal")
         try:
             contract = desk.contract if asked is None else parse_contract(asked)
-        except UsageError as error:
+            own = desk if principal is None or desk_for is None else await desk_for(principal)
+        except BridleError as error:
             await websocket.close(POLICY, error.message)
             return
         await websocket.accept()
         frames = _Frames(websocket)
-        await Connection(replace(desk, contract=contract), frames, frames).serve()
+        await Connection(replace(own, contract=contract), frames, frames).serve()
         await frames.close()
 
     return WebSocketRoute(path, rpc_socket)

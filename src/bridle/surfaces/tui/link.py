@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec.structs import replace
 
 from bridle.core.door import Door, LiveSession, Receipt
-from bridle.core.errors import BridleError
+from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.surfaces.board.values import BoardPage, BoardView, Grow, HeadChanged, Patch, Reset
 
 if TYPE_CHECKING:
     from bridle.surfaces.board.board import Board
-    from bridle.surfaces.remote.client import DaemonGone
 
 LinkState = Literal["connecting", "ready", "reconnecting"]
 Opener = Callable[[], Awaitable[Door]]
@@ -124,8 +123,6 @@ class Link:
 
     async def _serve(self, door: Door) -> str:
         """Use a door until it breaks; return why it did."""
-        from bridle.surfaces.remote.client import DaemonGone
-
         why = ""
         self._door = door
         try:
@@ -171,7 +168,6 @@ class Link:
 
     async def _follow(self, door: Door, session: SessionId) -> None:
         from bridle.surfaces.board.loading import open_board
-        from bridle.surfaces.remote.client import DaemonGone
 
         try:
             while True:

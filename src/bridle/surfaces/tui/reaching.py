@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings, load_settings
 from bridle.core.door import Door
+from bridle.core.errors import DaemonGone
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.use import reach_daemon
-from bridle.surfaces.remote.client import DaemonGone
 from bridle.surfaces.terminal import Console, Screen
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from msgspec.json import encode
 from bridle.core.budget import Limits, Share
 from bridle.core.child import ChildOrder, ChildView, Inherited
 from bridle.core.errors import ToolError
+from bridle.core.ids import CallId
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.agents.words import children_of, end_line
@@ -41,18 +42,7 @@ class AgentSpawn:
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the sub-agent's answer, or in the background only who it is."""
-        order = ChildOrder(
-            prompt=_prompt(args),
-            agent=_text(args, "agent"),
-            model=_text(args, "model"),
-            system=_text(args, "system_prompt"),
-            share=Share(limits=_limits(args.get("budget") or {})),
-            background=flag_arg(args, "background"),
-            worktree=args.get("isolation") == "worktree",
-            call_id=context.call_id,
-            **_tool_access(args),
-        )
-        return await _start(order, context)
+        return await _start(_spawn_order(args, context.call_id), context)
 
 
 class AgentFork:
@@ -75,18 +65,44 @@ class AgentFork:
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the sub-agent's answer, or in the background only who it is."""
-        inherited, amount = read_context(_text(args, "context"))
-        order = ChildOrder(
-            prompt=_prompt(args),
-            inherited=inherited,
-            amount=amount,
-            model=_text(args, "model"),
-            share=read_policy(_text(args, "budget_policy")),
-            background=flag_arg(args, "background"),
-            call_id=context.call_id,
-            **_tool_access(args),
-        )
-        return await _start(order, context)
+        return await _start(_fork_order(args, context.call_id), context)
+
+
+def order_of(tool: str, args: dict[str, Any], call_id: CallId) -> ChildOrder | None:
+    """Return the order that a recorded call was; None for one of another tool, or that is broken."""
+    make = {"agent_spawn": _spawn_order, "agent_fork": _fork_order}.get(tool)
+    try:
+        return None if make is None else make(args, call_id)
+    except (ToolError, TypeError, ValueError, AttributeError):  # the arguments of another version
+        return None
+
+
+def _spawn_order(args: dict[str, Any], call_id: CallId) -> ChildOrder:
+    return ChildOrder(
+        prompt=_prompt(args),
+        agent=_text(args, "agent"),
+        model=_text(args, "model"),
+        system=_text(args, "system_prompt"),
+        share=Share(limits=_limits(args.get("budget") or {})),
+        background=flag_arg(args, "background"),
+        worktree=args.get("isolation") == "worktree",
+        call_id=call_id,
+        **_tool_access(args),
+    )
+
+
+def _fork_order(args: dict[str, Any], call_id: CallId) -> ChildOrder:
+    inherited, amount = read_context(_text(args, "context"))
+    return ChildOrder(
+        prompt=_prompt(args),
+        inherited=inherited,
+        amount=amount,
+        model=_text(args, "model"),
+        share=read_policy(_text(args, "budget_policy")),
+        background=flag_arg(args, "background"),
+        call_id=call_id,
+        **_tool_access(args),
+    )
 
 
 def read_context(text: str) -> tuple[Inherited, int]:
@@ -125,7 +141,7 @@ def read_policy(text: str) -> Share:
 def _access(tool: str, args: dict[str, Any]) -> Access:
     profile = _text(args, "agent")
     subjects = (Subject("text", printable(profile)),) if profile else ()
-    return Access(tool, "read", subjects, once=True)
+    return Access(tool, "read", subjects)  # a call that runs again finds the sub-agent that it has started
 
 
 async def _start(order: ChildOrder, context: ToolContext) -> ToolOutput:

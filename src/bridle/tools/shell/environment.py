@@ -40,7 +40,7 @@ _SHELL_NAMES = tuple(
     SHLVL _
     """.split()
 )
-_SECRET_PATTERNS = ("AWS_*",)
+_SECRET_PATTERNS = ("AWS_*", "OTEL_EXPORTER_OTLP*HEADERS")
 
 
 def command_environment(

@@ -9,6 +9,7 @@ from bridle.surfaces.rest.operations import (
     config,
     files,
     folders,
+    health,
     news,
     reading,
     running,
@@ -17,6 +18,7 @@ from bridle.surfaces.rest.operations import (
 )
 
 OPERATIONS: tuple[Operation, ...] = (
+    *health.OPERATIONS,
     *about.OPERATIONS,
     *sessions.OPERATIONS,
     *running.OPERATIONS,

@@ -1,9 +1,9 @@
-"""The service itself: whether it is there, what it can do, and its document."""
+"""The service itself: what it can do, what is in memory, and its document."""
 
 import asyncio
 from typing import Any
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from bridle.core.door import LiveSession
 from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
@@ -13,10 +13,6 @@ from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
 
 Plain = Ask[None, Nothing, Nothing]
-
-
-async def _health(ask: Plain) -> Response:
-    return PlainTextResponse("ok")
 
 
 async def _openapi(ask: Plain) -> Response:
@@ -32,14 +28,6 @@ async def _capabilities(ask: Plain) -> Response:
 
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/health",
-        name="health",
-        summary="Say that the service is there",
-        media="text/plain",
-        handler=_health,
-    ),
     Operation(
         method="GET",
         path="/openapi.json",

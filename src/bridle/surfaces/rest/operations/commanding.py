@@ -15,11 +15,12 @@ from bridle.surfaces.problems import (
     SESSION_NOT_RUNNING,
 )
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
-from bridle.surfaces.rest.operations.fields import Keyed
+from bridle.surfaces.rest.operations.fields import Traced
 
 
-async def _command(ask: Ask[Command, Nothing, Keyed]) -> Response:
-    receipt = await ask.door.submit(ask.session, _keyed(ask.body, ask.headers.idempotency_key))
+async def _command(ask: Ask[Command, Nothing, Traced]) -> Response:
+    command = _traced(_keyed(ask.body, ask.headers.idempotency_key), ask.headers.trace)
+    receipt = await ask.door.submit(ask.session, command)
     await take_up(ask.door, ask.session, receipt)
     return answer(receipt)
 
@@ -34,6 +35,12 @@ def _keyed(command: Command, key: str) -> Command:
     return replace(command, key=key)
 
 
+def _traced(command: Command, trace: str) -> Command:
+    if not trace or not isinstance(command, Prompt) or command.options.trace:
+        return command
+    return replace(command, options=replace(command.options, trace=trace))
+
+
 OPERATIONS = (
     Operation(
         method="POST",
@@ -41,7 +48,7 @@ OPERATIONS = (
         name="command",
         summary="Hand a command to a session: prompt, steer, decide, reply, cancel, rewind and all others",
         body=Command,
-        headers=Keyed,
+        headers=Traced,
         answers=Receipt,
         problems=(SESSION_BUSY, SESSION_NOT_RUNNING, DUPLICATE_INPUT, PROVIDER_ERROR, HOOK_DENIED),
         handler=_command,

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -41,7 +40,7 @@ async def _patch(ask: Ask[Settings, Nothing, Matching]) -> Response:
 async def _told(ask: Ask[Any, Nothing, Any], do: Callable[[UserConfig], ConfigEnvelope]) -> Response:
     folders = ask.desk.folders
     try:
-        found = await asyncio.to_thread(lambda: do(UserConfig(folders.environ, Path(folders.usual))))
+        found = await asyncio.to_thread(lambda: do(UserConfig(*folders.owners())))
     except SettingsChanged as error:
         return ProblemResponse(document(SETTINGS_CHANGED, error.message, hint=error.hint))
     return answer(found.config, headers={"etag": f'"{found.generation}"'})

@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 
 from bridle.core.protocol.commands import MAX_KEY_CHARS
+from bridle.core.trace import parse_trace
 
 MOST = 2**53 - 1  # what every client of JSON can count to
 
@@ -33,3 +34,16 @@ class Keyed(Struct, frozen=True, rename="kebab"):
     """The headers of what can be sent twice."""
 
     idempotency_key: Key = ""
+
+
+class Traced(Keyed, frozen=True, rename="kebab"):
+    """The headers of what may begin a run."""
+
+    traceparent: Annotated[
+        str, Meta(description="What the run is a part of, by W3C Trace Context; one that is none is ignored.")
+    ] = ""
+
+    @property
+    def trace(self) -> str:
+        """Return the trace that was named, if it is one."""
+        return self.traceparent if parse_trace(self.traceparent) is not None else ""

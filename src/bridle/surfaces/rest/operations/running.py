@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from bridle.app import skills_in
@@ -33,7 +34,7 @@ from bridle.surfaces.problems import (
     problem_of_result,
 )
 from bridle.surfaces.rest.operation import Ask, Desk, Nothing, Operation, answer
-from bridle.surfaces.rest.operations.fields import Keyed
+from bridle.surfaces.rest.operations.fields import Traced
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
 from bridle.surfaces.wire import Result
 
@@ -67,7 +68,7 @@ class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     approvals: Approvals = "deny"
 
 
-class Preferring(Keyed, frozen=True, rename="kebab"):
+class Preferring(Traced, frozen=True, rename="kebab"):
     """The headers of what takes a while."""
 
     prefer: Annotated[str, Meta(description="`respond-async` answers at once, and the run goes on.")] = ""
@@ -178,7 +179,8 @@ async def _open(ask: Ask[NewSession, Nothing, Preferring], cwd: str) -> tuple[Se
 
 
 async def _run(ask: Ask[Any, Nothing, Preferring], session: SessionId, order: Order) -> Response:
-    prompt = Prompt(order.message, order.options, if_busy="reject", key=_key(ask))
+    options = replace(order.options, trace=ask.headers.trace)
+    prompt = Prompt(order.message, options, if_busy="reject", key=_key(ask))
     if "respond-async" in (word.strip().lower() for word in ask.headers.prefer.split(",")):
         receipt = await ask.door.submit(session, prompt)
         await take_up(ask.door, session, receipt)

@@ -1,0 +1,141 @@
+"""What durability costs: a run of 50 turns with a tool each, on one machine's store and on a cluster.
+
+| case | who works |
+|---|---|
+| sqlite | one process |
+| postgres | one process, with PostgreSQL as its store |
+| cluster | a gateway, a worker whose model calls and tool calls are steps of the engine, PostgreSQL |
+
+CPU is that of all processes, without the client's; the model is a script inside the process, so what is
+left is the price of the engine and of the store. Rounds take turns.
+"""
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from children import child_figures
+from measure import report
+from scale_stage import Cluster, cluster, load, looking, run_once, tree_cpu_s, until_quiet, used
+
+TURNS = 50
+ROUNDS = 5
+SHORT_RUNS = 40
+IDLE_S = 3.0
+SCRIPT = looking(TURNS)
+
+
+async def alone(home: str, work: str, model: str) -> tuple[float, float]:
+    """Return CPU and wall seconds of one run in this process, after one that loads everything."""
+    from bridle.app import open_service
+    from bridle.config.settings import load_settings
+
+    environ = {"HOME": home, "PATH": os.environ["PATH"], "BRIDLE_HOME": home}
+    if url := os.environ.get("BRIDLE_DATABASE_URL"):
+        environ["BRIDLE_DATABASE_URL"] = url
+    service = open_service(load_settings(environ, Path("/")), environ)
+    await run_once(service, Path(work), model)
+    began, began_wall = time.process_time(), time.monotonic()
+    await run_once(service, Path(work), model)
+    figures = time.process_time() - began, time.monotonic() - began_wall
+    await service.aclose()
+    return figures
+
+
+async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
+    """Run all three in turns; returns what each round used, by process."""
+    found: dict[str, list[dict[str, float]]] = {"sqlite": [], "postgres": [], "cluster": []}
+    async with cluster(folder) as stage:
+        model = stage.script(SCRIPT)
+        await stage.start("worker")
+        gateway = await stage.start("gateway")
+        homes = {
+            "sqlite": stage.folder / "alone",
+            "postgres": stage.home("alone-postgres"),
+        }
+        homes["sqlite"].mkdir()
+        (homes["sqlite"] / "config.toml").write_text("[memory]\nenabled = false\n")
+        os.environ["BRIDLE_DATABASE_URL"] = stage.url
+        async with stage.client(gateway) as door:
+            await run_once(door, stage.work, model)
+            for _ in range(ROUNDS):
+                for name, home in homes.items():
+                    database = tree_cpu_s(stage.server.pid)
+                    argv = (__file__, str(home), str(stage.work), model)
+                    cpu, wall = await asyncio.to_thread(child_figures, *argv)
+                    # Its PostgreSQL has done two runs, of which one is measured.
+                    database = (tree_cpu_s(stage.server.pid) - database) / 2
+                    found[name].append({"process": cpu, "wall": wall})
+                    if name == "postgres":
+                        found[name][-1]["postgres"] = database - await idle_cpu(stage, 2 * wall) / 2
+                found["cluster"].append(await served(stage, door, model))
+            await short_runs(stage, door)
+    return found
+
+
+async def short_runs(stage: Cluster, door: object) -> None:
+    """Print what runs of one turn use: what a run costs beside its turns is most of it."""
+    model = stage.script(looking(1), "short")
+    await until_quiet(stage)
+    before = stage.cpu()
+    await asyncio.sleep(IDLE_S)
+    idle = used(before, stage.cpu())
+    before, began = stage.cpu(), time.monotonic()
+    for _ in range(SHORT_RUNS):
+        await run_once(door, stage.work, model)
+    wall = time.monotonic() - began
+    each = {
+        role: (cpu - idle[role] * wall / IDLE_S) / SHORT_RUNS * 1000
+        for role, cpu in used(before, stage.cpu()).items()
+    }
+    parts = ", ".join(f"{role} {cpu:.1f}" for role, cpu in each.items())
+    print(f"a run of one turn without a tool: {sum(each.values()):.1f} ms CPU ({parts})")
+
+
+async def idle_cpu(stage: Cluster, seconds: float) -> float:
+    """Return what PostgreSQL uses in so much time for a cluster that has nothing to do."""
+    before = tree_cpu_s(stage.server.pid)
+    await asyncio.sleep(seconds)
+    return tree_cpu_s(stage.server.pid) - before
+
+
+async def served(stage: Cluster, door: object, model: str) -> dict[str, float]:
+    """Return what one run through a gateway and a worker uses."""
+    await until_quiet(stage)
+    before, began = stage.cpu(), time.monotonic()
+    await run_once(door, stage.work, model)
+    wall = time.monotonic() - began
+    return {**used(before, stage.cpu()), "wall": wall}
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare CPU and wall time per turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(compare(folder))
+    totals = {}
+    for name, rounds in found.items():
+        middle = {key: statistics.median(one[key] for one in rounds) / TURNS * 1000 for key in rounds[0]}
+        wall = middle.pop("wall")
+        totals[name] = sum(middle.values()), wall
+        parts = ", ".join(f"{key} {value:.2f}" for key, value in middle.items())
+        print(f"{name}: per turn {totals[name][0]:.2f} ms CPU ({parts}), {wall:.2f} ms wall")
+    print(load())
+    (lite, lite_wall), (post, _), (all_of_it, wall) = totals.values()
+    return report(
+        [
+            ("run on PostgreSQL / on SQLite, one process (CPU, with the database's)", post / lite, 4.0),
+            ("run on a cluster / on SQLite (CPU of all processes)", all_of_it / lite, 12.0),
+            ("run on a cluster / on SQLite (wall)", wall / lite_wall, 20.0),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        main()
+    else:
+        print(*asyncio.run(alone(*sys.argv[1:])))

@@ -1,0 +1,151 @@
+"""What 1,000 runs that wait for an approval cost a worker, and how quickly one goes on after its answer.
+
+A run that waits longer than `scale.rest_after` (here a second) lets its worker go. The worker has seen as
+many such runs before, and let them end, so that what it keeps for any run is there already.
+"""
+
+import asyncio
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from measure import report
+from scale_stage import (
+    PATIENCE_S,
+    Cluster,
+    Process,
+    begin,
+    cluster,
+    load,
+    resident_mb,
+    spread,
+    threads,
+    until_quiet,
+)
+
+SESSIONS = 1_000
+AT_ONCE = 100
+ANSWERED = 100
+SCRIPT = {
+    "replies": [
+        {
+            "text": "I will write it.",
+            "calls": [{"name": "write_file", "args": {"path": "a", "content": "b"}}],
+        },
+        {"text": "It was not wanted."},
+    ]
+}
+
+
+async def until_asked(door: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
+    """Begin a run and wait until it asks; returns the session and the question."""
+    from bridle.core.protocol import ApprovalRequested, Record
+
+    session, _ = await begin(door, stage.work, model)
+    items = door.watch(session, 0)
+    async for item in items:
+        if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
+            break
+    await items.aclose()
+    return session, item.event.call_id
+
+
+async def answer(door: Any, session: Any, call_id: Any) -> tuple[float, float]:
+    """Deny what a run asks; returns the seconds until that was taken, and until the run had ended."""
+    from bridle.core.protocol import Decide, Record, RunEnded
+
+    began = time.monotonic()
+    receipt = await door.submit(session, Decide(call_id, "deny"))
+    taken = time.monotonic() - began
+    items = door.watch(session, receipt.seq - 1)
+    async for item in items:
+        if isinstance(item, Record) and isinstance(item.event, RunEnded):
+            break
+    ended = time.monotonic() - began
+    await items.aclose()
+    return taken, ended
+
+
+async def ask_all(stage: Cluster, door: Any, model: str, count: int) -> list[tuple[Any, Any]]:
+    """Bring as many runs to a question, and wait until no worker holds one."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one() -> tuple[Any, Any]:
+        async with slots:
+            return await until_asked(door, stage, model)
+
+    asked = await asyncio.gather(*(one() for _ in range(count)))
+    async with asyncio.timeout(PATIENCE_S):
+        while stage.run("SELECT count(*) FROM bridle.sessions WHERE owner <> ''")[0][0]:  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    await until_quiet(stage)
+    return asked
+
+
+async def answer_all(door: Any, asked: list[tuple[Any, Any]]) -> None:
+    """Answer all of them."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(session: Any, call_id: Any) -> None:
+        async with slots:
+            await answer(door, session, call_id)
+
+    await asyncio.gather(*(one(*each) for each in asked))
+
+
+def connections(stage: Cluster) -> int:
+    """Return how many connections PostgreSQL has."""
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    found: int = stage.run(asked)[0][0]
+    return found - 1
+
+
+def figures(stage: Cluster, worker: Process, gateway: Process, when: str) -> float:
+    """Print how a worker is, and return its memory."""
+    memory = resident_mb(worker.pid)
+    print(
+        f"{when}: worker {memory:.1f} MB, {threads(worker.pid)} threads, "
+        f"{len(os.listdir(f'/proc/{worker.pid}/fd'))} descriptors; "
+        f"gateway {resident_mb(gateway.pid):.1f} MB; {connections(stage)} connections to PostgreSQL"
+    )
+    return memory
+
+
+async def wait_for_people(folder: str) -> tuple[list[float], list[tuple[float, float]]]:
+    """Return the worker's memory in the stages of the bench, and what answers took."""
+    async with cluster(folder) as stage:
+        model = stage.script(SCRIPT)
+        worker = await stage.start("worker", scale='runs = 128\nrest_after = "1s"')
+        gateway = await stage.start("gateway")
+        async with stage.client(gateway) as door:
+            await answer_all(door, await ask_all(stage, door, model, SESSIONS))
+            await until_quiet(stage)
+            memory = [figures(stage, worker, gateway, "before")]
+            began = time.monotonic()
+            asked = await ask_all(stage, door, model, SESSIONS)
+            print(f"{SESSIONS} runs came to rest in {time.monotonic() - began:.0f} s; {load()}")
+            memory.append(figures(stage, worker, gateway, f"with {SESSIONS} that wait"))
+            answered = [await answer(door, *each) for each in asked[:ANSWERED]]
+            await answer_all(door, asked[ANSWERED:])
+            await until_quiet(stage)
+            memory.append(figures(stage, worker, gateway, "after all are answered"))
+    return memory, answered
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare the memory with and without; a waiting session costs none, so the bar is what noise makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        (before, with_them, after), answered = asyncio.run(wait_for_people(str(Path(folder))))
+    print(f"from an answer to its receipt: {spread([taken for taken, _ in answered])}")
+    print(f"from an answer to the end of its run: {spread([ended for _, ended in answered])}")
+    each_kb = (with_them - before) * 1024 / SESSIONS
+    print(
+        f"{each_kb:.1f} kB more for each waiting session, {(after - before) * 1024 / SESSIONS:.1f} kB after"
+    )
+    return report([(f"memory of a worker with {SESSIONS} waiting runs / before", with_them / before, 1.05)])
+
+
+if __name__ == "__main__":
+    main()

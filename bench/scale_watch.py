@@ -1,0 +1,156 @@
+"""How late a client at another gateway sees what a worker does.
+
+```
+model ─ fragment with the time ─▶ worker ─▶ gateway 2 ─▶ client        prompts come in at gateway 1
+```
+
+A fragment counts from when the model has sent it, so what the worker needs to read it is part of it. A
+record counts from when the worker has made it, before PostgreSQL has stored it.
+
+| load | sessions |
+|---|---|
+| light | one, 50 fragments a second |
+| busy | 50, each 20 fragments a second: as fast as people read |
+| records | 10, each 5 turns a second, with a tool call in each |
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from children import child_env
+from measure import PYTHON, report
+from scale_stage import Cluster, cluster, load, looking, percentile, spread, used
+
+LOADS = {
+    "light": (1, "local/clock-2000-20"),
+    "busy": (50, "local/clock-200-50"),
+    "records": (10, ""),
+}
+"""How many sessions, and their model; the model of the last is a script."""
+TURNS = 50
+APART_S = 0.1  # sessions do not begin at the same moment
+
+
+@contextmanager
+def clock() -> Iterator[str]:
+    """Start the model; yield its address."""
+    argv = [PYTHON, str(Path(__file__).with_name("scale_clock.py"))]
+    with subprocess.Popen(argv, env=child_env(), stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.kill()
+
+
+async def watch_one(door: Any, session: str) -> tuple[list[float], list[float]]:
+    """Watch a session until its run has ended; returns how late fragments and records were."""
+    from bridle.core.protocol import Record, RunEnded, TextDelta
+
+    fragments, records = [], []
+    items = door.watch(session, None)
+    await anext(items)  # what was there before
+    print("ready", flush=True)
+    async for item in items:
+        now = time.time_ns()
+        if isinstance(item, TextDelta) and len(item.text) > 15 and item.text.strip().isdigit():
+            fragments.append((now - int(item.text)) / 1e9)
+        elif isinstance(item, Record):
+            records.append(now / 1e9 - item.at / 1e3)
+            if isinstance(item.event, RunEnded):
+                break
+    await items.aclose()
+    return fragments, records
+
+
+async def watch_all(home: str, *sessions: str) -> None:
+    """Watch many sessions from one process, and print all that was measured."""
+    from bridle.surfaces.daemon.place import Place
+    from bridle.surfaces.daemon.starting import reach
+
+    door = await reach(Place(Path(home)))
+    assert door is not None
+    found = await asyncio.gather(*(watch_one(door, session) for session in sessions))
+    print(*(late for fragments, _ in found for late in fragments), flush=True)
+    print(*(late for _, records in found for late in records), flush=True)
+    await door.aclose()
+
+
+async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float], ...]:
+    """Run sessions at once with a watcher each; returns how late fragments and records were."""
+    one, two = (process for process in stage.processes if process.role == "gateway")
+    async with stage.client(one) as door:
+        sessions = [await door.create(cwd=str(stage.work)) for _ in range(count)]
+        watching = await asyncio.create_subprocess_exec(
+            PYTHON,
+            __file__,
+            str(two.home),
+            *sessions,
+            env=child_env(),
+            stdout=asyncio.subprocess.PIPE,
+            limit=2**24,
+        )
+        assert watching.stdout is not None
+        for _ in sessions:
+            assert await watching.stdout.readline() == b"ready\n"
+        before, began = stage.cpu(), time.monotonic()
+        await asyncio.gather(
+            *(prompt(door, session, model, APART_S * place) for place, session in enumerate(sessions))
+        )
+        found = [[float(word) for word in (await watching.stdout.readline()).split()] for _ in range(2)]
+        wall = time.monotonic() - began
+        await watching.wait()
+    parts = ", ".join(f"{role} {cpu / wall:.2f}" for role, cpu in used(before, stage.cpu()).items())
+    print(f"{count} sessions for {wall:.0f} s; cores: {parts}; {load()}")
+    for kind, late in zip(("fragments", "records"), found, strict=True):
+        if late:
+            print(f"  {kind}: {len(late) / wall:.0f}/s, {spread(late)}")
+    return tuple(found)
+
+
+async def prompt(door: Any, session: Any, model: str, wait_s: float) -> None:
+    """Have a session's run begun."""
+    from bridle.core.messages import user_message
+    from bridle.core.protocol import Prompt, RunOptions
+
+    await asyncio.sleep(wait_s)
+    await door.submit(session, Prompt(user_message("What time is it?"), RunOptions(model=model)))
+
+
+async def measure(folder: str, url: str) -> dict[str, tuple[list[float], ...]]:
+    """Measure all loads on one worker and two gateways."""
+    async with cluster(folder) as stage:
+        provider = f'[providers.local]\nbase_url = "{url}"'
+        await stage.start("worker", more=provider)
+        for _ in range(2):
+            await stage.start("gateway", more=provider)
+        await lateness(stage, 1, "local/clock-50-20")  # loads what the first run loads
+        script = stage.script(looking(TURNS, delay_ms=200))
+        return {name: await lateness(stage, count, model or script) for name, (count, model) in LOADS.items()}
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare with 50 ms, which the issue wants."""
+    with tempfile.TemporaryDirectory() as folder, clock() as url:
+        found = asyncio.run(measure(folder, url))
+    late = {
+        "light: p99 of a fragment's way / 50 ms": found["light"][0],
+        "busy: p99 of a fragment's way / 50 ms": found["busy"][0],
+        "busy: p99 of a record's way / 50 ms": found["busy"][1],
+        "records: p99 of a record's way / 50 ms": found["records"][1],
+    }
+    return report([(name, percentile(times, 0.99) / 0.05, 1.0) for name, times in late.items()])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        main()
+    else:
+        asyncio.run(watch_all(*sys.argv[1:]))

@@ -1,0 +1,107 @@
+"""Runs per second with 1, 2 and 4 workers, and how long a prompt waits until it is taken.
+
+The runs wait for their model, as real ones do: it answers over HTTP after a second, three times in a run. A
+worker takes 8 sessions at a time, so what limits it is that number and not the CPU. More sessions than that
+are always waiting. All processes share the cores of one machine: the CPU that they use is printed, so that
+one can see how far from its end the machine is.
+"""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from typing import Any
+
+from children import serving
+from measure import report
+from scale_stage import Cluster, Process, begin, cluster, load, looking, run_once, spread, until_quiet, used
+
+RUNS = 8
+DELAY_MS = 1000
+TURNS = 3
+WAVES = 5
+ROUNDS = 2
+PROMPTS = 100
+WORKERS = (1, 2, 4)
+SCRIPT = looking(TURNS, delay_ms=DELAY_MS)
+QUICK = {"replies": [{"text": "Hello."}]}
+
+
+async def throughput(folder: str, url: str) -> tuple[dict[int, float], list[float], list[float]]:
+    """Return runs per second by the number of workers, and how long prompts took to be taken and begun."""
+    found: dict[int, list[float]] = {count: [] for count in WORKERS}
+    async with cluster(folder) as stage:
+        provider = f'[providers.local]\nbase_url = "{url}"'
+        gateway = await stage.start("gateway", more=provider)
+        for _ in range(ROUNDS):
+            workers: list[Process] = []
+            for count in WORKERS:
+                while len(workers) < count:
+                    workers.append(await stage.start("worker", scale=f"runs = {RUNS}", more=provider))
+                found[count].append(await full_of_work(stage, gateway, count))
+            if len(found[WORKERS[0]]) < ROUNDS:
+                for worker in workers:
+                    await stage.stop(worker)
+        taken, begun = await acceptance(stage, gateway)
+    return {count: statistics.median(rates) for count, rates in found.items()}, taken, begun
+
+
+async def full_of_work(stage: Cluster, gateway: Process, workers: int) -> float:
+    """Keep workers busy for some waves of runs; returns runs per second."""
+    capacity = workers * RUNS
+    slots = asyncio.Semaphore(capacity + capacity // 2)  # some always wait for a worker
+
+    async def one(door: Any) -> None:
+        async with slots:
+            ended = await run_once(door, stage.work, "local/bench")
+            assert ended.turns == TURNS, ended
+
+    async with stage.client(gateway) as door:
+        await asyncio.gather(*(one(door) for _ in range(capacity)))
+        await until_quiet(stage)
+        before, began = stage.cpu(), time.monotonic()
+        await asyncio.gather(*(one(door) for _ in range(WAVES * capacity)))
+        wall = time.monotonic() - began
+        spent = used(before, stage.cpu())
+    rate = WAVES * capacity / wall
+    parts = ", ".join(f"{role} {seconds / wall:.2f}" for role, seconds in spent.items())
+    most = capacity / (TURNS * DELAY_MS / 1000)
+    print(
+        f"{workers} workers: {rate:.2f} runs/s of {most:.2f} that the model allows; cores: {parts}; {load()}"
+    )
+    return rate
+
+
+async def acceptance(stage: Cluster, gateway: Process) -> tuple[list[float], list[float]]:
+    """Return how long prompts to idle workers take until they are taken, and until their run is seen."""
+    model = stage.script(QUICK, "quick")
+    taken, begun = [], []
+    async with stage.client(gateway) as door:
+        for _ in range(PROMPTS):
+            began = time.monotonic()
+            session, receipt = await begin(door, stage.work, model)
+            taken.append(time.monotonic() - began)
+            seen = door.watch(session, receipt.seq - 1)
+            async for _ in seen:
+                begun.append(time.monotonic() - began)
+                break
+            await seen.aclose()
+    return taken, begun
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare with linear growth; the issue wants 0.8 of it."""
+    with tempfile.TemporaryDirectory() as folder, serving(SCRIPT) as url:
+        rates, taken, begun = asyncio.run(throughput(folder, url))
+    print(f"from a new session's prompt to its receipt: {spread(taken)}")
+    print(f"from a new session's prompt to the beginning of its run, seen by its client: {spread(begun)}")
+    return report(
+        [
+            ("linear growth / runs per second, 2 workers", 2 * rates[1] / rates[2], 1.25),
+            ("linear growth / runs per second, 4 workers", 4 * rates[1] / rates[4], 1.25),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

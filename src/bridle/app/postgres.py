@@ -1,0 +1,78 @@
+"""PostgreSQL as the place where things are kept."""
+
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings
+from bridle.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridle.core.ports import Blobs
+    from bridle.stores.kontekst_store import Journal
+    from bridle.stores.postgres.pool import Postgres
+
+
+def database_url(settings: Settings) -> str:
+    """Return the address of the database, with its password if it has one; raises ConfigError."""
+    if (secret := settings.database_url) is None:
+        raise ConfigError(
+            "store.backend is postgres, and there is no address of one",
+            hint=f"set store.url, or the variable {settings.store.url_env}",
+        )
+    return secret.reveal()
+
+
+def open_postgres(settings: Settings, *, size: int | None = None, looks_first: bool = False) -> "Postgres":
+    """Make the connections of this process, which are opened when they are needed; raises ConfigError."""
+    try:
+        from bridle.stores.postgres.pool import Postgres
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"store.backend: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+        ) from error
+    store = settings.store
+    return Postgres(
+        database_url(settings),
+        size=size or store.pool,
+        patience_s=float(store.patience),
+        looks_first=looks_first,
+    )
+
+
+def open_postgres_journal(settings: Settings) -> "Journal":
+    """Open the journal for one who only looks, with connections of its own; raises ConfigError."""
+    postgres = open_postgres(settings, size=2, looks_first=True)
+    from bridle.sessions.world import SystemClock
+    from bridle.stores.postgres.store import PostgresStore
+
+    class Owned(PostgresStore):
+        """A store that has opened its connections itself."""
+
+        async def aclose(self) -> None:
+            """Close the connections."""
+            await postgres.aclose()
+
+    return Owned(postgres, SystemClock())
+
+
+def open_database_blobs(settings: Settings) -> "Blobs":
+    """Open the blobs that are kept in the database."""
+    open_postgres(settings, size=1)  # says what is missing
+    from bridle.stores.postgres.blobs import PostgresBlobs
+    from bridle.stores.postgres.blocking import BlockingPostgres
+
+    return PostgresBlobs(BlockingPostgres(database_url(settings), patience_s=float(settings.store.patience)))
+
+
+def open_bucket_blobs(settings: Settings) -> "Blobs":
+    """Open the blobs that are kept in a bucket; raises ConfigError."""
+    s3 = settings.store.s3
+    if not s3.bucket:
+        raise ConfigError("store.blobs is s3, and there is no bucket", hint="set store.s3.bucket")
+    try:
+        from bridle.stores.s3 import S3Blobs, open_bucket
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"store.blobs: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+        ) from error
+    bucket = open_bucket(s3.bucket, endpoint=s3.endpoint, region=s3.region)
+    return S3Blobs(bucket, name=s3.bucket, prefix=s3.prefix)

@@ -1,0 +1,140 @@
+"""A process of a cluster, from its settings."""
+
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.app.folders import agent_in, settings_in
+from bridle.app.ground import Ground
+from bridle.app.postgres import database_url, open_postgres
+from bridle.app.service import NOTHING_BROUGHT, Brought, open_service
+from bridle.app.tools import command_environment
+from bridle.config.settings import Settings
+from bridle.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridle.core.ports import Tenants
+    from bridle.providers.opening import Tell
+    from bridle.scale.audit import AuditLog
+    from bridle.scale.cluster_door import ClusterDoor
+    from bridle.scale.node import Node
+    from bridle.scale.peers import PeerDoor
+    from bridle.sessions.service import SessionService
+    from bridle.stores.postgres.pool import Postgres
+
+MODEL_SUFFIXES = (".gguf", ".json", ".toml")
+
+Reaching = Callable[[str, str], Awaitable["PeerDoor"]]
+"""From an address and the token of the cluster to the sessions there."""
+
+
+class OpenedNode(Struct, frozen=True):
+    """A node that has its sessions, and has not started yet."""
+
+    node: "Node"
+    service: "SessionService"
+    door: "ClusterDoor"
+    token: str
+    """What the nodes of the cluster show each other."""
+    postgres: "Postgres"
+    tenants: "Tenants"
+    audit: "AuditLog"
+
+
+async def open_node(
+    settings: Settings,
+    environ: Mapping[str, str],
+    reaching: Reaching,
+    *,
+    version: str,
+    is_worker: bool,
+    tell: "Tell | None" = None,
+    brought: Brought = NOTHING_BROUGHT,
+) -> OpenedNode:
+    """Make a node, and the tables if they are missing; raises ConfigError, StoreError."""
+    postgres = open_postgres(settings)
+    try:
+        from bridle.scale.members import Member
+        from bridle.scale.node import Foundation, Node, cluster_token, prepare
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"scale: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+        ) from error
+    from bridle.core.ids import uuid7
+    from bridle.scale.audit import AuditLog
+    from bridle.scale.tenant_folders import TenantFolders
+    from bridle.scale.tenant_models import TenantModels
+    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.stores.postgres.claims import PostgresClaims
+    from bridle.stores.postgres.purse import PostgresPurse
+    from bridle.stores.postgres.store import PostgresStore
+    from bridle.stores.postgres.tenants import PostgresTenants
+
+    clock, chance = SystemClock(), SystemChance()
+    scale = settings.scale
+    host = scale.node or socket.gethostname()
+    labels = () if not is_worker else (*scale.labels, *(() if scale.only_labels else ("",)))
+    me = Member(f"{host}-{chance.entropy(6).hex()}", host, labels=labels, version=version)
+    url = database_url(settings)
+    await prepare(postgres, url, may_migrate=scale.migrate)
+    token = await cluster_token(postgres)
+    store = PostgresStore(postgres, clock, me.id)
+    claims = PostgresClaims(postgres, me.id)
+    tenants, purse = PostgresTenants(postgres), PostgresPurse(postgres)
+    ground = Foundation(
+        scale=scale,
+        postgres=postgres,
+        url=url,
+        store=store,
+        claims=claims,
+        me=me,
+        is_worker=is_worker,
+        new_id=lambda: uuid7(clock.now_ms(), chance.entropy(10)),
+        model_of=lambda agent, cwd: agent_in(agent, settings_in(cwd, settings, environ), clock).model,
+        purse=purse,
+        folders=TenantFolders(tenants, scale.tenant_folders),
+        keep_archived_s=settings.store.keep_archived,
+        environ=command_environment(settings, environ),
+    )
+    node = Node(ground, lambda address: reaching(address, token))
+    sessions = Ground(
+        store,
+        claims,
+        node.following.bus,
+        node.executor,
+        purse,
+        workplaces=ground.folders,
+        bound=lambda models: TenantModels(
+            models,
+            tenants,
+            own=lambda: _own_models(settings),
+            is_file=lambda ref: _names_file(ref, settings),
+        ),
+    )
+    service = open_service(settings, environ, tell, replace(brought, ground=sessions))
+    audit = AuditLog(store, me.id, clock.now_ms)
+    return OpenedNode(node, service, node.give(service), token, postgres, tenants, audit)
+
+
+def _own_models(settings: Settings) -> set[str]:
+    """Return the models that are set here, for all or for an agent."""
+    from bridle.config.agents import list_agents, load_agent
+
+    found = {settings.model, settings.small_model, *settings.fallbacks}
+    for name in list_agents(settings):
+        with suppress(ConfigError):  # nobody can use that one
+            agent = load_agent(name, settings).agent
+            found |= {agent.model, agent.small_model, *agent.fallbacks}
+    return found
+
+
+def _names_file(ref: str, settings: Settings) -> bool:
+    """Tell whether a model would be read from a file by its path."""
+    name, _, model = ref.partition("/")
+    provider = settings.providers.get(name)
+    by_path = provider is not None and provider.kind in ("scripted", "embedded")
+    return by_path and ("/" in model or model.endswith(MODEL_SUFFIXES))

@@ -1,0 +1,66 @@
+"""Tenants, their tokens and purses, and the audit, for who administers them."""
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from bridle.app.postgres import open_postgres
+from bridle.config.settings import Settings
+from bridle.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridle.scale.audit import AuditLog
+    from bridle.stores.postgres.purse import PostgresPurse
+    from bridle.stores.postgres.store import PostgresStore
+    from bridle.stores.postgres.tenants import PostgresTenants
+
+
+class Tenancy(Struct, frozen=True):
+    """What knows the tenants of a cluster."""
+
+    tenants: "PostgresTenants"
+    purse: "PostgresPurse"
+    store: "PostgresStore"
+    audit: "AuditLog"
+
+
+@asynccontextmanager
+async def open_tenancy(settings: Settings) -> AsyncIterator[Tenancy]:
+    """Open the database of a cluster; raises ConfigError when the sessions are kept elsewhere, StoreError."""
+    if settings.store.backend != "postgres":
+        raise ConfigError(
+            f"tenants need the PostgreSQL store, and store.backend is {settings.store.backend}",
+            hint="bridle config set store.backend postgres, and store.url",
+        )
+    postgres = open_postgres(settings, size=2, looks_first=True)
+    from bridle.scale.audit import AuditLog
+    from bridle.sessions.world import SystemClock
+    from bridle.stores.postgres.purse import PostgresPurse
+    from bridle.stores.postgres.store import PostgresStore
+    from bridle.stores.postgres.tenants import PostgresTenants
+
+    try:
+        await postgres.open()
+        clock = SystemClock()
+        store = PostgresStore(postgres, clock)
+        audit = AuditLog(store, f"{settings.scale.node or socket.gethostname()}-cli", clock.now_ms)
+        try:
+            yield Tenancy(PostgresTenants(postgres), PostgresPurse(postgres), store, audit)
+        finally:
+            await audit.aclose()
+    finally:
+        await postgres.aclose()
+
+
+def acting_user() -> str:
+    """Return who administers, as the operating system knows them."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())

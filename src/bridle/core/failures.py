@@ -1,0 +1,36 @@
+"""Errors that travel from one process to another: as words, and back."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.core import errors
+from bridle.core.errors import BridleError, ProviderError
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """An error, as it travels."""
+
+    kind: str
+    message: str
+    hint: str = ""
+    reason: errors.ProviderErrorKind = "unknown"
+
+
+def as_failure(error: BaseException) -> Failure:
+    """Put an error into words that travel."""
+    if not isinstance(error, BridleError):
+        return Failure("BridleError", f"{type(error).__name__}: {error}")
+    reason = error.kind if isinstance(error, ProviderError) else "unknown"
+    return Failure(type(error).__name__, error.message, error.hint, reason)
+
+
+def as_error(failure: Failure) -> BridleError:
+    """Return the error that has travelled."""
+    if failure.kind == "ProviderError":
+        return ProviderError(failure.message, kind=failure.reason, hint=failure.hint)
+    kind: Any = getattr(errors, failure.kind, None)
+    if not (isinstance(kind, type) and issubclass(kind, BridleError)):
+        kind = BridleError
+    error: BridleError = kind(failure.message, hint=failure.hint)
+    return error

@@ -1,0 +1,234 @@
+"""Tenants: whose a session is, who asks, and what they may do.
+
+```
+acme.0198f2c1-…      a session of the tenant acme
+0198f2c1-…           a session of the usual tenant, which has no name
+audit.acme.node-1    what was done in the name of acme at one node; it belongs to no tenant
+```
+
+A tenant names its sessions without the prefix or with it. As the prefix is put before every name that lacks
+it, a tenant has no words for a session of another one.
+"""
+
+import re
+from itertools import takewhile
+from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import fields
+
+from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError, NotAllowed, SessionNotFound, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.permission import SHELL_TOOL, Action, Rule, parse_rule
+
+Scope = Literal["read", "run", "decide", "admin"]
+"""To look; to begin and drive runs; to answer what runs ask; to delete, and to give out tokens."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+AUDIT = "audit"
+"""Begins the names of the journals of who did what; no tenant can be called so."""
+USUAL = "_"
+"""Stands for the usual tenant where something must be written."""
+MAX_RULES = 200
+MAX_FOLDERS = 50
+MAX_USER_CHARS = 100
+
+_GLOB = frozenset("*?[]{}!")
+_TENANT = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_PREFIX = re.compile(r"([a-z][a-z0-9-]{0,31})\.")
+_USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
+
+NEEDS: dict[str, Scope] = {
+    # the methods of a door
+    "create": "run",
+    "lend": "run",
+    "fork": "run",
+    "delete": "admin",
+    "watch": "read",
+    "wait": "read",
+    "read": "read",
+    "glance": "read",
+    "news": "read",
+    "records": "read",
+    "list": "read",
+    "is_running": "read",
+    "plan_rewind": "read",
+    "changes": "read",
+    "describe": "read",
+    "next_context": "read",
+    "servers": "read",
+    "server_prompts": "read",
+    # the commands that `submit` takes
+    "prompt": "run",
+    "steer": "run",
+    "resume": "run",
+    "decide": "decide",
+    "reply": "decide",
+    "cancel": "run",
+    "edit_queued": "run",
+    "drop_queued": "run",
+    "rewind": "run",
+    "compact": "run",
+    "pin": "run",
+    "rename": "run",
+    "archive": "run",
+}
+"""The scope that each thing needs which can be asked for."""
+
+
+class Principal(Struct, frozen=True):
+    """Who asks: a user of a tenant, by a token."""
+
+    tenant: str = ""
+    user: str = ""
+    scopes: tuple[Scope, ...] = ()
+    token_id: str = ""
+
+    @property
+    def is_cluster_admin(self) -> bool:
+        """Tell whether everything of every tenant is theirs to see and to change."""
+        return not self.tenant and "admin" in self.scopes
+
+    def require(self, action: str) -> None:
+        """Let an action through, or raise NotAllowed."""
+        scope = NEEDS[action]
+        if scope not in self.scopes:
+            raise NotAllowed(
+                f'{action}: the token of {self.user or "nobody"} has no scope "{scope}"',
+                hint=f"bridle token create with --scope {scope}",
+            )
+
+
+class KeptToken(Struct, frozen=True):
+    """What is kept of a token that counts."""
+
+    principal: Principal
+    digest: bytes
+    """SHA-256 of its secret."""
+
+
+class TenantLimits(Struct, frozen=True, omit_defaults=True):
+    """What all runs of a tenant may use together; of `day` and `month` tokens and cost count."""
+
+    day: Limits = Limits()
+    month: Limits = Limits()
+    run: Limits = Limits()
+    """What one run may use at most, where it has no tighter limits of its own."""
+
+
+class Tenant(Struct, frozen=True, omit_defaults=True):
+    """What holds for the sessions of a tenant."""
+
+    name: str = ""
+    limits: TenantLimits = TenantLimits()
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    yolo: bool = False
+    """Whether a client may ask for runs that ask nobody."""
+    folders: tuple[str, ...] = ()
+    """Where its sessions may work, by absolute path; () means its own below `scale.tenant_folders`."""
+    models: tuple[str, ...] = ()
+    """The models that a client may choose, as patterns such as `openai/*`; () means all."""
+    created_at: int = 0
+    """In milliseconds since 1970."""
+
+    def check(self) -> None:
+        """Refuse what cannot be a tenant; raises UsageError, ConfigError."""
+        check_tenant(self.name)
+        rules: tuple[tuple[Action, tuple[str, ...]], ...] = (
+            ("allow", self.allow),
+            ("ask", self.ask),
+            ("deny", self.deny),
+        )
+        for action, texts in rules:
+            if len(texts) > MAX_RULES:
+                raise ConfigError(f"tenant {self.name}: more than {MAX_RULES} {action} rules")
+            for text in texts:
+                parse_rule(action, text)
+        if len(self.folders) > MAX_FOLDERS or len(self.models) > MAX_FOLDERS:
+            raise ConfigError(f"tenant {self.name}: more than {MAX_FOLDERS} folders or models")
+        for folder in self.folders:
+            if not folder.startswith("/") or "\0" in folder or "/../" in f"{folder}/":
+                raise UsageError(f'tenant {self.name}: the folder "{folder[:200]}" is not an absolute path')
+        for period in fields(self.limits):
+            getattr(self.limits, period.name).check()
+
+
+class Bounds(Struct, frozen=True):
+    """Where runs of a tenant may work, whatever rules their client brings."""
+
+    folders: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    """The rules that the tenant has been given."""
+
+    def hold(self, rule: Rule) -> bool:
+        """Tell whether a rule opens nothing outside to tools that work on files, which no sandbox holds."""
+        if rule.action != "allow" or rule.tool == SHELL_TOOL or not rule.pattern.startswith("/"):
+            return True
+        fixed = "/".join(takewhile(_GLOB.isdisjoint, rule.pattern.split("/")))
+        is_inside = any(f"{fixed}/".startswith(f"{folder.rstrip('/')}/") for folder in self.folders)
+        return is_inside or any(parse_rule("allow", text) == rule for text in self.allow)
+
+
+def check_tenant(name: str) -> None:
+    """Refuse what cannot name a tenant; raises UsageError."""
+    if _TENANT.fullmatch(name) is None:
+        raise UsageError(
+            f'"{name[:80]}" cannot name a tenant',
+            hint="a small letter, then up to 31 small letters, digits and dashes",
+        )
+    if name == AUDIT:
+        raise UsageError(f'a tenant cannot be called "{AUDIT}"', hint="it is the name of the audit journals")
+
+
+def check_user(name: str) -> None:
+    """Refuse what cannot name a user; raises UsageError."""
+    if len(name) > MAX_USER_CHARS or _USER.fullmatch(name) is None:
+        raise UsageError(
+            f'"{name[:MAX_USER_CHARS]}" cannot name a user', hint="use letters, digits and . _ @ + -"
+        )
+
+
+def tenant_of(session: str) -> str:
+    """Return whose a session is; empty for the usual tenant."""
+    found = _PREFIX.match(session)
+    return "" if found is None else found[1]
+
+
+def session_in(tenant: str, wanted: str) -> SessionId:
+    """Return the session that a tenant means by a name; raises SessionNotFound, UsageError for no name."""
+    if not is_session_id(wanted):
+        raise UsageError(
+            f'"{wanted[:200]}" cannot name a session', hint="use letters, digits, dots and dashes"
+        )
+    if tenant_of(wanted) == tenant:
+        return SessionId(wanted)
+    if not tenant:
+        raise SessionNotFound(f'no session "{wanted}"', hint="bridle session list")
+    session = f"{tenant}.{wanted}"
+    if not is_session_id(session):
+        raise UsageError(f'"{wanted}" is too long for the name of a session')
+    return SessionId(session)
+
+
+def may_see(principal: Principal, session: str) -> bool:
+    """Tell whether a session exists for somebody."""
+    owner = tenant_of(session)
+    return owner == principal.tenant or (principal.is_cluster_admin and owner != AUDIT)
+
+
+def audit_session(tenant: str, node: str) -> SessionId:
+    """Return the journal of what is done in the name of a tenant at a node."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", node)[:64] or "node"
+    return SessionId(f"{AUDIT}.{tenant or USUAL}.{name}")
+
+
+def audited_tenant(session: str) -> str | None:
+    """Return the tenant that an audit journal is about; None for any other session."""
+    begin, _, rest = session.partition(".")
+    name = rest.partition(".")[0]
+    if begin != AUDIT or not name:
+        return None
+    return "" if name == USUAL else name

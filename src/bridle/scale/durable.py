@@ -1,0 +1,419 @@
+"""The durable engine, DBOS on PostgreSQL: the only module that knows it.
+
+```
+leg     a workflow on a queue: one session, one command, until the session rests   queue = label (and model)
+ └ stint    the same, as one worker lives it; its steps are the model calls and tool calls
+    └ stint     a sub-agent's
+```
+
+A leg that is cut off is done again from its start, by another worker: what it did before is in the journal
+of the session, whose effect ledger decides what may run again. The steps of the worker that was cut off stay
+where they are, in its own stint; so nothing is replayed, and no order of steps has to be the same twice.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, copy_context
+from itertools import count
+from typing import Any, TypeVar
+
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    SetWorkflowID,
+    WorkflowStatus,
+)
+from dbos import error as dbos_errors
+from msgspec import Struct
+from sqlalchemy.exc import DBAPIError
+
+from bridle.core.errors import SessionBusy, SessionNotRunning
+from bridle.core.ids import SessionId
+from bridle.scale.orders import Order, order_text
+from bridle.stores.postgres.faults import name_of, parse_url, secrets_of, translated
+from bridle.system.tenant import current
+
+T = TypeVar("T")
+
+LEG, STINT = "bridle.leg", "bridle.stint"
+PROTOCOL = "1"
+"""What legs mean: workers of another number leave them alone. It changes when old and new cannot mix."""
+TAKEN = "taken"
+LOOK_S = 1.0  # at a leg that nobody has taken yet
+CHUNK = 500  # legs that are looked at or handed on at once
+
+log = logging.getLogger("bridle.scale")
+
+Drive = Callable[[str, str, Callable[[str], Awaitable[None]]], Awaitable[str]]
+"""Does a leg: its id, its order, and what tells whoever ordered it that the command is taken."""
+
+
+class Lane(Struct, frozen=True):
+    """A queue, and what may run of it on all machines together."""
+
+    name: str
+    runs: int | None = None
+    starts: tuple[int, float] | None = None
+    """How many may begin in so many seconds."""
+    tenant_runs: int | None = None
+    tenant_starts: tuple[int, float] | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether each tenant has a part of it."""
+        return self.tenant_runs is not None or self.tenant_starts is not None
+
+
+async def migrate(url: str) -> None:
+    """Make the tables of the engine, or bring them up to date; many nodes may do so at once.
+
+    Raises StoreError.
+    """
+    await _at_start(url, lambda: DBOS.migrate(url))
+
+
+class Dispatch:
+    """Puts legs on queues, and hears what became of them."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: DBOSClient | None = None
+
+    async def open(self) -> None:
+        """Connect; the tables must be there. Raises StoreError."""
+        self._client = await _at_start(
+            self._url,
+            lambda: DBOSClient(
+                system_database_url=self._url,
+                serializer=DBOSPortableJSONSerializer(),
+                use_listen_notify=True,
+                application_name="bridle",
+            ),
+        )
+
+    async def aclose(self) -> None:
+        """Disconnect."""
+        client, self._client = self._client, None
+        if client is not None:
+            await asyncio.to_thread(client.destroy)
+
+    @property
+    def _engine(self) -> DBOSClient:
+        assert self._client is not None, "it is not open"
+        return self._client
+
+    async def enqueue(
+        self, leg: str, order: Order, lane: Lane, *, tenant: str, priority: int, delay_s: float = 0.0
+    ) -> None:
+        """Put a leg on a queue; one that is there already under this id is left as it is."""
+        options: EnqueueOptions = {
+            "workflow_name": LEG,
+            "queue_name": lane.name,
+            "workflow_id": leg,
+            "app_version": PROTOCOL,
+            "priority": priority,
+            "attributes": {"session": order.session},
+        }
+        if delay_s:
+            options["delay_seconds"] = delay_s
+        if lane.is_shared:
+            options["queue_partition_key"] = tenant or "-"
+        await self._engine.enqueue_async(options, order_text(order))
+
+    async def taken(self, leg: str, timeout_s: float) -> str:
+        """Wait until the command of a leg was taken; returns what became of it.
+
+        Raises SessionBusy when no worker has begun with it in time, SessionNotRunning when it was called off.
+        """
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        while True:
+            text: str | None = await self._engine.get_event_async(leg, TAKEN, LOOK_S)
+            if text is not None:
+                return text
+            found = await self._engine.list_workflows_async(workflow_ids=[leg], load_input=False)
+            status = found[0].status if found else "CANCELLED"
+            if status in ("CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
+                raise SessionNotRunning("this was called off before it began")
+            if status == "SUCCESS":
+                said: str | None = await self._engine.get_event_async(leg, TAKEN, 0.0)
+                if said is None:
+                    raise SessionNotRunning(
+                        "a worker has ended this without a word", hint="look at the session"
+                    )
+                return said
+            if status != "PENDING" and asyncio.get_running_loop().time() > deadline:
+                if await self.call_off([leg]):
+                    raise SessionBusy(
+                        f"no worker has taken this within {timeout_s:g} s",
+                        hint="bridle scale status shows who works, and how much waits",
+                    )
+                # It has begun just now. Done again it finds what it has begun, and tells us.
+                await self._engine.resume_workflows_async([leg], queue_name=found[0].queue_name)
+
+    async def waiting(self, session: SessionId) -> list[str]:
+        """Return the legs of a session that no worker has begun with."""
+        return await self._legs(status="ENQUEUED", attributes={"session": session})
+
+    async def has_leg(self, session: SessionId) -> bool:
+        """Tell whether a worker does something for a session, or will."""
+        found = ["ENQUEUED", "PENDING", "DELAYED"]
+        return bool(await self._legs(status=found, attributes={"session": session}, limit=1))
+
+    async def call_off(self, legs: Sequence[str]) -> bool:
+        """Cancel legs that no worker has begun with; False when one has by now, whose run goes on."""
+        if not legs:
+            return True
+        await self._engine.cancel_workflows_async(list(legs))
+        found = await self._engine.list_workflows_async(
+            workflow_ids=list(legs), load_input=False, load_output=False
+        )
+        return not any(status.executor_id for status in found)
+
+    async def hand_on(self, is_gone: Callable[[str], Awaitable[bool]]) -> int:
+        """Put the legs of workers that are gone back on their queues; returns how many.
+
+        Only one process may do this at a time: a leg is looked at before its worker is.
+        """
+        count = 0
+        for kind in (LEG, STINT):
+            found = await self._pending(kind)
+            for executor in {status.executor_id or "" for status in found}:
+                if not await is_gone(executor):
+                    continue
+                cut_off = [status for status in found if (status.executor_id or "") == executor]
+                if kind == STINT:
+                    await self._engine.cancel_workflows_async([status.workflow_id for status in cut_off])
+                    continue
+                for lane in {status.queue_name for status in cut_off}:
+                    legs = [status.workflow_id for status in cut_off if status.queue_name == lane]
+                    await self._engine.resume_workflows_async(legs, queue_name=lane)
+                    count += len(legs)
+        return count
+
+    async def _pending(self, kind: str) -> list[WorkflowStatus]:
+        found: list[WorkflowStatus] = []
+        while True:
+            page = await self._engine.list_workflows_async(
+                status="PENDING",
+                name=kind,
+                limit=CHUNK,
+                offset=len(found),
+                load_input=False,
+                load_output=False,
+            )
+            found += page
+            if len(page) < CHUNK:
+                return found
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many legs wait and run."""
+        waiting = await self._legs(status="ENQUEUED")
+        return {"waiting": len(waiting), "running": len(await self._legs(status="PENDING"))}
+
+    async def _legs(self, **wanted: Any) -> list[str]:
+        found = await self._engine.list_workflows_async(
+            name=LEG, load_input=False, load_output=False, **wanted
+        )
+        return [status.workflow_id for status in found]
+
+    async def forget(self, before: str) -> int:
+        """Remove what is known of legs that ended before an ISO date; returns how many."""
+        count = 0
+        while True:
+            ended = await self._engine.list_workflows_async(
+                completed_before=before, limit=CHUNK, load_input=False, load_output=False
+            )
+            if not ended:
+                return count
+            await self._engine.delete_workflows_async([status.workflow_id for status in ended])
+            count += len(ended)
+
+
+class Executor:
+    """Does legs in this process, and keeps track of the steps of their runs: the port `Steps`."""
+
+    def __init__(self, url: str, worker: str) -> None:
+        self._url = url
+        self._worker = worker
+        self._drive: Drive | None = None
+        self._stints: dict[SessionId, _Stint] = {}
+        self._numbers = count(1)
+
+    async def launch(self, drive: Drive, lanes: Sequence[Lane], *, runs: int, poll_s: float) -> None:
+        """Begin to do what is on these queues; the worker must be known to live already."""
+        self._drive = drive
+        config: DBOSConfig = {
+            "name": "bridle",
+            "system_database_url": self._url,
+            "application_version": PROTOCOL,
+            "executor_id": self._worker,
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "ERROR",  # what it warns of while the database is away we say ourselves, once
+        }
+        DBOS(config=config)
+
+        async def leg(order: str) -> str:
+            return await self._leg(order)
+
+        async def stint(session: str) -> str:
+            return await self._live(SessionId(session))
+
+        DBOS.workflow(name=LEG)(leg)
+        self._stint = DBOS.workflow(name=STINT)(stint)
+        DBOS.listen_queues([lane.name for lane in lanes])
+        DBOS.launch()
+        for lane in lanes:
+            await DBOS.register_queue_async(
+                lane.name,
+                worker_concurrency=runs if lane.runs is None else min(runs, lane.runs),
+                global_concurrency=lane.runs,
+                limiter=_limiter(lane.starts),
+                partition_concurrency=lane.tenant_runs,
+                partition_limiter=_limiter(lane.tenant_starts),
+                polling_interval_sec=poll_s,
+                on_conflict="always_update",
+            )
+
+    async def aclose(self, timeout_s: float) -> None:
+        """Take no more legs from now on, give those that run a time to end, and stop."""
+        await asyncio.to_thread(
+            DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=int(timeout_s)
+        )
+        # The engine made its own threads those of our event loop, and has ended them now.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+    # ------------------------------------------------------------------ legs
+
+    async def _leg(self, order: str) -> str:
+        assert self._drive is not None
+        leg = DBOS.workflow_id
+        assert leg is not None
+
+        async def tell(text: str) -> None:
+            try:
+                await DBOS.set_event_async(TAKEN, text)
+            except dbos_errors.DBOSException as error:  # it was called off just now: nobody waits any more
+                log.info("leg %s: %s", leg, error)
+
+        return await self._drive(leg, order, tell)
+
+    # ------------------------------------------------------------------ steps
+
+    def begin(self, session: SessionId) -> None:
+        """Say that a leg of a session begins here: its work is steps of a stint from now on."""
+        self._stints[session] = _Stint(Context())
+
+    def end(self, session: SessionId) -> None:
+        """Say that it is over."""
+        if (stint := self._stints.pop(session, None)) is not None:
+            stint.over.set()
+            if not stint.began.done():  # and never will
+                stint.began.set_result(None)
+
+    async def perform(
+        self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Do a piece of work as a step of the session's stint."""
+
+        async def step() -> None:
+            await work()
+
+        if (context := await self._context(session)) is None:
+            await work()
+        else:
+            await _within(context, DBOS.run_step_async({"name": name}, step))
+
+    async def pause(self, session: SessionId, seconds: float) -> None:
+        """Let time pass, by the engine's own timer."""
+        if (context := await self._context(session)) is None:
+            await asyncio.sleep(seconds)
+        else:
+            await _within(context, DBOS.sleep_async(seconds))
+
+    async def child(
+        self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Live the life of a sub-agent as a stint below that of its parent."""
+        context = await self._context(parent)
+        if context is not None:
+            self._stints[child] = _Stint(context.copy())
+        try:
+            await life()
+        finally:
+            self.end(child)
+
+    async def _context(self, session: SessionId) -> Context | None:
+        """Return where the engine finds the stint of a session, which begins with its first step.
+
+        None for one that has none, or whose engine is about to stop: then the journal alone keeps track.
+        """
+        stint = self._stints.get(session)
+        if stint is None:
+            return None
+        if stint.starting is None:
+            start = self._start(session)
+            stint.starting = asyncio.get_running_loop().create_task(start, context=stint.above)
+        try:
+            await asyncio.shield(stint.starting)
+        except dbos_errors.DBOSException as error:
+            log.info("session %s goes on without steps: %s", session, error)
+            return None
+        return await asyncio.shield(stint.began)
+
+    async def _start(self, session: SessionId) -> None:
+        name = f"{session}/{self._worker[-8:]}/{next(self._numbers)}"
+        with SetWorkflowID(name):
+            await DBOS.start_workflow_async(self._stint, session)
+
+    async def _live(self, session: SessionId) -> str:
+        stint = self._stints.get(session)
+        if stint is None or stint.began.done():
+            return "over"
+        stint.began.set_result(copy_context())
+        await stint.over.wait()
+        return "over"
+
+
+class _Stint:
+    """The work of one session, as this worker lives it."""
+
+    def __init__(self, above: Context) -> None:
+        self.above = above
+        """Where the engine finds what it is part of."""
+        self.over = asyncio.Event()
+        self.starting: asyncio.Task[None] | None = None
+        self.began: asyncio.Future[Context | None] = asyncio.get_running_loop().create_future()
+
+
+async def _within(context: Context, work: Coroutine[Any, Any, None]) -> None:
+    """Do something in another context, for the same tenant.
+
+    Who is cancelled meanwhile cancels it, and waits for that.
+    """
+    inside = context.copy()
+    inside.run(current.set, current.get())
+    task = asyncio.get_running_loop().create_task(work, context=inside)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task])
+        raise
+
+
+async def _at_start(url: str, work: Callable[[], T]) -> T:
+    """Do what the engine does not try again by itself when the database goes away; raises StoreError."""
+    try:
+        return await asyncio.to_thread(work)
+    except DBAPIError as error:
+        params = parse_url(url)
+        raise translated(name_of(params), error.orig or error, secrets_of(params)) from None
+
+
+def _limiter(starts: tuple[int, float] | None) -> Any:
+    return None if starts is None else {"limit": starts[0], "period": starts[1]}

@@ -1,0 +1,115 @@
+"""Who comes in by a token, and the door that they get.
+
+A token is looked up at most every few seconds, so revoking one, and every change of a tenant, takes effect
+within `KNOWN_S` at every node; streams that are open end with their next item.
+"""
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from bridle.core.door import Door
+from bridle.core.errors import NotAllowed
+from bridle.core.ids import uuid7
+from bridle.core.ports import Tenants
+from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant
+from bridle.core.token_text import parse_token, secret_digest
+from bridle.scale.audit import AuditLog
+from bridle.scale.tenant_door import TenantDoor
+from bridle.scale.tenant_folders import TenantFolders
+
+T = TypeVar("T")
+
+KNOWN_S = 3.0
+MAX_KNOWN = 4_096
+MAX_LOOKUPS = 4  # at once: whoever guesses tokens takes no more of the database
+
+NODE = Principal(user="node", scopes=SCOPES)
+"""Who has the token of the node itself: its owner, who may do everything there."""
+
+
+class Gate:
+    """Knows who has which token, and what holds for them, for a few seconds each."""
+
+    def __init__(
+        self,
+        door: Door,
+        tenants: Tenants,
+        audit: AuditLog,
+        *,
+        node_token: str = "",
+        workspaces: str = "",
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take the door of all; who shows the token of the node gets it as it is."""
+        self.audit = audit
+        self.folders = TenantFolders(tenants, workspaces)
+        self._door = door
+        self._node_token = node_token.encode()
+        self._tokens: _Known[KeptToken] = _Known(tenants.token, now)
+        self._tenants: _Known[Tenant] = _Known(tenants.tenant, now)
+
+    async def principal(self, token: str) -> Principal | None:
+        """Return whose a token is; None for one that counts for nothing; raises StoreError."""
+        if self._node_token and hmac.compare_digest(token.encode(), self._node_token):
+            return NODE
+        parsed = parse_token(token)
+        if parsed is None:
+            return None
+        token_id, secret = parsed
+        kept = await self._tokens.get(token_id)
+        if kept is None or not hmac.compare_digest(kept.digest, secret_digest(secret)):
+            return None
+        return kept.principal
+
+    def door(self, principal: Principal) -> Door:
+        """Return the door of a principal."""
+        if principal == NODE:
+            return self._door
+        return TenantDoor(
+            self._door, principal, self.standing, audit=self.audit, folders=self.folders, new_id=_new_id
+        )
+
+    async def standing(self, principal: Principal) -> Tenant:
+        """Return what holds for a principal by now; raises NotAllowed once its token counts no more."""
+        if principal != NODE and await self._tokens.get(principal.token_id) is None:
+            raise NotAllowed("the token was revoked, or has expired", hint="bridle token create")
+        if not principal.tenant:
+            return Tenant()
+        tenant = await self._tenants.get(principal.tenant)
+        if tenant is None:
+            raise NotAllowed(f"tenant {principal.tenant} is gone")
+        return tenant
+
+
+class _Known(Generic[T]):
+    """What was looked up a moment ago; what is not there is looked up each time."""
+
+    def __init__(self, look_up: Callable[[str], Awaitable[T | None]], now: Callable[[], float]) -> None:
+        self._look_up = look_up
+        self._now = now
+        self._kept: dict[str, tuple[T, float]] = {}
+        self._looking = asyncio.Semaphore(MAX_LOOKUPS)
+
+    async def get(self, name: str) -> T | None:
+        """Return it, as it was at most `KNOWN_S` ago."""
+        if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
+            return kept[0]
+        async with self._looking:
+            if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
+                return kept[0]  # somebody else has looked meanwhile
+            began = self._now()
+            found = await self._look_up(name)
+            self._kept.pop(name, None)
+            if found is not None:
+                self._kept[name] = found, began + KNOWN_S
+            for oldest in list(self._kept)[: len(self._kept) - MAX_KNOWN]:
+                del self._kept[oldest]
+        return found
+
+
+def _new_id() -> str:
+    return uuid7(time.time_ns() // 1_000_000, secrets.token_bytes(10))

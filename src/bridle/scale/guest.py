@@ -1,0 +1,94 @@
+"""A process that runs a session of a shared database by itself, without legs: a command of the terminal.
+
+It is known as living while it holds a session, so that its claims are dropped when it dies. Nobody goes on
+with its runs by themselves: they are resumed like any that was cut off. One that slept for too long, as a
+laptop does, was declared gone and loses its run; for the next one it comes back.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from bridle.core.errors import SessionTaken
+from bridle.core.ids import SessionId
+from bridle.core.ports import Clock
+from bridle.core.protocol import Event, Record
+from bridle.scale.members import Members
+from bridle.stores.postgres.claims import PostgresClaims
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.store import PostgresStore
+
+
+class GuestClaims:
+    """Claims of a process that joins with the first of them."""
+
+    def __init__(self, claims: PostgresClaims, members: Members) -> None:
+        self._claims = claims
+        self._members = members
+        self._joining = asyncio.Lock()  # so that it joins once
+        self._living: asyncio.Task[None] | None = None
+
+    async def claim(self, session: SessionId) -> bool:
+        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
+        async with self._joining:
+            if self._living is None:
+                await self._members.join()
+                self._living = asyncio.create_task(self._members.run())
+        if await self._claims.claim(session):
+            return True
+        holder = await self._claims.holder(session)
+        is_free = holder not in ("", self._members.me.id) and await self._members.wait_for_end(holder)
+        return (is_free or await self.came_back()) and await self._claims.claim(session)
+
+    async def came_back(self) -> bool:
+        """Become known again if we were declared gone, as one that slept is; tell whether that was so.
+
+        Not while a session is held: what is done for it is not ours to do any more. Raises StoreError.
+        """
+        async with self._joining:
+            if self._living is None or not await self._members.is_gone(self._members.me.id):
+                return False
+            if self._claims.held():
+                return False
+            self._living.cancel()
+            await asyncio.wait([self._living])
+            await self._members.join_again()
+            self._living = asyncio.create_task(self._members.run())
+            return True
+
+    async def release(self, session: SessionId) -> None:
+        """Give a claimed session back; one that is not held is left alone."""
+        await self._claims.release(session)
+
+    async def is_taken(self, session: SessionId) -> bool:
+        """Tell whether somebody has a session, this process or another."""
+        return await self._claims.is_taken(session)
+
+    async def leave(self) -> None:
+        """Be gone."""
+        if self._living is not None:
+            self._living.cancel()
+            await asyncio.wait([self._living])
+            await self._members.leave()
+
+
+class GuestStore(PostgresStore):
+    """The journal of a process that is a guest, which leaves when it is closed."""
+
+    def __init__(self, postgres: Postgres, clock: Clock, claims: GuestClaims, worker: str) -> None:
+        super().__init__(postgres, clock, worker)
+        self._guest = claims
+        self._connections = postgres
+
+    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+        """Add events; a new session is begun also by one that was declared gone while it slept."""
+        try:
+            return await super().append(session, expected_seq, events)
+        except SessionTaken:
+            if expected_seq or not await self._guest.came_back():
+                raise
+        return await super().append(session, expected_seq, events)
+
+    async def aclose(self) -> None:
+        """Leave, and close the connections."""
+        await self._guest.leave()
+        await self._connections.aclose()

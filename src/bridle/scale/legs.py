@@ -1,0 +1,381 @@
+"""The work of a leg: take a session, hand it a command, drive it until its run has ended or rests.
+
+```
+order ─▶ is somebody else driving it? ─▶ to them
+     └─▶ is a run open? resume it ─▶ submit the command ─▶ taken ─▶ … ─▶ the run ended ─▶ done
+                                                                   └─▶ it waits for a person: let go
+                                                                   └─▶ we are to stop: order another leg
+```
+
+While a leg drives a session, commands for it come here directly (`submit`). One that comes when the leg is
+about to end is refused with NotDrivenHere, and becomes a leg of its own.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from bridle.core.door import Receipt
+from bridle.core.errors import (
+    BridleError,
+    NotDrivenHere,
+    SessionBusy,
+    SessionConflict,
+    SessionNotRunning,
+    StoreError,
+    WorkspaceLost,
+)
+from bridle.core.glance import Glance
+from bridle.core.ids import SessionId
+from bridle.core.protocol import (
+    ApprovalDecided,
+    Command,
+    Compact,
+    Compacted,
+    Decide,
+    Prompt,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    Reply,
+    Resume,
+    Rewind,
+    Rewound,
+    RunEnded,
+)
+from bridle.scale.leg import AROUND_RUNS, Leg
+from bridle.scale.orders import Order, read_order, taken_text
+from bridle.sessions.service import SessionService
+
+MAX_TRIES = 10  # to go on with a run that cannot
+ANSWER_S = 20.0  # for an answer to be recorded
+AGAIN_S = 0.05
+LEAVE_S = 1.0
+BUSY_S = 30.0  # for a session that another worker is about to let go
+
+PASSING = (SessionBusy, SessionConflict, SessionNotRunning, StoreError)
+"""Why a run cannot go on here and now; another time, or elsewhere, it may."""
+
+log = logging.getLogger("bridle.scale")
+
+Tell = Callable[[str], Awaitable[None]]
+
+
+class Track(Protocol):
+    """Whoever keeps track of what a session's leg does."""
+
+    def begin(self, session: SessionId) -> None:
+        """Say that a leg of a session begins here."""
+        ...
+
+    def end(self, session: SessionId) -> None:
+        """Say that it is over."""
+        ...
+
+
+class Surroundings(Protocol):
+    """What a leg needs of the rest of the cluster."""
+
+    async def pass_on(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to the worker that drives the session; raises NotDrivenHere when nobody does."""
+        ...
+
+    async def order(self, order: Order, leg: str) -> None:
+        """Order another leg, after a moment."""
+        ...
+
+    async def bring(self, session: SessionId, folder: str) -> None:
+        """See to it that a session's folder is here; raises WorkspaceLost."""
+        ...
+
+
+class Legs:
+    """All legs of one worker."""
+
+    def __init__(self, service: SessionService, track: Track, around: Surroundings) -> None:
+        self._service = service
+        self._track = track
+        self._around = around
+        self._legs: dict[SessionId, Leg] = {}
+        self.is_stopping = False
+        """Runs that are left unfinished are to go on elsewhere."""
+
+    @property
+    def sessions(self) -> tuple[SessionId, ...]:
+        """Return what is being driven."""
+        return tuple(self._legs)
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        leg = self._legs.get(session)
+        if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the leg of its parent
+            leg = Leg()
+            leg.wake()
+        if leg is None or leg.is_ending:
+            raise NotDrivenHere(f"session {session} is not driven here")
+        leg.hold()
+        try:
+            await leg.ready.wait()
+            if not leg.takes(command):
+                raise NotDrivenHere(f"session {session} is not driven here")
+            return await self._confirmed(session, command)
+        except BridleError as error:
+            now = self._legs.get(session)
+            is_leaving = now is not leg or now.is_ending
+            raise self._as_refused(session, error, is_leaving=is_leaving) from error
+        finally:
+            leg.release()
+
+    async def drive(self, name: str, text: str, tell: Tell) -> str:
+        """Do a leg from its order to its end; `tell` hears what became of the command."""
+        try:
+            order = read_order(text)
+        except msgspec.MsgspecError as error:
+            log.error("leg %s makes no sense: %s", name, error)
+            hint = "upgrade the workers"
+            await tell(taken_text(BridleError("a worker did not understand what was asked of it", hint=hint)))
+            return "refused"
+        if self.is_stopping:
+            return await self._give_back(order, name, tell)
+        session, leg = order.session, Leg()
+        try:
+            outcome = await self._outcome(order, leg, name)
+            await tell(taken_text(outcome))
+            is_refused = isinstance(outcome, Exception)
+            if self._legs.get(session) is not leg:
+                return "refused" if is_refused else "passed on"
+            await self._until_rest(session, leg)
+            left = await self._left(order, name)
+            return "refused" if is_refused and left == "ended" else left
+        finally:
+            self._let_go(session, leg)
+
+    async def _outcome(self, order: Order, leg: Leg, name: str) -> Receipt | Exception:
+        """Have the command taken; returns what whoever ordered the leg must hear."""
+        leg.hold()
+        try:
+            return await self._take_or_pass_on(order, leg)
+        except BridleError as error:
+            return self._as_refused(order.session, error)
+        except Exception as error:
+            log.exception("leg %s of session %s broke", name, order.session)
+            return error
+        finally:
+            leg.ready.set()
+            leg.release()
+
+    async def _give_back(self, order: Order, name: str, tell: Tell) -> str:
+        """Leave a leg that came when we were about to stop to another worker."""
+        try:
+            await self._around.order(order, name)
+        except BridleError as error:
+            await tell(taken_text(error))
+            return "refused"
+        # Whoever waits orders it once more; the same command is taken once.
+        await tell(taken_text(NotDrivenHere(f"session {order.session} goes on elsewhere")))
+        return "goes on elsewhere"
+
+    def _as_refused(self, session: SessionId, error: BridleError, *, is_leaving: bool = False) -> BridleError:
+        """Say that another worker is to be looked for, where this one is about to let go or is given up."""
+        is_closed = isinstance(error, SessionNotRunning) and (is_leaving or self.is_stopping)
+        is_held = isinstance(error, SessionBusy) and not self._service.is_busy(session)
+        if (
+            isinstance(error, SessionConflict) or is_closed or is_held
+        ):  # also one that another worker has grown
+            return NotDrivenHere(f"session {session} is not driven here any more: {error.message}")
+        return error
+
+    async def set_aside_resting(self, after_s: float) -> None:
+        """Let go of the sessions whose runs have waited so long for a person."""
+        now = time.monotonic()
+        for session, leg in list(self._legs.items()):
+            if leg.taking or leg.is_ending or not self._service.rests(session):
+                leg.rested = None
+                continue
+            seq = (await self._service.glance(session)).seq
+            if leg.rested is None or leg.rested[0] != seq:
+                leg.rested = (seq, now)
+            elif now - leg.rested[1] >= after_s and not leg.taking:
+                leg.is_ending = True
+                await self._service.set_aside(session)
+
+    # ------------------------------------------------------------------ the way in
+
+    async def _enter(self, session: SessionId, leg: Leg) -> bool:
+        """Become the one who drives the session; False when somebody does already."""
+        if session in self._legs or await self._service.is_running(session) or session in self._legs:
+            return False
+        self._legs[session] = leg
+        self._track.begin(session)
+        return True
+
+    def _let_go(self, session: SessionId, leg: Leg) -> None:
+        if self._legs.get(session) is leg:
+            del self._legs[session]
+            self._track.end(session)
+
+    async def _take_or_pass_on(self, order: Order, leg: Leg) -> Receipt:
+        """Have the command taken, here if nobody drives the session yet; then the leg is entered."""
+        deadline = time.monotonic() + BUSY_S
+        session = order.session
+        while True:
+            try:
+                if await self._enter(session, leg):
+                    return await self._take(order, leg)
+                if session in self._legs:
+                    return await self.submit(session, order.command)
+                return await self._around.pass_on(session, order.command)
+            except NotDrivenHere:
+                is_late = time.monotonic() > deadline
+            except SessionBusy:  # of a worker that came first, or of the run itself
+                if self._legs.get(session) is not leg or self._service.is_busy(session):
+                    raise
+                is_late = time.monotonic() > deadline
+            self._let_go(session, leg)
+            if is_late:
+                raise SessionBusy(
+                    f"session {session} is held by a worker that does not answer", hint="bridle scale status"
+                )
+            await asyncio.sleep(AGAIN_S)
+
+    async def _take(self, order: Order, leg: Leg) -> Receipt:
+        """Hand over the command; a run that was left unfinished goes on first."""
+        session, command = order.session, order.command
+        glance = await self._service.glance(session)
+        if not isinstance(command, AROUND_RUNS):
+            try:
+                await self._around.bring(session, glance.facts.created.cwd)
+            except WorkspaceLost as error:
+                await self._lose(session, glance, str(error))
+                raise
+        if await self._is_done(order):
+            return Receipt(glance.seq)
+        resumed: Receipt | None = None
+        if glance.run is not None and not isinstance(command, AROUND_RUNS):
+            resumed = await self._go_on(order, glance)
+        if glance.run is None or resumed is not None:
+            leg.wake()
+        if isinstance(command, Resume) and (resumed is not None or order.tries):
+            receipt = resumed or Receipt(glance.seq)
+        else:
+            receipt = await self._confirmed(session, command)
+        if not isinstance(command, AROUND_RUNS):
+            leg.wake()
+            if glance.facts.queue:
+                await self._service.begin_queued(session)
+        return receipt
+
+    async def _go_on(self, order: Order, glance: Glance) -> Receipt | None:
+        options = order.command.options if isinstance(order.command, Resume) else Resume().options
+        try:
+            return await self._service.submit(order.session, Resume(options))
+        except BridleError as error:
+            if order.tries >= MAX_TRIES:
+                await self._lose(order.session, glance, f"it could not go on: {error}")
+            if not isinstance(order.command, Prompt) or isinstance(error, PASSING):
+                raise
+            return None  # the prompt ends the run that cannot go on
+
+    async def _lose(self, session: SessionId, glance: Glance, why: str) -> None:
+        if glance.run is not None:
+            log.warning("session %s: %s", session, why)
+            await self._service.give_up(session, why)
+
+    async def _is_done(self, order: Order) -> bool:
+        """Tell whether the command of a leg that is done again has taken effect the first time."""
+        kind = {Rewind: Rewound, Compact: Compacted}.get(type(order.command))
+        if kind is None:
+            return False
+        since = await self._service.records(order.session, after=order.seq)
+        return any(isinstance(record.event, kind) for record in since)
+
+    # ------------------------------------------------------------------ answers
+
+    async def _confirmed(self, session: SessionId, command: Command) -> Receipt:
+        """Submit a command; an answer of a person is taken once it is recorded, not before."""
+        if not isinstance(command, Decide | Reply):
+            return await self._service.submit(session, command)
+        glance = await self._service.glance(session)
+        if not _is_asked(glance, command):
+            return await self._service.submit(session, command)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._recorded(session, command, glance.seq)
+        except TimeoutError:
+            raise SessionBusy(f"session {session} has not taken the answer in time") from None
+
+    async def _recorded(self, session: SessionId, command: Decide | Reply, seq: int) -> Receipt:
+        receipt = await self._service.submit(session, command)
+        async with aclosing(self._service.watch(session, seq)) as items:
+            async for item in items:
+                if not isinstance(item, Record):
+                    continue
+                match item.event:
+                    case ApprovalDecided(call_id=call_id) | QuestionAnswered(call_id=call_id):
+                        if call_id == command.call_id:
+                            return replace(receipt, seq=item.seq)
+                    case QuestionAsked(call_id=call_id) if call_id == command.call_id:
+                        with suppress(SessionNotRunning):  # asked anew by a run that goes on
+                            await self._service.submit(session, command)
+                    case RunEnded():
+                        return replace(receipt, seq=item.seq)
+                    case _:
+                        pass
+        return receipt
+
+    # ------------------------------------------------------------------ the way out
+
+    async def _until_rest(self, session: SessionId, leg: Leg) -> None:
+        """Wait until no run is active and nobody is handing in another command."""
+        while not leg.is_ending:
+            await self._service.until_free(session)
+            await leg.quiet.wait()
+            if not (leg.taking or self._service.is_busy(session)):
+                leg.is_ending = True
+            elif self.is_stopping:  # a run whose end was cut off never gets free
+                await asyncio.sleep(AGAIN_S)
+
+    async def _left(self, order: Order, name: str) -> str:
+        """Leave the session; what is left open goes on somewhere, however long the database is away."""
+        while True:
+            try:
+                return await self._leave(order, name)
+            except StoreError as error:
+                log.warning("session %s cannot be handed on: %s", order.session, error)
+                await asyncio.sleep(LEAVE_S)
+            except BridleError as error:  # somebody else has it, it is deleted, or its machine is gone
+                log.warning("session %s is left as it is: %s", order.session, error)
+                return "left"
+
+    async def _leave(self, order: Order, name: str) -> str:
+        """See to it that a run which neither ended nor waits for a person goes on somewhere."""
+        glance = await self._service.glance(order.session)
+        if glance.run is None and (order.tries >= MAX_TRIES or not _has_next(glance)):
+            return "ended"
+        if glance.run is not None and not self.is_stopping and (glance.run.approvals or glance.run.questions):
+            return "rests"
+        if order.tries >= MAX_TRIES:
+            await self._lose(order.session, glance, "it broke off too often")
+            return "given up"
+        tries = max(1, order.tries) if self.is_stopping else order.tries + 1
+        await self._around.order(Order(order.session, Resume(), glance.seq, tries), name)
+        return "goes on elsewhere"
+
+
+def _is_asked(glance: Glance, answer: Decide | Reply) -> bool:
+    if glance.run is None:
+        return False
+    asked = glance.run.approvals if isinstance(answer, Decide) else glance.run.questions
+    return any(one.call_id == answer.call_id for one in asked)
+
+
+def _has_next(glance: Glance) -> bool:
+    """Tell whether a prompt waits that is to run by itself."""
+    was_stopped = glance.last is not None and glance.last.outcome in ("cancelled", "denied")
+    return bool(glance.facts.queue) and not was_stopped

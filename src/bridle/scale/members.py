@@ -1,0 +1,234 @@
+"""Which processes live, and what becomes of the work of those that do not.
+
+```
+join    a row in `workers`, and an advisory lock that ends with our connection
+beat    the row says by the database's clock that we live; if it says that we are gone, we are
+judge   who has not beaten for long, or not for a little while and has lost the lock, is gone:
+        its claims are dropped, so that its writes are refused, and its legs go back to their queues
+```
+
+Only one process judges at a time, and only after it has itself beaten in time for long enough: when the
+database was away or stood still, or the machine slept, everybody seems to be late.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from bridle.core.errors import StoreError
+from bridle.stores.postgres.claims import PostgresClaims
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.rows import Connection, rows_of
+
+MISSED_BEATS = 3  # of one whose connection is lost, too
+FORGET = "30 days"
+JUDGE_S = 60.0  # then somebody else may try
+LOOKS = 20
+SWEEP_S = 10.0  # between looks for legs that nobody has handed on
+LEAVE_S = 5.0  # to say that we go; who judges finds out without
+
+_JUDGE = int.from_bytes(b"judge", "big")
+_JOIN = """
+INSERT INTO bridle.workers (id, node, address, labels, version) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (id) DO UPDATE SET beat = clock_timestamp() WHERE NOT workers.gone
+"""
+_AGAIN = "UPDATE bridle.workers SET gone = false, beat = clock_timestamp() WHERE id = %s"
+_BEAT = """
+UPDATE bridle.workers AS now SET beat = clock_timestamp(), draining = %s
+FROM bridle.workers AS before WHERE now.id = %s AND NOT now.gone AND before.id = now.id
+RETURNING before.beat < clock_timestamp() - make_interval(secs => %s)
+"""
+_LATE = """
+SELECT id, beat < clock_timestamp() - make_interval(secs => %s) FROM bridle.workers
+WHERE NOT gone AND id <> %s AND beat < clock_timestamp() - make_interval(secs => %s)
+"""
+_LOST = """
+SELECT pg_try_advisory_xact_lock(hashtextextended(id, 0)),
+    beat < clock_timestamp() - make_interval(secs => %s)
+FROM bridle.workers WHERE id = %s AND NOT gone
+"""
+_GONE = "UPDATE bridle.workers SET gone = true WHERE id = %s"
+_IS_GONE = "SELECT 1 FROM bridle.workers WHERE id = %s AND NOT gone"
+_FORGET = f"DELETE FROM bridle.workers WHERE gone AND beat < clock_timestamp() - interval '{FORGET}'"
+_MEMBERS = """
+SELECT id, node, address, labels, version, draining, extract(epoch FROM clock_timestamp() - beat)::float8
+FROM bridle.workers WHERE NOT gone ORDER BY started_at, id
+"""
+
+log = logging.getLogger("bridle.scale")
+
+
+class Member(Struct, frozen=True):
+    """A process that works on the sessions of a database."""
+
+    id: str
+    node: str
+    address: str = ""
+    """Where its sessions are reached; empty for one that runs none."""
+    labels: tuple[str, ...] = ()
+    version: str = ""
+    draining: bool = False
+    silent_s: float = 0.0
+    """Since it last said that it lives."""
+
+
+class Members:
+    """Keeps one process known as living, and looks after the others."""
+
+    def __init__(
+        self,
+        postgres: Postgres,
+        claims: PostgresClaims,
+        me: Member,
+        *,
+        beat_s: float,
+        dead_after_s: float,
+        hand_on: Callable[[Callable[[str], Awaitable[bool]]], Awaitable[int]] | None = None,
+    ) -> None:
+        """`hand_on` puts the legs of those that are gone back on their queues."""
+        self.me = me
+        self.is_draining = False
+        self.is_lost = asyncio.Event()
+        """Somebody has declared us gone: nothing of ours is ours any more."""
+        self._postgres = postgres
+        self._claims = claims
+        self._beat_s = beat_s
+        self._dead_after_s = dead_after_s
+        self._hand_on = hand_on
+        self._beaten_since: float | None = None
+        self._swept = 0.0
+        self._connection: Connection | None = None
+
+    async def join(self) -> None:
+        """Become known; raises StoreError."""
+        me = self.me
+        await self._postgres.rows(_JOIN, (me.id, me.node, me.address, list(me.labels), me.version))
+
+    async def join_again(self) -> None:
+        """Become known after we were declared gone, for one that holds nothing now; raises StoreError."""
+        await self._drop_connection()
+        await self._postgres.rows(_AGAIN, (self.me.id,))
+        self._beaten_since = None
+        self.is_lost.clear()
+        await self.join()
+
+    async def leave(self) -> None:
+        """Be gone, and hold nothing any more; a database that is away is not waited for."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE_S):
+                await self._postgres.rows(_GONE, (self.me.id,))
+                await self._claims.clear(self.me.id)
+        await self._drop_connection()
+
+    async def living(self) -> list[Member]:
+        """Return who lives, as far as is known; raises StoreError."""
+        return await living(self._postgres)
+
+    async def run(self) -> None:
+        """Beat and judge until cancelled, or until we are lost."""
+        while not self.is_lost.is_set():
+            began = time.monotonic()
+            try:
+                await self._beat()
+                if time.monotonic() - (self._beaten_since or began) >= self._dead_after_s:
+                    await self._judge()
+            except Exception as error:  # noqa: BLE001  a node that says nothing any more is given up
+                log.warning("cannot say that %s lives: %s", self.me.id, _said(error))
+                self._beaten_since = None
+                await self._drop_connection()
+            await asyncio.sleep(max(0.0, self._beat_s - (time.monotonic() - began)))
+
+    async def _beat(self) -> None:
+        async with asyncio.timeout(self._dead_after_s):
+            connection = self._connection or await self._connect()
+            late_s = self._dead_after_s / 2
+            found = await rows_of(connection, _BEAT, (self.is_draining, self.me.id, late_s))
+            if not found:
+                log.error("%s was declared gone: it stops", self.me.id)
+                self.is_lost.set()
+        was_late = bool(found) and found[0][0]  # whatever held us up may have held up all the others
+        if self._beaten_since is None or was_late:
+            self._beaten_since = time.monotonic()
+
+    async def _connect(self) -> Connection:
+        connection = self._connection = await self._postgres.connect()
+        await rows_of(connection, "SELECT pg_advisory_lock(hashtextextended(%s, 0))", (self.me.id,))
+        return connection
+
+    async def _drop_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    # ------------------------------------------------------------------ the others
+
+    async def _judge(self) -> None:
+        connection = self._connection
+        if connection is None or self.is_lost.is_set():
+            return
+        async with asyncio.timeout(JUDGE_S), connection.transaction():
+            if not (await rows_of(connection, "SELECT pg_try_advisory_xact_lock(%s)", (_JUDGE,)))[0][0]:
+                return  # somebody else is at it
+            gone = await self._late(connection)
+            for worker in gone:
+                await self._end(worker)
+            is_due = time.monotonic() - self._swept >= SWEEP_S
+            if self._hand_on is not None and (gone or is_due):
+                self._swept = time.monotonic()
+                moved = await self._hand_on(self.is_gone)
+                if moved:
+                    log.warning("%d legs of workers that are gone go on elsewhere", moved)
+                await self._postgres.rows(_FORGET)
+
+    async def _late(self, connection: Connection) -> list[str]:
+        bounds = (self._dead_after_s, self.me.id, MISSED_BEATS * self._beat_s)
+        late = []
+        for one, is_dead in await rows_of(connection, _LATE, bounds):
+            lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+            if is_dead or (await rows_of(connection, lock, (one,)))[0][0]:
+                late.append(one)
+        return late
+
+    async def _end(self, worker: str) -> None:
+        await self._postgres.rows(_GONE, (worker,))
+        freed = await self._claims.clear(worker)
+        log.warning("%s is gone; sessions that it held: %d", worker, freed)
+
+    async def wait_for_end(self, worker: str) -> bool:
+        """Give up a process whose connection is lost, once it has missed its beats; False when it lives.
+
+        For who wants a session of one that was killed just now. Raises StoreError.
+        """
+        missed_s = MISSED_BEATS * self._beat_s
+        for _ in range(LOOKS):
+            found = await self._postgres.rows(_LOST, (missed_s, worker))
+            if not found:
+                return True
+            is_free, is_late = found[0]
+            if not is_free:
+                return False
+            if is_late:
+                await self._end(worker)
+                return True
+            await asyncio.sleep(2 * missed_s / LOOKS)
+        return False
+
+    async def is_gone(self, worker: str) -> bool:
+        """Tell whether a process is not among those that live; raises StoreError."""
+        return not await self._postgres.rows(_IS_GONE, (worker,))
+
+
+async def living(postgres: Postgres) -> list[Member]:
+    """Return who lives, as far as is known; raises StoreError."""
+    return [
+        Member(name, node, address, tuple(labels), version, draining, silent_s)
+        for name, node, address, labels, version, draining, silent_s in await postgres.rows(_MEMBERS)
+    ]
+
+
+def _said(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,323 @@
+"""One process of a cluster: a worker, a gateway, or both.
+
+```
+start   tables ─▶ known as living ─▶ hears of others ─▶ takes legs
+drain   takes no more legs; runs get a time to end, what is left goes on elsewhere ─▶ gone
+```
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, suppress
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.config.scale_keys import ScaleSettings
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import BridleError, NotDrivenHere, StoreError, WorkspaceLost
+from bridle.core.ids import SessionId
+from bridle.core.ports import Purse
+from bridle.core.protocol import Command
+from bridle.scale.cluster_door import ClusterDoor
+from bridle.scale.durable import Dispatch, Executor
+from bridle.scale.durable import migrate as migrate_engine
+from bridle.scale.following import Following
+from bridle.scale.lanes import lanes_of
+from bridle.scale.legs import Legs
+from bridle.scale.members import Member, Members
+from bridle.scale.orders import Order
+from bridle.scale.peers import Peers, Reach
+from bridle.scale.roster import Roster
+from bridle.scale.routing import ModelOf, Routing
+from bridle.scale.settling import settle_ended
+from bridle.scale.tenant_folders import TenantFolders
+from bridle.sessions.service import SessionService
+from bridle.stores.postgres.claims import PostgresClaims
+from bridle.stores.postgres.listener import Listener
+from bridle.stores.postgres.migrations import migrate
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.retention import prune_archived
+from bridle.stores.postgres.rows import Connection
+from bridle.stores.postgres.store import PostgresStore
+from bridle.stores.postgres.telling import CLAIMS, RECORDS
+
+SWEEP_S = 5.0  # at most, between looks for runs that wait for a person
+START_S = 3.0  # for a database that is started at the same time
+AGAIN_S = 1.0  # before a run that broke off is tried again
+PRUNE_S = 600.0
+LEGS_KEPT_S = 7 * 86_400.0  # for whoever wants to know what happened
+LISTEN_S = 5.0  # before another attempt
+GRACE_S = 5.0  # for legs to hand on what is left of them
+MAX_TOLD_CHARS = 500
+
+_TOKEN = "INSERT INTO bridle.cluster VALUES ('token', %s) ON CONFLICT DO NOTHING"
+_READ_TOKEN = "SELECT value FROM bridle.cluster WHERE name = 'token'"
+
+log = logging.getLogger("bridle.scale")
+
+
+async def prepare(postgres: Postgres, url: str, *, may_migrate: bool) -> None:
+    """See to it that the tables are there; raises StoreError, also where they are of another Bridle."""
+    await postgres.retrying(_greet, patience_s=START_S)
+    if may_migrate:
+        for change in await migrate(postgres):
+            log.info("changed the tables: %s", change)
+        await migrate_engine(url)
+    else:
+        await postgres.open()
+
+
+async def _greet(connection: Connection) -> None:
+    await connection.execute("SELECT 1")
+
+
+async def cluster_token(postgres: Postgres) -> str:
+    """Return the token that the nodes of a cluster show each other; the first node makes it."""
+    await postgres.rows(_TOKEN, (secrets.token_urlsafe(32),))
+    found: str = (await postgres.rows(_READ_TOKEN))[0][0]
+    return found
+
+
+class Foundation(Struct, frozen=True):
+    """What a node stands on, opened before its sessions are."""
+
+    scale: ScaleSettings
+    postgres: Postgres
+    url: str
+    store: PostgresStore
+    claims: PostgresClaims
+    me: Member
+    is_worker: bool
+    new_id: Callable[[], str]
+    model_of: ModelOf
+    folders: TenantFolders
+    """Where tenants may work."""
+    purse: Purse
+    keep_archived_s: float | None = None
+    environ: Mapping[str, str] = {}
+    """For programs of whoever runs the cluster."""
+
+
+class Node:
+    """The process, as the others know it."""
+
+    def __init__(self, ground: Foundation, reach: Reach) -> None:
+        self._ground = ground
+        self._scale = ground.scale
+        self.dispatch = Dispatch(ground.url)
+        self.members = Members(
+            ground.postgres,
+            ground.claims,
+            ground.me,
+            beat_s=float(self._scale.beat),
+            dead_after_s=float(self._scale.dead_after),
+            hand_on=self.dispatch.hand_on,
+        )
+        self.roster = Roster(self.members)
+        self.executor = Executor(ground.url, ground.me.id) if ground.is_worker else None
+        self._peers = Peers(reach)
+        self.routing = Routing(
+            ground.postgres,
+            self._scale,
+            self.dispatch,
+            self.roster,
+            self._peers,
+            me=ground.me.id,
+            new_id=ground.new_id,
+            model_of=ground.model_of,
+        )
+        self.following = Following(ground.store, self.routing.door_to)
+        self._listener = Listener(ground.postgres)
+        self._stack = AsyncExitStack()
+        self._service: SessionService | None = None
+        self._legs: Legs | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._loose: set[asyncio.Task[None]] = set()
+
+    @property
+    def service(self) -> SessionService:
+        """Return the sessions of this process."""
+        assert self._service is not None, "the node has not been given its sessions"
+        return self._service
+
+    def give(self, service: SessionService) -> ClusterDoor:
+        """Take the sessions of this process; returns the door to all of the cluster."""
+        self._service = service
+        if self.executor is not None:
+            self._legs = Legs(service, self.executor, self)
+        return ClusterDoor(
+            service,
+            self._ground.store,
+            self.routing,
+            self.roster,
+            self._peers,
+            me=self._ground.me.id,
+            legs=self._legs,
+        )
+
+    @property
+    def worker_door(self) -> Door:
+        """Return the door that other nodes come to: the sessions of this process, driven by legs alone."""
+        assert self._legs is not None, "this node is no worker"
+        return cast(Door, _WorkerDoor(self.service, self._legs))
+
+    # ------------------------------------------------------------------ its life
+
+    async def start(self, address: str = "") -> None:
+        """Become part of the cluster; `address` is where a worker is reached. Raises StoreError."""
+        self.members.me = replace(self.members.me, address=address)
+        await self.dispatch.open()
+        self._stack.push_async_callback(self.dispatch.aclose)
+        await self.members.join()
+        self._stack.push_async_callback(self.members.leave)
+        self._stack.push_async_callback(self._peers.aclose)
+        self._stack.push_async_callback(self.following.aclose)
+        self._listener.listen(RECORDS, self.following.heard_records)
+        self._listener.listen(CLAIMS, self.following.heard_claims)
+        self._listener.listen(CLAIMS, self._heard_claims)
+        self._keep(self._listen())
+        self._keep(self.members.run())
+        if self.executor is not None and self._legs is not None:
+            lanes = list(lanes_of(self._scale, self._ground.me.node))
+            await self.executor.launch(
+                self._legs.drive, lanes, runs=self._scale.runs, poll_s=float(self._scale.poll)
+            )
+            self._keep(self._sweep(self._legs))
+            self._keep(self._prune())
+
+    def stop_taking(self, timeout_s: float) -> None:
+        """Take no more legs; what is left unfinished goes on elsewhere."""
+        self.members.is_draining = True
+        if self._legs is not None and self.executor is not None and self._ending is None:
+            self._legs.is_stopping = True
+            self._ending = asyncio.create_task(self.executor.aclose(timeout_s + GRACE_S))
+
+    async def aclose(self) -> None:
+        """Be gone; the sessions of this process are closed before."""
+        self.stop_taking(0)
+        if self._ending is not None:
+            await self._ending
+        await self._stack.aclose()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+
+        async def end() -> None:
+            task.cancel()
+            with suppress(asyncio.CancelledError, BridleError):
+                await task
+
+        self._stack.push_async_callback(end)
+
+    async def _sweep(self, legs: Legs) -> None:
+        after_s = float(self._scale.rest_after)
+        while True:
+            await asyncio.sleep(min(SWEEP_S, after_s / 4))
+            try:
+                await legs.set_aside_resting(after_s)
+            except BridleError as error:
+                log.warning("a run that waits could not be put aside: %s", error)
+
+    async def _listen(self) -> None:
+        """Hear of others, and try again when even patience did not help."""
+        while True:
+            try:
+                await self._listener.run()
+            except StoreError as error:
+                log.warning("cannot hear of others: %s", error)
+            await asyncio.sleep(LISTEN_S)
+
+    async def _prune(self) -> None:
+        """Remove what is not needed any more, now and then; that several workers do so does no harm."""
+        while True:
+            await asyncio.sleep(PRUNE_S)
+            now_s = time.time()
+            try:
+                if (keep_s := self._ground.keep_archived_s) is not None:
+                    before_ms = int((now_s - keep_s) * 1000)
+                    await prune_archived(self._ground.postgres, before_ms=before_ms)
+                await settle_ended(self._ground.purse, self._ground.store)
+                await self.dispatch.forget(datetime.fromtimestamp(now_s - LEGS_KEPT_S, UTC).isoformat())
+            except BridleError as error:
+                log.warning("what is not needed could not be removed: %s", error)
+
+    def _heard_claims(self, payload: str | None) -> None:
+        """Let go of a session that rests here, when another worker has taken it."""
+        session, _, worker = (payload or "").partition(" ")
+        if worker and worker != self._ground.me.id:
+            task = asyncio.create_task(self.service.let_go_unused(SessionId(session)))
+            self._loose.add(task)
+            task.add_done_callback(self._loose.discard)
+
+    # ------------------------------------------------------------------ what legs need
+
+    async def pass_on(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to the worker that drives the session; raises NotDrivenHere when nobody does."""
+        holder = await self.routing.holder(session)
+        if holder in ("", self._ground.me.id):
+            raise NotDrivenHere(f"nobody drives session {session}")
+        return await self.routing.hand_over(holder, session, command)
+
+    async def order(self, order: Order, leg: str) -> None:
+        """Order another leg, after a moment."""
+        delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
+        glance = await self.service.glance(order.session)
+        # Each worker that breaks off at the same place orders a leg of its own.
+        name = f"{leg.partition('~')[0]}~{glance.seq}-{order.tries}-{self._ground.me.id[-8:]}"
+        await self.routing.order(order, glance, leg=name, delay_s=delay_s)
+
+    async def bring(self, session: SessionId, folder: str) -> None:
+        """See to it that a session's folder is here, and its tenant's; raises WorkspaceLost, UsageError."""
+        await self._ground.folders.check_session(session, folder)
+        if not await asyncio.to_thread(os.path.isdir, folder):
+            await self._fetch(session, folder)
+        if self._scale.workspaces == "local":
+            await self.routing.bind(session, self._ground.me.node)
+
+    async def _fetch(self, session: SessionId, folder: str) -> None:
+        node = self._ground.me.node
+        if not self._scale.fetch:
+            raise WorkspaceLost(
+                f"session {session} works in {folder}, which is not on the machine {node}",
+                hint="let all workers see the same folders, or set scale.fetch to what brings them",
+            )
+        env = {**self._ground.environ, "BRIDLE_SESSION": session, "BRIDLE_FOLDER": folder}
+        process = await asyncio.create_subprocess_exec(
+            *self._scale.fetch,
+            env=env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        try:
+            async with asyncio.timeout(float(self._scale.fetch_timeout)):
+                said, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            raise WorkspaceLost(f"bringing {folder} to the machine {node} took too long") from None
+        if process.returncode or not await asyncio.to_thread(os.path.isdir, folder):
+            told = said.decode(errors="replace").strip()[-MAX_TOLD_CHARS:]
+            raise WorkspaceLost(f"{folder} could not be brought to the machine {node}: {told}")
+
+
+class _WorkerDoor:
+    """The sessions of a worker; a command is taken only for one that a leg drives."""
+
+    def __init__(self, service: SessionService, legs: Legs) -> None:
+        self._service = service
+        self._legs = legs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._service, name)
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        return await self._legs.submit(session, command)

@@ -1,0 +1,206 @@
+"""The way of a command: to the worker that drives its session, or as a leg onto a queue.
+
+| the session | the command |
+|---|---|
+| is driven by a worker | goes there over the remote wire |
+| is driven by nobody | becomes a leg, which some worker does |
+| was driven by a worker that is gone | waits until that is known, then becomes a leg |
+
+A prompt that is sent again has the same key, so it is taken once.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from msgspec.structs import replace
+
+from bridle.config.scale_keys import ScaleSettings
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import DaemonGone, NotDrivenHere, SessionBusy, SessionNotFound, WorkspaceLost
+from bridle.core.glance import Glance
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Cancel, Command, Prompt, RunOptions, Steer
+from bridle.core.tenancy import tenant_of
+from bridle.scale.durable import Dispatch
+from bridle.scale.lanes import label_for, lane_for
+from bridle.scale.orders import Order, read_taken
+from bridle.scale.peers import Peers
+from bridle.scale.roster import Roster
+from bridle.stores.postgres.pool import Postgres
+
+AGAIN_S = 0.05
+FIRST = 1  # the priority of what concerns a run that has begun
+LONGEST_S = 1.0
+LOOK_S = 2.0  # whether a worker that has a command still lives
+
+_WHERE = "SELECT owner, node FROM bridle.sessions WHERE id = %s AND seq > 0"
+_BIND = "UPDATE bridle.sessions SET node = %s WHERE id = %s AND node = ''"
+
+ModelOf = Callable[[str, str], str]
+"""From an agent and a folder to the model it uses; raises ConfigError."""
+
+
+class Routing:
+    """Finds the worker of a session, or has one found."""
+
+    def __init__(
+        self,
+        postgres: Postgres,
+        scale: ScaleSettings,
+        dispatch: Dispatch,
+        roster: Roster,
+        peers: Peers,
+        *,
+        me: str,
+        new_id: Callable[[], str],
+        model_of: ModelOf,
+    ) -> None:
+        self._postgres = postgres
+        self._scale = scale
+        self._dispatch = dispatch
+        self._roster = roster
+        self._peers = peers
+        self._me = me
+        self._new_id = new_id
+        self._model_of = model_of
+
+    async def holder(self, session: SessionId) -> str:
+        """Return the process that drives a session; empty for nobody. Raises StoreError."""
+        return (await self._where(session))[0]
+
+    async def is_seen_to(self, session: SessionId) -> bool:
+        """Tell whether a worker does something for a session, or will."""
+        return await self._dispatch.has_leg(session)
+
+    async def door_to(self, session: SessionId) -> Door | None:
+        """Return the worker that drives a session, if it is not this one; raises OSError, StoreError."""
+        holder = await self.holder(session)
+        return None if holder in ("", self._me) else await self._door(holder)
+
+    async def some_worker(self, session: SessionId | None = None) -> Door | None:
+        """Return a worker that can look after a session, or after any; None for this one.
+
+        Raises SessionBusy when there is none.
+        """
+        node = (await self._where(session))[1] if session is not None else ""
+        workers = [one for one in await self._roster.workers() if node in ("", one.node)]
+        if any(one.id == self._me for one in workers):
+            return None
+        for worker in workers:
+            try:
+                return await self._peers.door(worker.address)
+            except OSError:
+                continue
+        raise SessionBusy("no worker answers", hint="start one: bridle worker")
+
+    async def bind(self, session: SessionId, node: str) -> None:
+        """Let a session stay with a machine, unless it has one already; raises StoreError."""
+        await self._postgres.rows(_BIND, (node, session))
+
+    # ------------------------------------------------------------------ commands
+
+    async def submit(self, session: SessionId, command: Command, glance: Glance) -> Receipt:
+        """Have a command taken, wherever that is; raises SessionError, StoreError."""
+        command = self._named(command)
+        deadline = time.monotonic() + float(self._scale.take_timeout)
+        wait_s = AGAIN_S
+        while True:
+            holder, node = await self._where(session)
+            try:
+                if not holder or holder == self._me:
+                    return await self._by_leg(session, command, glance, node)
+                return await self.hand_over(holder, session, command)
+            except NotDrivenHere:
+                if time.monotonic() > deadline:
+                    raise SessionBusy(
+                        f"session {session} is held by {holder or 'a worker'}, which does not answer",
+                        hint="bridle scale status",
+                    ) from None
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_S)
+
+    async def hand_over(self, holder: str, session: SessionId, command: Command) -> Receipt:
+        """Give a command to a worker; raises NotDrivenHere when it cannot be reached or has let go."""
+        member = await self._roster.find(holder)
+        if member is not None and not member.address:
+            raise SessionBusy(
+                f"session {session} is being run by a command on {member.node}", hint="wait for it to end"
+            )
+        try:
+            door = await self._door(holder)
+            return await self._answer(holder, door.submit(session, command))
+        except (DaemonGone, OSError) as error:
+            raise NotDrivenHere(f"{holder} does not answer: {error}") from error
+
+    async def _answer(self, holder: str, work: Coroutine[Any, Any, Receipt]) -> Receipt:
+        """Wait for what a worker says, as long as it lives: a connection to one that froze looks as ever."""
+        task = asyncio.create_task(work)
+        try:
+            while not (await asyncio.wait([task], timeout=LOOK_S))[0]:
+                if await self._roster.find(holder) is None:
+                    raise NotDrivenHere(f"{holder} is gone")
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def order(self, order: Order, glance: Glance, *, leg: str, delay_s: float = 0.0) -> None:
+        """Put a leg on the queue where workers for its session look."""
+        session, created = order.session, glance.facts.created
+        _, node = await self._where(session)
+        tenant = tenant_of(session)
+        label = label_for(self._scale, agent=created.agent, folder=created.cwd, tenant=tenant)
+        model = self._model(order, glance)
+        if node:
+            await self._require_node(session, node)
+        lane = lane_for(self._scale, label=label, node=node, model=model)
+        priority = self._scale.priority if isinstance(order.command, Prompt) else FIRST
+        await self._dispatch.enqueue(leg, order, lane, tenant=tenant, priority=priority, delay_s=delay_s)
+
+    async def _by_leg(self, session: SessionId, command: Command, glance: Glance, node: str) -> Receipt:
+        if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
+            if not await self._dispatch.call_off(waiting):
+                raise NotDrivenHere(f"a worker has just begun with session {session}")
+            if glance.run is None:
+                return Receipt(glance.seq)
+        leg = f"{session}:{self._new_id()}"
+        await self.order(Order(session, command, glance.seq), glance, leg=leg)
+        return read_taken(await self._dispatch.taken(leg, float(self._scale.take_timeout)))
+
+    def _named(self, command: Command) -> Command:
+        """Let a prompt be known again, and leave out what holds only on the machine of its sender."""
+        if isinstance(command, Prompt):
+            options = replace(command.options, env={})
+            return replace(command, options=options, key=command.key or f"leg-{self._new_id()}")
+        if isinstance(command, Steer) and not command.key:
+            return replace(command, key=f"leg-{self._new_id()}")
+        return command
+
+    def _model(self, order: Order, glance: Glance) -> str:
+        if not self._scale.models:
+            return ""
+        options = order.command.options if isinstance(order.command, Prompt) else RunOptions()
+        created = glance.facts.created
+        if glance.run is not None:
+            return glance.run.model
+        return options.model or self._model_of(options.agent or created.agent, created.cwd)
+
+    async def _require_node(self, session: SessionId, node: str) -> None:
+        if not any(one.node == node and one.address for one in await self._roster.all()):
+            raise WorkspaceLost(
+                f"session {session} works in a folder of the machine {node}, and no worker is there",
+                hint=f'start a worker there (scale.node = "{node}")',
+            )
+
+    async def _door(self, holder: str) -> Door:
+        member = await self._roster.find(holder)
+        if member is None or not member.address:
+            raise ConnectionError(f"{holder} is gone")
+        return await self._peers.door(member.address)
+
+    async def _where(self, session: SessionId) -> tuple[str, str]:
+        found = await self._postgres.rows(_WHERE, (session,))
+        if not found:
+            raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
+        return found[0][0], found[0][1]

@@ -1,0 +1,71 @@
+"""What a tenant's client may ask of a run: its rules are added, and what reaches beyond a sandbox is refused.
+
+| a client asks for | gets |
+|---|---|
+| its own rules | them and the tenant's: deny wins over ask, ask over allow |
+| mode `yolo`, a model | if the tenant has it |
+| a model by its parameters | nothing |
+| hooks, `until` | nothing: these run programs of the client's choice outside the sandbox |
+| variables for programs | none: they are those of another machine |
+| "always" as an answer | "session": always would be written into the settings of the worker |
+"""
+
+from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
+
+from bridle.core.errors import NotAllowed
+from bridle.core.hook import HookOverride
+from bridle.core.protocol import Command, Decide, Prompt, Resume, RunOptions
+from bridle.core.tenancy import Tenant
+
+MODEL_PARAMS = frozenset({"model", "models"})
+"""Parameters have the last word in what is sent, so that these would choose another model."""
+
+
+def tamed(command: Command, tenant: Tenant) -> Command:
+    """Return a command as a tenant may give it; raises NotAllowed."""
+    if isinstance(command, Prompt | Resume):
+        return replace(command, options=_tamed(command.options, tenant))
+    if isinstance(command, Decide) and command.answer == "always":
+        return replace(command, answer="session")
+    return command
+
+
+def folder_wanted(command: Command) -> str | None:
+    """Return the folder that a command wants a run to work in."""
+    return command.options.cwd if isinstance(command, Prompt | Resume) else None
+
+
+def _tamed(options: RunOptions, tenant: Tenant) -> RunOptions:
+    if options.mode == "yolo" and not tenant.yolo:
+        raise NotAllowed(
+            f'mode "yolo" is not for {_named(tenant)}', hint=f"bridle tenant set {tenant.name} --yolo on"
+        )
+    if options.hooks != HookOverride():
+        raise NotAllowed(f"hooks of a client are not for {_named(tenant)}")
+    if options.until:
+        raise NotAllowed(f"until is not for {_named(tenant)}: its command would run outside the sandbox")
+    for name in MODEL_PARAMS & options.params.keys():
+        raise NotAllowed(f"params: {name} is not for {_named(tenant)}", hint="name the model as model")
+    if options.model is not None and not is_among(options.model, tenant.models):
+        raise NotAllowed(
+            f'model "{options.model[:200]}" is not for {_named(tenant)}',
+            hint=f"it may use {', '.join(tenant.models)}",
+        )
+    return replace(
+        options,
+        allow=(*tenant.allow, *options.allow),
+        ask=(*tenant.ask, *options.ask),
+        deny=(*tenant.deny, *options.deny),
+        env={},
+    )
+
+
+def is_among(model: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether a pattern of a tenant fits a model; where there are none, all do."""
+    return not patterns or any(fnmatchcase(model, pattern) for pattern in patterns)
+
+
+def _named(tenant: Tenant) -> str:
+    return f"tenant {tenant.name}" if tenant.name else "this token"

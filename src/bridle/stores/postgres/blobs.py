@@ -1,0 +1,86 @@
+"""Blobs in the database: good for a cluster whose outputs and files are small; for more there is a bucket.
+
+A tenant finds only what was put for it: the key of a blob is its tenant and its digest.
+"""
+
+from collections.abc import Collection
+
+from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
+from bridle.stores.postgres.blocking import BlockingConnection, BlockingPostgres
+from bridle.system import tenant
+
+_BATCH = 1000
+
+_RENEW = "UPDATE bridle.blobs SET put_at = now() WHERE tenant = %s AND digest = %s RETURNING 1"
+_PUT = """
+INSERT INTO bridle.blobs (tenant, digest, data) VALUES (%s, %s, %s)
+ON CONFLICT (tenant, digest) DO UPDATE SET put_at = now()
+"""
+_GET = "SELECT data FROM bridle.blobs WHERE tenant = %s AND digest = %s"
+_DIGESTS = "SELECT DISTINCT digest FROM bridle.blobs"
+_OLD = """
+SELECT tenant, digest FROM bridle.blobs
+WHERE put_at <= now() - make_interval(secs => %s) AND (tenant, digest) > (%s, %s)
+ORDER BY tenant, digest LIMIT %s
+"""
+# One that was put again meanwhile stays: the row is looked at again once its lock is ours.
+_REMOVE = """
+DELETE FROM bridle.blobs b USING unnest(%s::text[], %s::text[]) AS old (tenant, digest)
+WHERE b.tenant = old.tenant AND b.digest = old.digest AND b.put_at <= now() - make_interval(secs => %s)
+"""
+
+
+class PostgresBlobs:
+    """Blobs of all tenants in one table; dates are by the database's clock."""
+
+    def __init__(self, postgres: BlockingPostgres, *, max_blob_bytes: int = MAX_BLOB_BYTES) -> None:
+        self._postgres = postgres
+        self._max_blob_bytes = max_blob_bytes
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes for the current tenant and return their digest; raises StoreFull or StoreError."""
+        digest = digest_of(data, self._max_blob_bytes)
+        key = (tenant.current.get(), digest)
+
+        def work(connection: BlockingConnection) -> None:
+            if not connection.execute(_RENEW, key).fetchone():
+                connection.execute(_PUT, (*key, b"".join(packed(data))), binary=True)
+
+        self._postgres.retrying(work)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return bytes that were kept for the current tenant; raises StoreError, StoreCorrupt."""
+        check_digest(digest)
+        key = (tenant.current.get(), digest)
+        row = self._postgres.retrying(
+            lambda connection: connection.execute(_GET, key, binary=True).fetchone()
+        )
+        if row is None:
+            raise missing(digest)
+        return unpacked(digest, row[0], self._max_blob_bytes)
+
+    def digests(self) -> set[str]:
+        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        rows = self._postgres.retrying(lambda connection: connection.execute(_DIGESTS).fetchall())
+        return {digest for (digest,) in rows}
+
+    def prune(self, used: Collection[str], older_than_s: float) -> int:
+        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        removed, after = 0, ("", "")
+        while True:
+            params = (older_than_s, *after, _BATCH)
+            rows = self._postgres.retrying(lambda connection: connection.execute(_OLD, params).fetchall())  # noqa: B023 (called at once)
+            unused = [row for row in rows if row[1] not in used]
+            given = ([row[0] for row in unused], [row[1] for row in unused], older_than_s)
+            if unused:
+                removed += self._postgres.retrying(
+                    lambda connection: connection.execute(_REMOVE, given).rowcount  # noqa: B023 (called at once)
+                )
+            if len(rows) < _BATCH:
+                return removed
+            after = rows[-1]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._postgres.close()

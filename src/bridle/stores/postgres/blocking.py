@@ -1,0 +1,90 @@
+"""Connections for threads: the same patience as in `pool`, for code that blocks."""
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from bridle.core.errors import StoreError
+from bridle.stores.postgres.faults import is_passing, name_of, parse_url, reason_of, secrets_of, translated
+from bridle.stores.postgres.pool import DEFAULTS, FIRST_WAIT_S, LONGEST_WAIT_S
+from bridle.stores.postgres.rows import Row
+
+T = TypeVar("T")
+BlockingConnection: TypeAlias = psycopg.Connection[Row]
+
+
+class BlockingPostgres:
+    """At most `size` connections, made when they are needed; safe in any thread."""
+
+    def __init__(self, url: str, *, size: int = 4, patience_s: float = 300.0) -> None:
+        """Take the address of a database; raises ConfigError."""
+        params = parse_url(url)
+        self.name = name_of(params)
+        self._params: dict[str, Any] = DEFAULTS | params
+        self._secrets = secrets_of(params)
+        self._patience_s = patience_s
+        self._slots = threading.BoundedSemaphore(size)
+        self._idle: list[BlockingConnection] = []
+        self._is_closed = False
+        weakref.finalize(self, _drop, self._idle)  # whoever keeps blobs for a while need not close them
+
+    def retrying(self, work: Callable[[BlockingConnection], T]) -> T:
+        """Do work that may be done twice; while the database is away, wait and do it again.
+
+        Raises StoreFull, StoreError.
+        """
+        began, wait_s = 0.0, 0.0
+        while True:
+            try:
+                with self._connection() as connection:
+                    return work(connection)
+            except (psycopg.Error, OSError) as error:
+                if not is_passing(error):
+                    raise translated(self.name, error, self._secrets) from None
+                began = began or time.monotonic()
+                self._drop_idle()
+                left_s = began + self._patience_s - time.monotonic()
+                if left_s <= 0:
+                    raise StoreError(
+                        f"{self.name} has been away for {self._patience_s:g} s: {reason_of(error)}",
+                        hint="start it again",
+                    ) from None
+            time.sleep(min(wait_s, left_s))
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S) or FIRST_WAIT_S
+
+    def close(self) -> None:
+        """Close the connections; one that is in use closes after its work."""
+        self._is_closed = True
+        self._drop_idle()
+
+    @contextmanager
+    def _connection(self) -> Iterator[BlockingConnection]:
+        with self._slots:
+            try:
+                connection = self._idle.pop()  # one operation: safe in any thread
+            except IndexError:
+                connection = psycopg.connect(**self._params, autocommit=True)
+            try:
+                yield connection
+            finally:
+                if self._is_closed or connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                    connection.close()
+                else:
+                    self._idle.append(connection)
+
+    def _drop_idle(self) -> None:
+        _drop(self._idle)
+
+
+def _drop(idle: list[BlockingConnection]) -> None:
+    while idle:
+        try:
+            idle.pop().close()
+        except IndexError:  # another thread was quicker
+            return

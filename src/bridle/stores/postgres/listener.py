@@ -1,0 +1,90 @@
+"""Hear what other nodes tell, over one connection that is made again whenever it is lost."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+import psycopg
+from psycopg import sql
+
+from bridle.stores.postgres.faults import is_passing, translated
+from bridle.stores.postgres.pool import FIRST_WAIT_S, LONGEST_WAIT_S, Postgres
+from bridle.stores.postgres.rows import Connection, rows_of
+from bridle.stores.postgres.telling import CLAIMS, RECORDS
+
+QUIET_S = 30.0  # after so long without news the connection is tried
+ANSWER_S = 10.0
+
+Heard = Callable[[str | None], None]
+"""Takes a payload, or None: something may have been missed, look for yourself. Must not raise nor block."""
+
+
+class Listener:
+    """Calls whoever wants to know, as long as `run` runs."""
+
+    def __init__(self, postgres: Postgres, channels: tuple[str, ...] = (RECORDS, CLAIMS)) -> None:
+        self._postgres = postgres
+        self._heard: dict[str, list[Heard]] = {channel: [] for channel in channels}
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self.is_connected = asyncio.Event()
+        """Set while nothing can be missed."""
+
+    def listen(self, channel: str, heard: Heard) -> Callable[[], None]:
+        """Call somebody with each payload of a channel, with None after a loss; returns how to stop it."""
+        callbacks = self._heard[channel]
+        callbacks.append(heard)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                callbacks.remove(heard)
+
+        return stop
+
+    async def run(self) -> None:
+        """Listen until closed or cancelled; raises StoreError for what waiting does not help."""
+        self._task = asyncio.create_task(self._run())
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if not self._is_closed:
+                self._task.cancel()
+                raise
+
+    async def aclose(self) -> None:
+        """End `run`, which then returns."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        wait_s = 0.0
+        while True:
+            try:
+                async with await self._postgres.connect() as connection:
+                    await self._hear(connection)
+            except (psycopg.Error, OSError) as error:
+                if not is_passing(error):
+                    raise translated(self._postgres.name, error) from None
+            wait_s = 0.0 if self.is_connected.is_set() else min(2 * wait_s, LONGEST_WAIT_S) or FIRST_WAIT_S
+            self.is_connected.clear()
+            await asyncio.sleep(wait_s)
+
+    async def _hear(self, connection: Connection) -> None:
+        for channel in self._heard:
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+        self.is_connected.set()
+        for channel in self._heard:
+            self._call(channel, None)
+        while True:
+            async for news in connection.notifies(timeout=QUIET_S):
+                self._call(news.channel, news.payload)
+            async with asyncio.timeout(ANSWER_S):
+                ((is_standby,),) = await rows_of(connection, "SELECT pg_is_in_recovery()")
+            if is_standby:  # what is told to the new one is not heard here
+                return
+
+    def _call(self, channel: str, payload: str | None) -> None:
+        for heard in tuple(self._heard[channel]):
+            heard(payload)

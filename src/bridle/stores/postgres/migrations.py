@@ -1,0 +1,58 @@
+"""Bring the tables of a database up to date: forward only, one change after the other."""
+
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.rows import Connection
+from bridle.stores.postgres.schema import MIGRATIONS, SCHEMA_VERSION, Migration, read_version
+
+__all__ = ["SCHEMA_VERSION", "migrate", "schema_version"]
+
+MIGRATION_S = 3600.0  # a change of a large table takes its time
+
+_LOCK = int.from_bytes(b"Bridle", "big")  # of an advisory lock: one node migrates, the others wait for it
+_FIRST = """
+CREATE SCHEMA IF NOT EXISTS bridle;
+CREATE TABLE IF NOT EXISTS bridle.migrations (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    oldest_reader integer NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)
+"""
+
+
+async def migrate(postgres: Postgres) -> list[str]:
+    """Make all changes that are missing, each in one transaction; return their names.
+
+    Safe to call on many nodes at once. Raises StoreError, also for tables that are too new for us.
+    """
+    done = []
+    for migration in MIGRATIONS:
+
+        async def work(connection: Connection, migration: Migration = migration) -> bool:
+            return await _apply(connection, migration)
+
+        if await postgres.retrying(work, within_s=MIGRATION_S):
+            done.append(f"{migration.number}: {migration.name}")
+    await postgres.open()
+    return done
+
+
+async def schema_version(postgres: Postgres) -> int:
+    """Return the number of the last change that was made; 0 for a database without our tables."""
+    version, _ = await postgres.retrying(read_version)
+    return version
+
+
+async def _apply(connection: Connection, migration: Migration) -> bool:
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        if (await read_version(connection))[0] >= migration.number:
+            return False
+        await connection.execute(_FIRST)
+        for statement in migration.statements:
+            await connection.execute(statement.encode())
+        await connection.execute(
+            "INSERT INTO bridle.migrations (number, name, oldest_reader) VALUES (%s, %s, %s)",
+            (migration.number, migration.name, migration.oldest_reader),
+        )
+        return True

@@ -1,0 +1,132 @@
+"""What tenants have left, in PostgreSQL: set aside before a run, settled after it, by whichever worker.
+
+```
+reserve   lock the rows of day and month ─▶ grant ─▶ add what is held, keep the reservation
+settle    mark the reservation ─▶ add what was used less what was held
+```
+
+Both may be done twice: a reservation is known by its session and run, and is settled once.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bridle.core.budget import Limits, Spend
+from bridle.core.codec import encode
+from bridle.core.ids import RunId, SessionId
+from bridle.core.purse import Amount, Reservation, amount_of, grant
+from bridle.core.tenancy import Tenant, tenant_of
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.rows import Connection, rows_of
+
+_BUDGET = "SELECT settings FROM bridle.tenants WHERE name = %s"
+_KNOWN = "SELECT limits FROM bridle.reservations WHERE session = %s AND run = %s"
+_PERIODS = """
+SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')
+"""
+_BEGIN = """
+INSERT INTO bridle.tenant_use (tenant, period) VALUES (%(tenant)s, %(month)s), (%(tenant)s, %(day)s)
+ON CONFLICT DO NOTHING
+"""
+_LOCK = """
+SELECT tokens, nano FROM bridle.tenant_use WHERE tenant = %(tenant)s AND period IN (%(month)s, %(day)s)
+ORDER BY period FOR UPDATE
+"""
+_HOLD = """
+INSERT INTO bridle.reservations (session, run, tenant, day, month, tokens, nano, limits)
+VALUES (%(session)s, %(run)s, %(tenant)s, %(day)s, %(month)s, %(tokens)s, %(nano)s, %(limits)s)
+"""
+_ADD = """
+UPDATE bridle.tenant_use SET tokens = tokens + %(tokens)s, nano = nano + %(nano)s
+WHERE tenant = %(tenant)s AND period IN (%(month)s, %(day)s)
+"""
+_OPEN = """
+SELECT tenant, day, month, tokens, nano FROM bridle.reservations
+WHERE session = %s AND run = %s AND settled_at IS NULL
+"""
+_SETTLE = """
+UPDATE bridle.reservations SET settled_at = now() WHERE session = %s AND run = %s AND settled_at IS NULL
+"""
+_UNSETTLED = """
+SELECT session, run, tokens, nano FROM bridle.reservations
+WHERE settled_at IS NULL AND made_at <= now() - make_interval(secs => %s) ORDER BY made_at LIMIT %s
+"""
+_USE = "SELECT period, tokens, nano FROM bridle.tenant_use WHERE tenant = %s ORDER BY period DESC LIMIT %s"
+
+_tenants = msgspec.json.Decoder(Tenant)
+_limits = msgspec.json.Decoder(Limits)
+
+
+class PostgresPurse:
+    """The purse of every tenant; the usual tenant has no limits, and nothing is kept of it."""
+
+    def __init__(self, postgres: Postgres) -> None:
+        self._postgres = postgres
+
+    async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
+        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent."""
+        tenant = tenant_of(session)
+        if not tenant:
+            return wanted
+
+        async def work(connection: Connection) -> Limits:
+            async with connection.transaction():
+                return await _reserve(connection, tenant, session, run_id, wanted)
+
+        return await self._postgres.retrying(work)
+
+    async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
+        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        if not tenant_of(session):
+            return
+
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                await _settle(connection, session, run_id, amount_of(used))
+
+        await self._postgres.retrying(work)
+
+    async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
+        """Return what was set aside at least that long ago for runs that were not settled, oldest first."""
+        rows = await self._postgres.rows(_UNSETTLED, (older_s, limit))
+        return [Reservation(SessionId(row[0]), RunId(row[1]), Amount(row[2], row[3])) for row in rows]
+
+    async def use(self, tenant: str, limit: int = 31) -> list[tuple[str, Amount]]:
+        """Return what was used or is set aside, by day and by month, newest first; raises StoreError."""
+        rows = await self._postgres.rows(_USE, (tenant, limit))
+        return [(row[0], Amount(row[1], row[2])) for row in rows]
+
+
+async def _reserve(
+    connection: Connection, tenant: str, session: SessionId, run_id: RunId, wanted: Limits
+) -> Limits:
+    day, month = (await rows_of(connection, _PERIODS))[0]
+    values = {"tenant": tenant, "day": day, "month": month, "session": session, "run": run_id}
+    await rows_of(connection, _BEGIN, values)
+    locked = [Amount(*row) for row in await rows_of(connection, _LOCK, values)]
+    # Behind the lock: whoever reserved for the same run is done.
+    if known := await rows_of(connection, _KNOWN, (session, run_id)):
+        return _limits.decode(known[0][0])
+    settings = await rows_of(connection, _BUDGET, (tenant,))
+    limits = (_tenants.decode(settings[0][0]) if settings else Tenant(tenant)).limits
+    by_month, by_day = locked  # "2026-01" sorts before "2026-01-31"
+    granted = grant(tenant, limits, wanted, by_day, by_month)
+    held = {"tokens": granted.held.tokens, "nano": granted.held.nano}
+    await rows_of(connection, _HOLD, {**values, **held, "limits": encode(granted.limits)})
+    await rows_of(connection, _ADD, {**values, **held})
+    return granted.limits
+
+
+async def _settle(connection: Connection, session: SessionId, run_id: RunId, used: Amount) -> None:
+    found = await rows_of(connection, f"{_OPEN} FOR UPDATE", (session, run_id))
+    if not found:
+        return
+    tenant, day, month, tokens, nano = found[0]
+    await rows_of(connection, _SETTLE, (session, run_id))
+    more = used - Amount(tokens, nano)
+    periods = {"tenant": tenant, "day": day, "month": month}
+    await rows_of(
+        connection, _LOCK, periods
+    )  # in the same order as everybody, or two could wait for each other
+    await rows_of(connection, _ADD, {**periods, "tokens": more.tokens, "nano": more.nano})

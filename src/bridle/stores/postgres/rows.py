@@ -1,0 +1,18 @@
+"""One statement, its rows: as bytes go over the wire, without the detour over text."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from psycopg import AsyncConnection
+
+Row: TypeAlias = tuple[Any, ...]
+Connection: TypeAlias = AsyncConnection[Row]
+
+
+async def rows_of(
+    connection: Connection, statement: str, params: Sequence[Any] | dict[str, Any] = ()
+) -> list[Row]:
+    """Return the rows of a statement; none for one that has no result. Raises psycopg.Error."""
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(statement.encode(), params or None)
+        return await cursor.fetchall() if cursor.description else []

@@ -1,0 +1,146 @@
+"""The tables, as numbered changes that only ever go forward.
+
+```
+sessions   one row each: its end (seq, hash), who holds it (owner), the machine that has its folder (node),
+           its line in a list (summary)
+records    session, seq, at, line: the line exactly as encoded; 16 parts by session, each prunable by itself
+workers    the processes that run sessions, and whether they live
+blobs      tenant, digest, data
+cluster    what all nodes must know: the token that they show each other
+migrations which changes were made, and the oldest Bridle that can use the tables after each
+```
+
+A session's row with `seq` 0 is a claim on a session that has no records yet; nobody else sees it.
+`listed_at` is `updated_at`, but at most a minute old and changed seldom: an append that changes no indexed
+column leaves all indexes alone (a heap-only update). `fillfactor` keeps the room for that.
+"""
+
+from msgspec import Struct
+
+from bridle.core.codec import GENESIS
+from bridle.core.errors import StoreError
+from bridle.stores.postgres.rows import Connection, rows_of
+from bridle.stores.postgres.tenant_tables import TENANT_TABLES
+
+_MADE = "SELECT to_regclass('bridle.migrations') IS NOT NULL"
+_VERSION = "SELECT number, oldest_reader FROM bridle.migrations ORDER BY number DESC LIMIT 1"
+
+PARTS = 16
+RELISTED_MS = 60_000
+
+
+class Migration(Struct, frozen=True):
+    """One change of the tables, made in one transaction."""
+
+    number: int
+    name: str
+    oldest_reader: int
+    """The lowest schema version whose code can still work with the tables after this change."""
+    statements: tuple[str, ...]
+
+
+_SESSIONS = f"""
+CREATE TABLE bridle.sessions (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL DEFAULT 0,
+    hash text COLLATE "C" NOT NULL DEFAULT '{GENESIS}',
+    owner text COLLATE "C" NOT NULL DEFAULT '',
+    node text COLLATE "C" NOT NULL DEFAULT '',
+    archived boolean NOT NULL DEFAULT false,
+    created_at bigint NOT NULL DEFAULT 0,
+    updated_at bigint NOT NULL DEFAULT 0,
+    listed_at bigint NOT NULL DEFAULT 0,
+    summary bytea NOT NULL DEFAULT ''
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05)
+"""
+_RECORDS = """
+CREATE TABLE bridle.records (
+    session text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    at bigint NOT NULL,
+    line bytea NOT NULL,
+    PRIMARY KEY (session, seq)
+) PARTITION BY HASH (session)
+"""
+_WORKERS = """
+CREATE TABLE bridle.workers (
+    id text COLLATE "C" PRIMARY KEY,
+    node text NOT NULL DEFAULT '',
+    address text NOT NULL DEFAULT '',
+    labels text[] NOT NULL DEFAULT '{}',
+    version text NOT NULL DEFAULT '',
+    started_at timestamptz NOT NULL DEFAULT now(),
+    beat timestamptz NOT NULL DEFAULT now(),
+    gone boolean NOT NULL DEFAULT false,
+    draining boolean NOT NULL DEFAULT false
+) WITH (fillfactor = 50)
+"""
+_CLUSTER = "CREATE TABLE bridle.cluster (name text PRIMARY KEY, value text NOT NULL)"
+_BLOBS = """
+CREATE TABLE bridle.blobs (
+    tenant text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    put_at timestamptz NOT NULL DEFAULT now(),
+    data bytea NOT NULL,
+    PRIMARY KEY (tenant, digest)
+)
+"""
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        1,
+        "sessions, records, workers, blobs",
+        1,
+        (
+            _SESSIONS,
+            "CREATE INDEX sessions_listed ON bridle.sessions (listed_at) WHERE NOT archived",
+            "CREATE INDEX sessions_listed_of ON bridle.sessions (tenant, listed_at) WHERE NOT archived",
+            "CREATE INDEX sessions_archived ON bridle.sessions (listed_at) WHERE archived",
+            "CREATE INDEX sessions_archived_of ON bridle.sessions (tenant, listed_at) WHERE archived",
+            "CREATE INDEX sessions_owned ON bridle.sessions (owner) WHERE owner <> ''",
+            _RECORDS,
+            *(
+                f"CREATE TABLE bridle.records_{part:02} PARTITION OF bridle.records"
+                f" FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {part})"
+                for part in range(PARTS)
+            ),
+            _WORKERS,
+            _CLUSTER,
+            _BLOBS,
+            # They are compressed already, where that pays.
+            "ALTER TABLE bridle.blobs ALTER COLUMN data SET STORAGE EXTERNAL",
+            "CREATE INDEX blobs_put ON bridle.blobs (put_at)",
+        ),
+    ),
+    Migration(2, "tenants, tokens, what runs may use", 1, TENANT_TABLES),
+)
+"""In order, numbered from 1; one that was released is never edited."""
+
+SCHEMA_VERSION = MIGRATIONS[-1].number
+
+
+async def check_schema(connection: Connection) -> None:
+    """Raise StoreError unless the tables are ones that this Bridle can use."""
+    version, oldest_reader = await read_version(connection)
+    where = f"database {connection.info.dbname}"
+    if not version:
+        raise StoreError(f"{where} has no tables of Bridle", hint="bridle scale migrate")
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{where} has tables of an older Bridle (schema {version}, needed is {SCHEMA_VERSION})",
+            hint="bridle scale migrate",
+        )
+    if oldest_reader > SCHEMA_VERSION:
+        raise StoreError(
+            f"{where} has tables of a newer Bridle (schema {version}, the newest known is {SCHEMA_VERSION})",
+            hint="upgrade Bridle",
+        )
+
+
+async def read_version(connection: Connection) -> tuple[int, int]:
+    """Return the number of the last change that was made, and the oldest code that can use the tables."""
+    if not (await rows_of(connection, _MADE))[0][0]:
+        return 0, 0
+    found = await rows_of(connection, _VERSION)
+    return (found[0][0], found[0][1]) if found else (0, 0)

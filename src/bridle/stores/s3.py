@@ -1,0 +1,160 @@
+"""Blobs in an S3-compatible bucket: one object each.
+
+```
+<prefix>/<tenant or _>/ab/cdef…   "ab" + "cdef…" is the digest of the content; packed as in `packing`
+```
+
+An object has one date, that of its last upload: what is put again is uploaded again once it is older than
+half the age that `prune` leaves alone, else it is left as it is. S3 has no way to remove an object only if it
+is still the old one: what is put again in the very moment of its removal, an hour after it was last of use,
+is lost, which `get` tells.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+import obstore
+from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import S3Store
+
+from bridle.core.errors import StoreError
+from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
+from bridle.stores.unused import MIN_AGE_S
+from bridle.system import tenant
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ObjectStore
+
+T = TypeVar("T")
+RENEW_S = MIN_AGE_S / 2
+USUAL = "_"  # the folder of the usual tenant; no tenant can be called so
+
+_REFUSED = (PermissionDeniedError, UnauthenticatedError)
+
+
+def open_bucket(
+    bucket: str, *, endpoint: str = "", region: str = "us-east-1", patience_s: float = 300.0
+) -> "ObjectStore":
+    """Return a bucket; keys come from AWS's usual variables or the machine's role. Contacts nobody yet."""
+    more = {"endpoint": endpoint} if endpoint else {}
+    return S3Store(
+        bucket,
+        region=region,
+        disable_bulk_delete=True,  # not every service that is compatible with S3 has it
+        **more,  # type: ignore[arg-type]
+        client_options={
+            "allow_http": endpoint.startswith("http://"),
+            "connect_timeout": timedelta(seconds=10),
+            "timeout": timedelta(seconds=120),
+        },
+        retry_config={
+            "max_retries": 1000,
+            "retry_timeout": timedelta(seconds=patience_s),
+            "backoff": {
+                "init_backoff": timedelta(milliseconds=100),
+                "max_backoff": timedelta(seconds=5),
+                "base": 2,
+            },
+        },
+    )
+
+
+class S3Blobs:
+    """Blobs of all tenants in one bucket."""
+
+    def __init__(
+        self,
+        bucket: "ObjectStore",
+        *,
+        name: str,
+        prefix: str = "bridle",
+        max_blob_bytes: int = MAX_BLOB_BYTES,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        """Use a bucket that `open_bucket` returned; `name` is what errors call it."""
+        self._bucket = bucket
+        self._name = name
+        self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        self._max_blob_bytes = max_blob_bytes
+        self._now_s = now_s
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes for the current tenant and return their digest; raises StoreError."""
+        digest = digest_of(data, self._max_blob_bytes)
+        path = self._path(digest)
+        try:
+            found = self._do(lambda: obstore.head(self._bucket, path))
+            if found["size"] and self._age_s(found) < RENEW_S:
+                return digest
+        except FileNotFoundError:
+            pass
+        self._do(lambda: obstore.put(self._bucket, path, b"".join(packed(data))))
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return bytes that were kept for the current tenant; raises StoreError, StoreCorrupt."""
+        check_digest(digest)
+        path = self._path(digest)
+        try:
+            return unpacked(digest, self._do(lambda: self._fetch(path)), self._max_blob_bytes)
+        except FileNotFoundError:
+            raise missing(digest) from None
+
+    def digests(self) -> set[str]:
+        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        return {digest for digest, _ in self._entries()}
+
+    def prune(self, used: Collection[str], older_than_s: float) -> int:
+        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        old = [
+            entry["path"]
+            for digest, entry in self._entries()
+            if digest not in used and self._age_s(entry) >= older_than_s
+        ]
+        return sum(self._remove(path, older_than_s) for path in old)
+
+    def _remove(self, path: str, older_than_s: float) -> bool:
+        """Remove an object unless it was put again since it was listed."""
+        try:
+            if self._age_s(self._do(lambda: obstore.head(self._bucket, path))) < older_than_s:
+                return False
+            self._do(lambda: obstore.delete(self._bucket, path))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _fetch(self, path: str) -> bytes:
+        found = obstore.get(self._bucket, path)
+        if found.meta["size"] > self._max_blob_bytes + 1:
+            raise StoreError(f"blob {path[-62:][:10]} has more than {self._max_blob_bytes} bytes")
+        return found.bytes().to_bytes()
+
+    def _entries(self) -> Iterator[tuple[str, "ObjectMeta"]]:
+        pages = self._do(lambda: iter(obstore.list(self._bucket, self._prefix or None, chunk_size=1000)))
+        while (page := self._do(lambda: next(pages, None))) is not None:
+            for entry in page:
+                *_, begin, rest = entry["path"].split("/")
+                yield begin + rest, entry
+
+    def _age_s(self, entry: "ObjectMeta") -> float:
+        return self._now_s() - entry["last_modified"].timestamp()
+
+    def _path(self, digest: str) -> str:
+        return f"{self._prefix}{tenant.current.get() or USUAL}/{digest[:2]}/{digest[2:]}"
+
+    def _do(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except FileNotFoundError:
+            raise
+        except _REFUSED as error:
+            raise StoreError(
+                f"bucket {self._name} does not let us in",
+                hint="look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            ) from error
+        except (BaseError, OSError, ValueError) as error:
+            text = (str(error).strip().splitlines() or ["it does not answer"])[0][:300]
+            raise StoreError(f"bucket {self._name}: {text}") from error

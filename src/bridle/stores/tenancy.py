@@ -1,0 +1,84 @@
+"""Tenants, tokens and purses in memory: for one process, and gone with it."""
+
+from collections.abc import Callable, Sequence
+
+from bridle.core.budget import Limits, Spend
+from bridle.core.ids import RunId, SessionId
+from bridle.core.purse import Amount, Reservation, amount_of, grant
+from bridle.core.tenancy import SCOPES, KeptToken, Principal, Scope, Tenant, TenantLimits, tenant_of
+from bridle.core.token_text import secret_digest, token_text
+
+
+class LocalTenants:
+    """Knows the tenants that it was told of."""
+
+    def __init__(self, entropy: Callable[[int], bytes]) -> None:
+        self._entropy = entropy
+        self._tenants: dict[str, Tenant] = {}
+        self._tokens: dict[str, KeptToken] = {}
+
+    def put(self, tenant: Tenant) -> None:
+        """Add or change a tenant; raises UsageError, ConfigError."""
+        tenant.check()
+        self._tenants[tenant.name] = tenant
+
+    def create_token(self, tenant: str, user: str, scopes: Sequence[Scope] = SCOPES) -> str:
+        """Make a token and return its text."""
+        token_id, secret = self._entropy(8).hex(), self._entropy(32)
+        principal = Principal(tenant, user, tuple(scopes), token_id)
+        self._tokens[token_id] = KeptToken(principal, secret_digest(secret))
+        return token_text(token_id, secret)
+
+    def revoke(self, token_id: str) -> None:
+        """Let a token count no more."""
+        self._tokens.pop(token_id, None)
+
+    async def tenant(self, name: str) -> Tenant | None:
+        """Return what holds for a tenant; None when there is none."""
+        return self._tenants.get(name)
+
+    async def token(self, token_id: str) -> KeptToken | None:
+        """Return a token by its id; None for an unknown or revoked one."""
+        return self._tokens.get(token_id)
+
+
+class LocalPurse:
+    """Keeps the purses of one process; days and months never end here."""
+
+    def __init__(self, limits: Callable[[str], TenantLimits]) -> None:
+        """Take what says what a tenant may use."""
+        self._limits = limits
+        self._taken: dict[str, Amount] = {}
+        self._held: dict[tuple[SessionId, RunId], tuple[Limits, Amount]] = {}
+        self._settled: set[tuple[SessionId, RunId]] = set()
+
+    async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
+        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent."""
+        tenant = tenant_of(session)
+        if not tenant:
+            return wanted
+        if (known := self._held.get((session, run_id))) is not None:
+            return known[0]
+        taken = self._taken.get(tenant, Amount())
+        granted = grant(tenant, self._limits(tenant), wanted, taken, taken)
+        self._taken[tenant] = taken + granted.held
+        self._held[session, run_id] = granted.limits, granted.held
+        return granted.limits
+
+    async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
+        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        key = session, run_id
+        if key not in self._held or key in self._settled:
+            return
+        self._settled.add(key)
+        tenant = tenant_of(session)
+        self._taken[tenant] = self._taken[tenant] - self._held[key][1] + amount_of(used)
+
+    async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
+        """Return what was set aside for runs that were not settled, oldest first, however old."""
+        found = [Reservation(*key, held) for key, (_, held) in self._held.items() if key not in self._settled]
+        return found[:limit]
+
+    def taken(self, tenant: str) -> Amount:
+        """Return what a tenant has used, with what is set aside for its runs."""
+        return self._taken.get(tenant, Amount())

@@ -1,0 +1,224 @@
+"""`bridle tenant` and `bridle audit`: who shares a cluster, what they may use, and who did what."""
+
+import argparse
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct, json
+from msgspec.structs import replace
+
+from bridle.app.tenancy import Tenancy, acting_user, open_tenancy
+from bridle.config.settings import load_settings
+from bridle.core.budget import Limits
+from bridle.core.errors import ConfigError, UsageError
+from bridle.core.protocol import Audited, AuditOutcome
+from bridle.core.purse import NANO
+from bridle.core.tenancy import AUDIT, SCOPES, USUAL, Principal, Tenant, TenantLimits
+from bridle.scale.audit import read_audit
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.cli.tenant_words import PERIODS
+from bridle.surfaces.terminal import Console
+from bridle.surfaces.usage import time_before
+
+T = TypeVar("T")
+
+LISTS = {"allow": "allow", "ask": "ask", "deny": "deny", "folder": "folders", "model": "models"}
+NO_LIMIT = "none"
+
+
+class PeriodUse(Struct, frozen=True):
+    """What was used in a day or a month, with what is set aside for runs that go on."""
+
+    period: str
+    tokens: int
+    cost: float
+
+
+class TenantView(Struct, frozen=True):
+    """What `tenant show --json` prints."""
+
+    tenant: Tenant
+    use: list[PeriodUse]
+
+
+def add(args: argparse.Namespace, console: Console) -> int:
+    """Add a tenant."""
+    tenant = changed(Tenant(args.name), args)
+    tenant.check()
+    administer(console, "tenant add", args.name, lambda tenancy: tenancy.tenants.add(tenant))
+    console.done(f"there is a tenant {args.name} now")
+    console.hint(f"bridle token create --tenant {args.name} --user NAME")
+    return 0
+
+
+def change(args: argparse.Namespace, console: Console) -> int:
+    """Change what holds for a tenant."""
+
+    async def work(tenancy: Tenancy) -> None:
+        await tenancy.tenants.change(args.name, lambda tenant: changed(tenant, args))
+
+    administer(console, "tenant set", args.name, work)
+    console.done(f"tenant {args.name} is changed; every node knows of it within seconds")
+    return 0
+
+
+def remove(args: argparse.Namespace, console: Console) -> int:
+    """Remove a tenant that has no sessions."""
+    administer(console, "tenant remove", args.name, lambda tenancy: tenancy.tenants.remove(args.name))
+    console.done(f"tenant {args.name} is gone, and its tokens count no more")
+    return 0
+
+
+def list_tenants(args: argparse.Namespace, console: Console) -> int:
+    """List the tenants."""
+    found = look(console, lambda tenancy: tenancy.tenants.tenants())
+    if args.json:
+        console.out.json(json.format(json.encode(found), indent=2))
+    elif found:
+        rows = [(tenant.name, _when(tenant.created_at), _limits_line(tenant.limits)) for tenant in found]
+        write_table(console.out, ("TENANT", "ADDED", "LIMITS"), rows)
+    else:
+        console.err.line("there is no tenant yet")
+        console.hint("bridle tenant add NAME")
+    return 0
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Show one tenant."""
+
+    async def work(tenancy: Tenancy) -> TenantView:
+        tenant = await tenancy.tenants.tenant(args.name)
+        if tenant is None:
+            raise UsageError(f'there is no tenant "{args.name[:80]}"', hint="bridle tenant list")
+        use = await tenancy.purse.use(args.name)
+        return TenantView(tenant, [PeriodUse(name, sum_.tokens, sum_.nano / NANO) for name, sum_ in use])
+
+    view = look(console, work)
+    if args.json:
+        console.out.json(json.format(json.encode(view), indent=2))
+        return 0
+    tenant = view.tenant
+    rows = [
+        ("limits", _limits_line(tenant.limits)),
+        *((name, ", ".join(getattr(tenant, field)) or "-") for name, field in LISTS.items()),
+        ("yolo", "on" if tenant.yolo else "off"),
+        *((f"used {use.period}", f"{use.tokens} tokens, ${use.cost:.4f}") for use in view.use),
+    ]
+    write_table(console.out, (tenant.name, ""), rows)
+    return 0
+
+
+def audit(args: argparse.Namespace, console: Console) -> int:
+    """Show who did what, oldest first."""
+    since = since_ms(args.since)
+    tenant = "" if args.tenant == USUAL else args.tenant
+
+    async def work(tenancy: Tenancy) -> list[Audited]:
+        journals = await tenancy.store.list(archived=True, tenant=AUDIT)
+        return [event async for event in read_audit(tenancy.store, journals, tenant, since)]
+
+    found = sorted(look(console, work), key=lambda event: event.acted_at)
+    if args.json:
+        console.out.json(json.format(json.encode(found), indent=2))
+        return 0
+    rows = [
+        (_when(one.acted_at), one.tenant or USUAL, one.user, one.action, one.outcome, one.target)
+        for one in found
+    ]
+    write_table(console.out, ("TIME", "TENANT", "USER", "ACTION", "OUTCOME", "TARGET"), rows)
+    return 0
+
+
+# ---------------------------------------------------------------------------- how it is done
+
+
+def look(console: Console, work: Callable[[Tenancy], Awaitable[T]]) -> T:
+    """Ask the database of the cluster; raises ConfigError, StoreError."""
+
+    async def looking() -> T:
+        settings = load_settings(console.environ, Path(working_directory()))
+        async with open_tenancy(settings) as tenancy:
+            return await work(tenancy)
+
+    return asyncio.run(looking())
+
+
+def administer(console: Console, action: str, target: str, work: Callable[[Tenancy], Awaitable[T]]) -> T:
+    """Change something for the cluster, and have it in the audit before it is said to be done."""
+    who = Principal(user=acting_user(), scopes=SCOPES, token_id="cli")
+
+    async def working(tenancy: Tenancy) -> T:
+        outcome: AuditOutcome = "failed"
+        try:
+            result = await work(tenancy)
+            outcome = "done"
+        finally:
+            await tenancy.audit.note(who, action, target, outcome)
+            await tenancy.audit.flush()
+        return result
+
+    return look(console, working)
+
+
+def since_ms(text: str | None) -> int:
+    """Return the time that `--since` means, in milliseconds since 1970; raises UsageError."""
+    if text is None:
+        return 0
+    try:
+        return time_before(text)
+    except ConfigError as error:
+        raise UsageError(f"--since: {error.message}", hint="write for example 7d, 12h or 30m") from None
+
+
+# ---------------------------------------------------------------------------- what is wanted
+
+
+def changed(tenant: Tenant, args: argparse.Namespace) -> Tenant:
+    """Return a tenant as the flags want it; raises UsageError."""
+    limits = {period: _limits(getattr(tenant.limits, period), args, period) for period in PERIODS}
+    lists = {field: () for name, field in LISTS.items() if name in args.clear}
+    lists |= {field: tuple(found) for name, field in LISTS.items() if (found := getattr(args, name))}
+    yolo = tenant.yolo if args.yolo is None else args.yolo == "on"
+    return replace(tenant, limits=TenantLimits(**limits), yolo=yolo, **lists)
+
+
+def _limits(before: Limits, args: argparse.Namespace, period: str) -> Limits:
+    tokens: str | None = getattr(args, f"tokens_per_{period}")
+    cost: str | None = getattr(args, f"cost_per_{period}")
+    return replace(
+        before,
+        tokens=before.tokens if tokens is None else _number(f"--tokens-per-{period}", tokens, int),
+        cost=before.cost if cost is None else _number(f"--cost-per-{period}", cost, float),
+    )
+
+
+def _number(flag: str, text: str, kind: "Callable[[str], T]") -> T | None:
+    if text == NO_LIMIT:
+        return None
+    try:
+        value = kind(text)
+        if not 0 <= float(str(value)) < math.inf:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise UsageError(f'{flag}: "{text[:80]}" is no amount', hint=f"a number, or {NO_LIMIT}") from None
+    return value
+
+
+def _limits_line(limits: TenantLimits) -> str:
+    parts = []
+    for period in PERIODS:
+        found: Limits = getattr(limits, period)
+        if found.tokens is not None:
+            parts.append(f"{found.tokens} tokens a {period}")
+        if found.cost is not None:
+            parts.append(f"${found.cost:g} a {period}")
+    return ", ".join(parts) or "none"
+
+
+def _when(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

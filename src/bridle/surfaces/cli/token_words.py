@@ -1,0 +1,46 @@
+"""The words of `bridle token`; nothing is done here."""
+
+from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json
+
+EXAMPLES = """\
+examples:
+  bridle token create --tenant acme --user ann --scope read --scope run --expires 90d
+  bridle token list --tenant acme
+  bridle token revoke 5f1c0a9be2d47703
+"""
+
+
+def add_token(commands: Commands) -> None:
+    """Add the commands about API tokens."""
+    group = add_group(commands, "token", "give out and revoke API tokens of a cluster", epilog=EXAMPLES)
+    create = add_command(
+        group,
+        "create",
+        "tokens:create",
+        "make a token and print it, once",
+        description="Make a token and print it. Only a digest is kept: it cannot be shown again.",
+    )
+    create.add_argument(
+        "--tenant", metavar="NAME", default="", help="whose it is (default: the usual tenant)"
+    )
+    create.add_argument("--user", metavar="NAME", required=True, help="who gets it, for the audit")
+    create.add_argument(
+        "--scope",
+        metavar="SCOPE",
+        action="append",
+        default=[],
+        help="read, run, decide or admin (repeatable; default: read, run, decide)",
+    )
+    create.add_argument("--expires", metavar="TIME", help="after which it counts no more, such as 90d")
+    with_json(create)
+    listing = add_command(group, "list", "tokens:list_tokens", "list tokens, without their secrets")
+    listing.add_argument("--tenant", metavar="NAME", help='only those of this tenant; "_" is the usual one')
+    with_json(listing)
+    revoke = add_command(
+        group,
+        "revoke",
+        "tokens:revoke",
+        "revoke a token",
+        description="Revoke a token. Every node knows of it within three seconds.",
+    )
+    revoke.add_argument("id", metavar="ID", help="as the list shows it, or the whole token")

@@ -1,0 +1,25 @@
+"""Put sessions away that nobody uses."""
+
+import asyncio
+import logging
+
+from bridle.config.daemon_keys import ServeSettings
+from bridle.core.errors import BridleError
+from bridle.sessions.service import SessionService
+from bridle.surfaces.daemon.memory import resident_bytes
+
+MIN_SWEEP_S, MAX_SWEEP_S = 0.5, 30.0
+
+log = logging.getLogger("bridle.daemon")
+
+
+async def sweep(service: SessionService, serve: ServeSettings) -> None:
+    """Do so until cancelled."""
+    idle_s, most = float(serve.idle), serve.max_sessions
+    while True:
+        await asyncio.sleep(max(MIN_SWEEP_S, min(MAX_SWEEP_S, idle_s / 2)))
+        is_full = resident_bytes() > serve.memory_bytes
+        try:
+            await service.drop_idle(0.0 if is_full else idle_s, most)
+        except (BridleError, OSError) as error:
+            log.warning("an idle session could not be put away: %s", error)

@@ -1,0 +1,113 @@
+"""Whom the gRPC server lets in, and how it is protected on the way."""
+
+import hmac
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+import grpc
+
+from bridle.core.errors import BridleError, ConfigError
+from bridle.core.tenancy import Principal
+from bridle.scale.gate import NODE, Gate
+from bridle.system.tls import load_pems, server_context, stamp
+from bridle.system.tls_files import TlsFiles
+
+UNAUTHENTICATED = "the token is missing or wrong (hint: authorization: Bearer TOKEN)"
+
+log = logging.getLogger("bridle.grpc")
+
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"  # a generic class for types only
+_Metadata: TypeAlias = Any  # pairs of a name and a value, or nothing
+
+
+class Callers:
+    """Knows whose the token of a call is."""
+
+    def __init__(self, token: str, gate: Gate | None) -> None:
+        """Take the owner's token, and what knows those of others."""
+        self._token = token
+        self._gate = gate
+
+    async def principal(self, metadata: _Metadata) -> Principal | None:
+        """Return who calls; None for who has no token that counts; raises StoreError."""
+        if not self._token:
+            return NODE
+        found = [value for name, value in metadata or () if name == "authorization"]
+        given = found[0] if len(found) == 1 else ""
+        words = given.encode() if isinstance(given, str) else given
+        if hmac.compare_digest(words, f"Bearer {self._token}".encode()):
+            return NODE
+        if self._gate is None or not words.startswith(b"Bearer "):
+            return None
+        return await self._gate.principal(words[7:].decode(errors="replace"))
+
+
+class RequireToken(grpc.aio.ServerInterceptor):
+    """Lets only calls through that carry a token."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _Handler:
+        """Pass a call on, or refuse it before anything of it is read."""
+        try:
+            caller = await self._callers.principal(handler_call_details.invocation_metadata)
+        except BridleError:
+            return grpc.stream_stream_rpc_method_handler(_nobody_knows)
+        if caller is not None:
+            return await continuation(handler_call_details)
+        return grpc.stream_stream_rpc_method_handler(_refuse)
+
+
+async def _refuse(requests: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNAUTHENTICATED)
+
+
+async def _nobody_knows(requests: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    await context.abort(grpc.StatusCode.UNAVAILABLE, "the tokens cannot be looked up now")
+
+
+class Certificates:
+    """The certificate of a server, read again when its files change."""
+
+    def __init__(self, files: TlsFiles) -> None:
+        """Read it; raises ConfigError."""
+        server_context(files)  # which looks at all that gRPC would only log
+        self._files = files
+        self._seen = stamp(files)
+        self._looking = threading.Lock()  # gRPC asks from threads of its own
+        self._newest = _configuration(files)
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Return what a port needs."""
+        return grpc.dynamic_ssl_server_credentials(
+            self._newest,
+            self._renewed,  # type: ignore[arg-type]  # None says that nothing is new, which the stubs do not know
+            require_client_authentication=bool(self._files.client_ca),
+        )
+
+    def _renewed(self) -> grpc.ServerCertificateConfiguration | None:
+        """Return a newer certificate; None if there is none."""
+        with self._looking:
+            found = stamp(self._files)
+            if found == self._seen:
+                return None
+            self._seen = found
+            try:
+                server_context(self._files)
+                self._newest = _configuration(self._files)
+            except ConfigError as error:
+                log.warning("the old certificate is used still: %s", error)
+                return None
+            return self._newest
+
+
+def _configuration(files: TlsFiles) -> grpc.ServerCertificateConfiguration:
+    pems = load_pems(files)
+    return grpc.ssl_server_certificate_configuration([(pems.key, pems.cert)], pems.client_ca or None)

@@ -1,0 +1,85 @@
+"""A desk for each who asks: the owner's, and one for every token beside it, which sees its tenant alone."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from bridle.core.door import LiveSession
+from bridle.core.tenancy import Principal, may_see
+from bridle.scale.gate import NODE, Gate
+from bridle.surfaces.books import Books
+from bridle.surfaces.file_names import FileNames
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.rest.news import NewsFeed
+from bridle.surfaces.rest.operation import Desk
+from bridle.surfaces.rest.stream import Streams
+
+MAX_DESKS = 256
+
+
+class Desks:
+    """Makes desks and keeps the newest, so that the streams of one token share what they read."""
+
+    def __init__(self, own: Desk, gate: Gate | None) -> None:
+        """Take the owner's desk; without a gate there is no other."""
+        self._own = own
+        self._gate = gate
+        self._made: dict[Principal, Desk] = {}
+        self._is_stopped = False
+
+    async def of(self, principal: Principal | None) -> Desk:
+        """Return the desk of whoever asks, None being the owner; raises NotAllowed, StoreError."""
+        if principal is None or self._gate is None or principal == NODE:
+            return self._own
+        folders = await folders_for(self._gate, principal, self._own.folders)
+        desk = self._made.pop(principal, None)
+        if desk is None:
+            desk = self._make(self._gate, principal, folders)
+        elif desk.folders != folders:
+            desk = replace(desk, folders=folders)
+        self._made[principal] = desk
+        for oldest in list(self._made)[:-MAX_DESKS]:
+            del self._made[oldest]
+        return desk
+
+    def stop(self) -> None:
+        """End the streams of all but the owner's."""
+        self._is_stopped = True
+        for desk in self._made.values():
+            desk.streams.stop()
+            desk.news.stop()
+
+    def _make(self, gate: Gate, principal: Principal, folders: Folders) -> Desk:
+        door = gate.door(principal)
+        desk = replace(
+            self._own,
+            door=door,
+            folders=folders,
+            streams=Streams(door),
+            news=NewsFeed(door),
+            files=FileNames(),
+            books=Books(door),
+            live=_seen_by(principal, self._own.live),
+            metrics=self._own.metrics if principal.is_cluster_admin else None,
+        )
+        if self._is_stopped:
+            desk.streams.stop()
+            desk.news.stop()
+        return desk
+
+
+async def folders_for(gate: Gate, principal: Principal, all_folders: Folders) -> Folders:
+    """Return the folders that a principal may name; raises NotAllowed, StoreError."""
+    tenant = await gate.standing(principal)
+    if principal.is_cluster_admin:
+        return all_folders
+    if not tenant.name:
+        return replace(all_folders, within=("/",))
+    own = gate.folders.of(tenant)
+    return replace(all_folders, usual=own[0] if own else "", within=own)
+
+
+def _seen_by(
+    principal: Principal, live: Callable[[], Sequence[LiveSession]]
+) -> Callable[[], Sequence[LiveSession]]:
+    return lambda: [session for session in live() if may_see(principal, session.id)]

@@ -1,0 +1,212 @@
+"""Opening and closing of what tells a collector: providers of our own, exporters in threads of the SDK.
+
+Nothing of OpenTelemetry that is global is touched. What cannot be told in time is dropped: every queue is
+bounded, and a collector that is away costs a run nothing.
+"""
+
+import asyncio
+import logging
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.exporter.prometheus import PrometheusMetricReader
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from prometheus_client import CollectorRegistry, generate_latest
+
+from bridle.core.door import LiveSession
+from bridle.core.ids import CallId, SessionId
+from bridle.core.protocol import Record, RunResumed, TurnStarted
+from bridle.core.trace import TRACE
+from bridle.telemetry.content import Content
+from bridle.telemetry.logs import LOGGER, LogTeller, current
+from bridle.telemetry.meters import Meters
+from bridle.telemetry.runs import Runs
+from bridle.telemetry.spans import SCOPE, GivenIds, Spans
+
+BEAT_S = 1.0
+SHUTDOWN_S = 2.0
+
+log = logging.getLogger("bridle.telemetry")
+
+
+class Plan(Struct, frozen=True):
+    """What is to be told, and to whom."""
+
+    version: str
+    """Of Bridle."""
+    traces: bool = False
+    metrics: bool = False
+    logs: bool = False
+    endpoint: str = ""
+    """Where the collector is; empty for what the environment says, or this machine."""
+    content: bool = False
+    prometheus: bool = False
+    mask: Callable[[str], str] = str
+    """Takes secrets out of a text."""
+
+
+class Telemetry:
+    """Follows what this process records, and tells of it; who made it closes it."""
+
+    def __init__(self, plan: Plan, beat_s: float = BEAT_S) -> None:
+        """Begin; the loop is looked at every `beat_s` seconds."""
+        self.runs = Runs()
+        self._beat_s = beat_s
+        self._closing: list[Callable[[], object]] = []
+        self._live: Callable[[], Sequence[LiveSession]] = tuple
+        self._beating: asyncio.TimerHandle | None = None
+        self._has_failed = False
+        self._registry = CollectorRegistry() if plan.prometheus else None
+        # What goes wrong is told by the SDK in the log; a terminal without a log is left alone.
+        logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+        resource = _resource(plan.version)
+        self._spans = self._open_spans(plan, resource) if plan.traces else None
+        self._meters = self._open_meters(plan, resource) if plan.metrics or plan.prometheus else None
+        self._logs = self._open_logs(plan, resource) if plan.logs else None
+
+    # ------------------------------------------------------------------ for the engine
+
+    def environment(self, session: SessionId, call_id: CallId | None) -> Mapping[str, str]:
+        """Return what tells the programs of a call, or of the run itself, which trace they belong to."""
+        run = self.runs.run(session)
+        if run is None or self._spans is None:
+            return {}
+        return {TRACE: self._spans.place(run, call_id).text}
+
+    def seen(self, session: SessionId, records: Sequence[Record], seconds: float) -> None:
+        """Take in what was appended, and how long that took; never raises and never waits."""
+        try:
+            self._take(session, records)
+            if self._meters is not None:
+                self._meters.appended(seconds)
+                self.begin()
+        except Exception:  # no run may fail because of this
+            if not self._has_failed:
+                self._has_failed = True
+                log.exception("something could not be told to the collector")
+
+    def _take(self, session: SessionId, records: Sequence[Record]) -> None:
+        for fact in self.runs.take(session, records):
+            if self._spans is not None:
+                self._spans.tell(fact)
+            if self._meters is not None:
+                self._meters.tell(fact)
+        if self._logs is not None and self._spans is not None:
+            run = self.runs.run(session)
+            # The task that begins a turn drives the run: what it logs from now on belongs there.
+            if run is not None and any(isinstance(one.event, TurnStarted | RunResumed) for one in records):
+                current.set(self._spans.place(run, None))
+
+    # ------------------------------------------------------------------ for who opened it
+
+    def count(self, live: Callable[[], Sequence[LiveSession]]) -> None:
+        """Count the sessions that are in memory from now on; called in the loop that they live in."""
+        self._live = live
+
+    def begin(self) -> None:
+        """Look at the running loop from time to time, unless that is done already."""
+        if self._meters is not None and self._beating is None:
+            self._beat(asyncio.get_running_loop(), None)
+
+    def metrics_text(self) -> bytes:
+        """Return the metrics as Prometheus reads them; blocking. Nothing where they are not wanted."""
+        return b"" if self._registry is None else generate_latest(self._registry)
+
+    async def aclose(self) -> None:
+        """Tell what is left to tell, for a few seconds at most."""
+        if self._beating is not None:
+            self._beating.cancel()
+            self._beating = None
+        if self._logs is not None:
+            logging.getLogger(LOGGER).removeHandler(self._logs)
+        closing, self._closing = self._closing, []
+        await _within(SHUTDOWN_S, closing)
+
+    def _beat(self, loop: asyncio.AbstractEventLoop, due_s: float | None) -> None:
+        assert self._meters is not None
+        now_s = loop.time()
+        if due_s is not None:
+            self._meters.lagged(max(0.0, now_s - due_s))
+        self._meters.live = Counter(one.state for one in self._live())
+        due_s = now_s + self._beat_s
+        self._beating = loop.call_at(due_s, self._beat, loop, due_s)
+
+    # ------------------------------------------------------------------ its parts
+
+    def _open_spans(self, plan: Plan, resource: Resource) -> Spans:
+        ids = GivenIds()
+        provider = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=ids)
+        provider.add_span_processor(
+            BatchSpanProcessor(OTLPSpanExporter(endpoint=_endpoint(plan.endpoint, "traces")))
+        )
+        self._closing.append(provider.shutdown)
+        return Spans(provider, ids, plan.version, Content(plan.mask) if plan.content else None)
+
+    def _open_meters(self, plan: Plan, resource: Resource) -> Meters:
+        readers: list[MetricReader] = []
+        if plan.metrics:
+            exporter = OTLPMetricExporter(endpoint=_endpoint(plan.endpoint, "metrics"))
+            readers.append(PeriodicExportingMetricReader(exporter))
+        if self._registry is not None:
+            readers.append(PrometheusMetricReader(registry=self._registry, scope_info_enabled=False))
+        provider = MeterProvider(readers, resource, shutdown_on_exit=False)
+        self._closing.append(provider.shutdown)
+        return Meters(provider.get_meter(SCOPE, plan.version))
+
+    def _open_logs(self, plan: Plan, resource: Resource) -> LogTeller:
+        provider = LoggerProvider(resource, shutdown_on_exit=False)
+        provider.add_log_record_processor(
+            BatchLogRecordProcessor(OTLPLogExporter(endpoint=_endpoint(plan.endpoint, "logs")))
+        )
+        self._closing.append(provider.shutdown)
+        teller = LogTeller(provider.get_logger(SCOPE, plan.version), plan.mask)
+        logging.getLogger(LOGGER).addHandler(teller)
+        return teller
+
+
+def _endpoint(base: str, signal: str) -> str | None:
+    return f"{base.rstrip('/')}/v1/{signal}" if base else None
+
+
+def _resource(version: str) -> Resource:
+    """Say who tells; what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say counts more."""
+    ours = {
+        "service.name": "bridle",
+        "service.version": version,
+        "service.instance.id": str(uuid.uuid4()),
+    }
+    return Resource.get_empty().merge(Resource(ours)).merge(OTELResourceDetector().detect())
+
+
+async def _within(seconds: float, closing: Sequence[Callable[[], object]]) -> None:
+    """Do what may block, each in a thread that nobody waits for any longer than this."""
+    loop = asyncio.get_running_loop()
+
+    def run(close: Callable[[], object], done: asyncio.Future[None]) -> None:
+        try:
+            close()
+        except Exception:  # the process ends anyway
+            log.exception("telemetry could not be closed")
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(done.set_result, None)
+
+    waiting = []
+    for close in closing:
+        done: asyncio.Future[None] = loop.create_future()
+        threading.Thread(target=run, args=(close, done), name="bridle-telemetry", daemon=True).start()
+        waiting.append(done)
+    if waiting:
+        await asyncio.wait(waiting, timeout=seconds)

@@ -1,0 +1,326 @@
+"""What runs have done, made from their records: pieces of work with a beginning and an end.
+
+```
+records ──Runs.take──▶ ModelCall, ToolUse, Wait, RunOver      told to traces and metrics
+                       Spent                                  tokens that belong to no piece of work
+```
+
+Nothing here knows of OpenTelemetry, and nothing waits: a process that takes up a run of another one shows it
+the run's earlier records first (`recall`), and goes on from there.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.ids import SessionId
+from bridle.core.messages import Usage
+from bridle.core.protocol import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Checkpoint,
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
+    Event,
+    MessageAdded,
+    ModelReplied,
+    ModelSampled,
+    ModelSwitched,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    ReplyLost,
+    Retrying,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    SessionCreated,
+    SessionTitled,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+from bridle.core.trace import trace_of
+from bridle.telemetry.facts import Fact, ModelCall, Run, RunBegun, RunOver, Spent, ToolUse, Wait
+
+MAX_SESSIONS = 4_096  # that are known; of one that is used again after that, the store is asked once more
+MAX_PROMPT_CHARS = 16_384
+CANCELLED = "cancelled"
+UNNAMED = "_OTHER"
+"""The type of an error that has none of its own."""
+
+
+class _Known(Struct):
+    """What is known of a session."""
+
+    agent: str | None = None
+    run: Run | None = None
+
+
+class Runs:
+    """Follows the runs of many sessions."""
+
+    def __init__(self, max_sessions: int = MAX_SESSIONS) -> None:
+        self._max_sessions = max_sessions
+        self._known: OrderedDict[SessionId, _Known] = OrderedDict()
+
+    def run(self, session: SessionId) -> Run | None:
+        """Return the run of a session that is followed."""
+        known = self._known.get(session)
+        return None if known is None else known.run
+
+    def misses(self, session: SessionId, first: Event) -> bool:
+        """Tell whether earlier records are needed to make sense of what begins with this."""
+        if session not in self._known:
+            return not isinstance(first, SessionCreated)
+        return isinstance(first, RunResumed)  # what is known may be what was, before another process had it
+
+    def recall(self, session: SessionId, records: Sequence[Record]) -> None:
+        """Take in, without telling of it, all that was recorded earlier and matters."""
+        self._known.pop(session, None)
+        for record in records:
+            self._take(session, record)
+
+    def take(self, session: SessionId, records: Sequence[Record]) -> list[Fact]:
+        """Take in what is new, and return what that ended."""
+        return [fact for record in records for fact in self._take(session, record)]
+
+    def _take(self, session: SessionId, record: Record) -> Sequence[Fact]:
+        step = _STEPS.get(type(record.event))
+        if step is None:
+            return ()
+        known = self._known.get(session)
+        if known is None:
+            known = self._known[session] = _Known()
+            if len(self._known) > self._max_sessions:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(session)
+        return step(session, known, record.at, record.event)
+
+
+_Step = Callable[[SessionId, _Known, int, Any], Sequence[Fact]]
+
+
+def _created(session: SessionId, known: _Known, at: int, event: SessionCreated) -> Sequence[Fact]:
+    known.agent = event.agent
+    return ()
+
+
+def _checkpoint(session: SessionId, known: _Known, at: int, event: Checkpoint) -> Sequence[Fact]:
+    known.agent = event.facts.created.agent
+    return ()
+
+
+def _started(session: SessionId, known: _Known, at: int, event: RunStarted) -> Sequence[Fact]:
+    agent = event.options.agent or known.agent or ""
+    trace = trace_of(event.run_id, event.options.trace)
+    known.run = Run(session, event.run_id, trace, agent, event.model, at)
+    return (RunBegun(known.run),)
+
+
+def _resumed(session: SessionId, known: _Known, at: int, event: RunResumed) -> Sequence[Fact]:
+    if known.run is None or known.run.id != event.run_id:  # its beginning cannot be found any more
+        known.run = Run(session, event.run_id, trace_of(event.run_id), known.agent or "", "", at)
+    elif not known.run.is_answered:  # what the model was asked has died with the process
+        known.run.asked = at
+        known.run.tries += 1
+    return ()
+
+
+def _ended(session: SessionId, known: _Known, at: int, event: RunEnded) -> Sequence[Fact]:
+    run, known.run = known.run, None
+    if run is None:
+        return ()
+    error = "" if event.outcome == "completed" else event.error or event.outcome
+    cut_off = run.cut_off if run.asked is None else _failed_call(run, at, "")
+    failed = () if cut_off is None else (replace(cut_off, error=error or UNNAMED),)
+    return (*failed, RunOver(run, min(run.began, at), at, error, end=event))
+
+
+def _of_run(step: Callable[[Run, int, Any], Sequence[Fact]]) -> _Step:
+    """Make a step of what can only happen in a run."""
+
+    def taken(session: SessionId, known: _Known, at: int, event: Any) -> Sequence[Fact]:
+        return () if known.run is None else step(known.run, at, event)
+
+    return taken
+
+
+# ---------------------------------------------------------------------------- the model
+
+
+def _turn(run: Run, at: int, event: TurnStarted) -> Sequence[Fact]:
+    run.turn, run.tries, run.asked, run.is_answered, run.lost = event.turn, 1, at, False, None
+    return ()
+
+
+def _replied(run: Run, at: int, event: ModelReplied) -> Sequence[Fact]:
+    began, run.asked, run.is_answered = run.asked, None, True
+    run.names = {call.id: call.name for call in event.message.calls}
+    call = ModelCall(
+        run,
+        at if began is None else min(began, at),
+        at,
+        name=_call_name(run),
+        model=run.model,
+        usage=event.usage,
+        cost=event.cost,
+        stop_reason=event.stop_reason,
+        message=event.message,
+    )
+    if event.stop_reason == CANCELLED:  # the end of the run, which comes next, says why
+        run.cut_off = call
+        return ()
+    return (call,)
+
+
+def _lost(run: Run, at: int, event: ReplyLost) -> Sequence[Fact]:
+    run.lost = event
+    return ()
+
+
+def _retrying(run: Run, at: int, event: Retrying) -> Sequence[Fact]:
+    failed = _failed_call(run, at, event.error)
+    run.tries += 1
+    run.asked, run.lost = at + event.delay_ms, None
+    return (failed,)
+
+
+def _switched(run: Run, at: int, event: ModelSwitched) -> Sequence[Fact]:
+    facts = () if run.asked is None else (_failed_call(run, at, UNNAMED),)
+    run.tries += 1
+    run.model, run.asked, run.lost = event.model, at, None
+    return facts
+
+
+def _failed_call(run: Run, at: int, error: str) -> ModelCall:
+    began = at if run.asked is None else min(run.asked, at)
+    usage, cost = (None, None) if run.lost is None else (run.lost.usage, run.lost.cost)
+    return ModelCall(run, began, at, error, name=_call_name(run), model=run.model, usage=usage, cost=cost)
+
+
+def _call_name(run: Run) -> str:
+    return f"chat {run.turn}.{run.tries}"
+
+
+def _compacting(run: Run, at: int, event: CompactionStarted) -> Sequence[Fact]:
+    facts: Sequence[Fact] = ()
+    if run.asked is not None and event.trigger == "overflow":
+        facts = (_failed_call(run, at, "context_length_exceeded"),)
+        run.tries += 1
+    run.compacting, run.asked = at, None
+    return facts
+
+
+def _compacted(session: SessionId, known: _Known, at: int, event: Compacted) -> Sequence[Fact]:
+    return _compaction(known, at, event.model, event.usage, event.cost, "")
+
+
+def _uncompacted(session: SessionId, known: _Known, at: int, event: CompactionFailed) -> Sequence[Fact]:
+    return _compaction(known, at, "", event.usage, event.cost, UNNAMED)
+
+
+def _compaction(
+    known: _Known, at: int, model: str, usage: Usage, cost: float | None, error: str
+) -> Sequence[Fact]:
+    run = known.run
+    if run is None or run.compacting is None:
+        return (Spent(model, usage, cost),) if usage != Usage() else ()
+    began, run.compacting = run.compacting, None
+    run.asked = None if run.is_answered else at
+    if usage == Usage():  # old outputs were cleared, and that was enough
+        return ()
+    name = f"compaction {began}"
+    began = min(began, at)
+    return (ModelCall(run, began, at, error, name=name, model=model or run.model, usage=usage, cost=cost),)
+
+
+def _titled(session: SessionId, known: _Known, at: int, event: SessionTitled) -> Sequence[Fact]:
+    return (Spent(event.model, event.usage, event.cost),) if event.model else ()
+
+
+def _sampled(run: Run, at: int, event: ModelSampled) -> Sequence[Fact]:
+    return (Spent(run.model, event.usage, event.cost),)
+
+
+# ---------------------------------------------------------------------------- the calls
+
+
+def _message(run: Run, at: int, event: MessageAdded) -> Sequence[Fact]:
+    if not run.prompt and event.source == "prompt":
+        run.prompt = event.message.text[:MAX_PROMPT_CHARS]
+    return ()
+
+
+def _tool_started(run: Run, at: int, event: ToolStarted) -> Sequence[Fact]:
+    run.tools[event.call_id] = at, event
+    return ()
+
+
+def _tool_finished(run: Run, at: int, event: ToolFinished) -> Sequence[Fact]:
+    result = event.result
+    began, started = run.tools.pop(result.call_id, (at, None))
+    run.waits.pop(result.call_id, None)
+    error = "denied" if event.denied else "tool_error" if result.is_error else ""
+    return (
+        ToolUse(
+            run,
+            min(began, at),
+            at,
+            error,
+            call_id=result.call_id,
+            tool=result.name,
+            parent=event.parent if started is None else started.parent,
+            args=None if started is None else started.args,
+            output=result.output,
+            denied=event.denied,
+        ),
+    )
+
+
+def _asked(run: Run, at: int, event: ApprovalRequested | QuestionAsked) -> Sequence[Fact]:
+    if event.child is None:  # a sub-agent's is told of in its own session
+        tool = event.tool if isinstance(event, ApprovalRequested) else run.names.get(event.call_id, "")
+        run.waits[event.call_id] = at, tool
+    return ()
+
+
+def _decided(run: Run, at: int, event: ApprovalDecided | QuestionAnswered) -> Sequence[Fact]:
+    wait = run.waits.pop(event.call_id, None)
+    if wait is None:
+        return ()
+    began, tool = wait
+    answer = event.answer if isinstance(event, ApprovalDecided) else ""
+    return (Wait(run, min(began, at), at, call_id=event.call_id, tool=tool, answer=answer),)
+
+
+_STEPS: dict[type[Event], _Step] = {
+    SessionCreated: _created,
+    Checkpoint: _checkpoint,
+    RunStarted: _started,
+    RunResumed: _resumed,
+    RunEnded: _ended,
+    TurnStarted: _of_run(_turn),
+    ModelReplied: _of_run(_replied),
+    ReplyLost: _of_run(_lost),
+    Retrying: _of_run(_retrying),
+    ModelSwitched: _of_run(_switched),
+    CompactionStarted: _of_run(_compacting),
+    Compacted: _compacted,
+    CompactionFailed: _uncompacted,
+    SessionTitled: _titled,
+    ModelSampled: _of_run(_sampled),
+    MessageAdded: _of_run(_message),
+    ToolStarted: _of_run(_tool_started),
+    ToolFinished: _of_run(_tool_finished),
+    ApprovalRequested: _of_run(_asked),
+    ApprovalDecided: _of_run(_decided),
+    QuestionAsked: _of_run(_asked),
+    QuestionAnswered: _of_run(_decided),
+}
+"""What each kind of event means; all others mean nothing here."""

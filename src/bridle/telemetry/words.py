@@ -1,0 +1,98 @@
+"""The words of the GenAI conventions, and which of ours each stands for."""
+
+from bridle.core.messages import StopReason, Usage
+from bridle.core.servers import LENT_PREFIX
+
+AttributeValue = str | bool | int | float | list[str]
+Attributes = dict[str, AttributeValue]
+
+OPERATION = "gen_ai.operation.name"
+PROVIDER = "gen_ai.provider.name"
+REQUEST_MODEL = "gen_ai.request.model"
+REQUEST_STREAM = "gen_ai.request.stream"
+AGENT = "gen_ai.agent.name"
+CONVERSATION = "gen_ai.conversation.id"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+TOKEN_TYPE = "gen_ai.token.type"
+TOOL = "gen_ai.tool.name"
+TOOL_CALL = "gen_ai.tool.call.id"
+TOOL_TYPE = "gen_ai.tool.type"
+TOOL_ARGUMENTS = "gen_ai.tool.call.arguments"
+TOOL_RESULT = "gen_ai.tool.call.result"
+INPUT_MESSAGES = "gen_ai.input.messages"
+OUTPUT_MESSAGES = "gen_ai.output.messages"
+ERROR = "error.type"
+
+RUN_ID = "bridle.run.id"
+OUTCOME = "bridle.run.outcome"
+TURN = "bridle.turn"
+TURNS = "bridle.run.turns"
+TOOL_CALLS = "bridle.run.tool_calls"
+COST = "bridle.cost"
+ANSWER = "bridle.answer"
+
+MAX_NAMES = 100  # of one kind, in metrics; a model may make up any number of names
+OTHER = "other"
+
+_PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
+"""Providers whose name in the conventions is not the one in our settings."""
+_FINISHED: dict[StopReason, str] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_call",
+    "content_filter": "content_filter",
+    "cancelled": "cancelled",
+}
+
+
+def provider_and_model(ref: str) -> tuple[str, str]:
+    """Split a model's reference, with the provider as the conventions know it."""
+    provider, _, model = ref.partition("/")
+    return _PROVIDERS.get(provider, provider), model
+
+
+def finish_reasons(stop: StopReason) -> list[str]:
+    """Return why a model stopped."""
+    return [_FINISHED[stop]]
+
+
+def input_tokens(usage: Usage) -> int:
+    """Return all that was sent, also what came from a cache or went into it."""
+    return usage.input + usage.cache_read + usage.cache_write
+
+
+def usage_attributes(usage: Usage) -> Attributes:
+    """Return what was used; what vendors do not always report only if there is some."""
+    found: Attributes = {
+        "gen_ai.usage.input_tokens": input_tokens(usage),
+        "gen_ai.usage.output_tokens": usage.output,
+    }
+    more = {
+        "gen_ai.usage.cache_read.input_tokens": usage.cache_read,
+        "gen_ai.usage.cache_creation.input_tokens": usage.cache_write,
+        "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
+    }
+    return found | {name: count for name, count in more.items() if count}
+
+
+def tool_type(tool: str) -> str:
+    """Say what kind of tool it is: one of a server elsewhere, or a function of ours."""
+    return "extension" if tool.startswith(LENT_PREFIX) else "function"
+
+
+class Names:
+    """Lets through so many different names; all others are one."""
+
+    def __init__(self, most: int = MAX_NAMES) -> None:
+        self._most = most
+        self._known: set[str] = set()
+
+    def of(self, name: str) -> str:
+        """Return a name, or what stands for all that are too many."""
+        if name in self._known:
+            return name
+        if len(self._known) >= self._most:
+            return OTHER
+        self._known.add(name)
+        return name

@@ -1,0 +1,31 @@
+"""What is kept from the programs that agents run: other tenants' files, and the way to the database."""
+
+from pathlib import Path
+
+import pytest
+
+import bridle.sandbox
+from bridle.app.tools import command_environment, open_sandbox
+from bridle.config.settings import Settings, load_settings
+
+
+def settings_with(home: Path, text: str) -> Settings:
+    (home / "config.toml").write_text(text)
+    return load_settings({"BRIDLE_HOME": str(home)}, home)
+
+
+def test_the_folders_of_tenants_are_hidden_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    made: list[tuple[str, ...]] = []
+    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda home, hidden: made.append(tuple(hidden)))
+
+    open_sandbox(settings_with(tmp_path, '[scale]\ntenant_folders = "/srv/tenants"\n'))
+    open_sandbox(settings_with(tmp_path, ""))
+
+    assert made == [(str(tmp_path), "/srv/tenants"), (str(tmp_path),)]
+
+
+def test_programs_do_not_see_where_the_database_is(tmp_path: Path):
+    """Not even an address without a password: a network may be all that protects it."""
+    settings = settings_with(tmp_path, '[store]\nurl_env = "WHERE"\n')
+
+    assert "WHERE" not in command_environment(settings, {"WHERE": "postgresql://bridle@db/bridle"})

@@ -1,0 +1,130 @@
+"""A good client of a cluster: it comes back by another gateway, and sends again what it got no answer to."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+from bridle.core.door import Door, Receipt
+from bridle.core.errors import (
+    DaemonGone,
+    SessionBusy,
+    SessionConflict,
+    SessionNotRunning,
+    SessionTaken,
+    StoreError,
+)
+from bridle.core.ids import SessionId
+from bridle.core.protocol import ApprovalDecided, ApprovalRequested, Command, Decide, Record, RunEnded
+from bridle.surfaces.remote.client import RemoteService
+from tests.scale.nodes import Node
+
+T = TypeVar("T")
+
+PASSING = (DaemonGone, SessionBusy, SessionTaken, StoreError, OSError, TimeoutError)
+"""What a client tries again after; SessionNotRunning depends on what was asked."""
+ANSWER_S = 30.0
+AGAIN_S = 0.1
+
+
+class Clients:
+    """Connections to the gateways, one to each, made again when they are lost."""
+
+    def __init__(self, gateways: list[Node], chance: random.Random) -> None:
+        self.chance = chance
+        self.retries = 0
+        """How often something had to be sent again."""
+        self._gateways = gateways
+        self._doors: dict[str, RemoteService] = {}
+
+    async def aclose(self) -> None:
+        for door in self._doors.values():
+            await door.aclose()
+
+    async def asked(self, ask: Callable[[Door], Awaitable[T]]) -> T:
+        """Ask some gateway, and another one as long as there is no answer."""
+        while True:
+            gateway = self.chance.choice(self._gateways)
+            try:
+                door = await self._door(gateway)
+                async with asyncio.timeout(ANSWER_S):
+                    return await ask(door)
+            except PASSING as error:
+                self.retries += 1
+                await self._lost(gateway, error)
+
+    async def watch(self, session: SessionId) -> AsyncIterator[Record]:
+        """Yield the records of a session, each once and in order, whatever happens to gateways."""
+        after = 0
+        while True:
+            gateway = self.chance.choice(self._gateways)
+            try:
+                door = await self._door(gateway)
+                async with aclosing(door.watch(session, after)) as items:
+                    async for item in items:
+                        if isinstance(item, Record):
+                            assert item.seq == after + 1, f"record {item.seq} came after {after}"
+                            after = item.seq
+                            yield item
+            except PASSING as error:
+                await self._lost(gateway, error)
+
+    async def create(self, session: SessionId, cwd: str) -> None:
+        """Begin a session; one that is there already is ours, made by a request without an answer."""
+
+        async def create(door: Door) -> None:
+            try:
+                await door.create(cwd=cwd, session_id=session)
+            except SessionTaken:
+                raise
+            except SessionConflict:
+                await door.records(session, limit=1)
+
+        await self.asked(create)
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Have a command taken that has a key, or may be given twice; raises SessionError."""
+        return await self.asked(lambda door: door.submit(session, command))
+
+    async def decide(self, session: SessionId, decision: Decide) -> bool:
+        """Answer an approval; False when it was not open any more, so that nobody has taken our answer."""
+        while True:
+            try:
+                await self.submit(session, decision)
+            except SessionNotRunning:
+                if not await self._is_open(session, decision):
+                    return False
+                self.retries += 1
+                await asyncio.sleep(AGAIN_S)
+            else:
+                return True
+
+    async def _is_open(self, session: SessionId, decision: Decide) -> bool:
+        records = await self.asked(lambda door: door.records(session))
+        is_open = False
+        for record in records:
+            match record.event:
+                case ApprovalRequested(call_id=call_id) if call_id == decision.call_id:
+                    is_open = True
+                case ApprovalDecided(call_id=call_id) if call_id == decision.call_id:
+                    is_open = False
+                case RunEnded():
+                    is_open = False
+                case _:
+                    pass
+        return is_open
+
+    async def _door(self, gateway: Node) -> RemoteService:
+        if (door := self._doors.get(gateway.name)) is None:
+            door = await gateway.door()
+            if gateway.name in self._doors:  # somebody else was quicker
+                await door.aclose()
+                return self._doors[gateway.name]
+            self._doors[gateway.name] = door
+        return door
+
+    async def _lost(self, gateway: Node, error: BaseException) -> None:
+        if isinstance(error, (DaemonGone, OSError)) and (door := self._doors.pop(gateway.name, None)):
+            await door.aclose()
+        await asyncio.sleep(self.chance.uniform(AGAIN_S / 2, AGAIN_S))

@@ -1,0 +1,32 @@
+"""A leg that is over before the engine has begun with its steps keeps nobody waiting."""
+
+import asyncio
+
+from bridle.core.ids import SessionId
+from bridle.scale.durable import Executor
+
+S = SessionId("play")
+
+
+class Unstarted(Executor):
+    """An engine that has taken note of a stint, and does not get to it."""
+
+    async def _start(self, session: SessionId) -> None:
+        pass
+
+
+async def test_work_whose_leg_is_over_goes_on_without_steps():
+    executor = Unstarted("postgresql://nowhere", "worker-1")
+    executor.begin(S)
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("done")
+
+    working = asyncio.create_task(executor.perform(S, "step", work))
+    await asyncio.sleep(0)
+    executor.end(S)
+    async with asyncio.timeout(5):
+        await working
+
+    assert done == ["done"]
