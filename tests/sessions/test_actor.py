@@ -14,6 +14,7 @@ from bridle.core.protocol import (
     Prompt,
     PromptQueued,
     Rename,
+    Resume,
     RunEnded,
     RunStarted,
     Steer,
@@ -152,3 +153,26 @@ async def test_a_change_between_two_runs_waits_its_turn():
         session = await stage.service.read(stage.session)
 
     assert (session.known.title, session.known.totals.runs) == ("new", 2)
+
+
+async def test_a_queued_prompt_that_another_process_has_begun_is_not_begun_again():
+    """Its fold is behind: the other process took the prompt out of the queue, and its run has ended."""
+    store, claims = EphemeralStore(FixedClock()), LocalClaims()
+    play = Play(says("first"), says("second"), hold=True)
+    async with Stage(play, store=store, claims=claims) as here:
+        await here.prompt("one")
+        await play.streaming.wait()
+        await here.service.submit(here.session, Prompt(user_message("two")))
+        await here.service.set_aside(here.session)
+        behind = await here.service._actor(here.session)
+        play.go.set()
+        async with Stage(Play(says("first"), says("second")), store=store, claims=claims) as there:
+            await there.service.submit(there.session, Resume())
+            await there.until(RunEnded, 2)
+            await there.service.until_free(there.session)
+
+            queue = behind.journal.session.known.queue
+            await behind._begin(queue[0].message, queue[0].options, queue[0].item_id)
+
+            started = [event for event in await there.log() if isinstance(event, RunStarted)]
+        assert (len(queue), len(started)) == (1, 2)

@@ -389,6 +389,23 @@ async def test_a_child_that_somebody_else_drives_is_not_driven_twice():
     assert child.run is not None
 
 
+async def test_a_child_that_is_about_to_be_let_go_is_waited_for():
+    """Whoever puts a run aside lets go of it and of its sub-agents, not all at the same moment."""
+    gate, claims = Gate(), LocalClaims()
+    parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [behind(gate, says("three"))]}
+    store = await parked(parts, gate)
+    gate.open()
+    await claims.claim(FIRST)
+    async with Troupe(parts, store=store, chance=1_000, claims=claims) as troupe:
+        going_on = asyncio.create_task(go_on(troupe))
+        await asyncio.sleep(0.1)
+        await claims.release(FIRST)
+        await going_on
+        [output] = await troupe.outputs()
+
+    assert output.startswith("three\n")
+
+
 async def test_a_child_that_a_person_has_gone_on_with_keeps_its_own_end():
     gate = Gate()
     parts = {

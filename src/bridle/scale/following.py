@@ -20,7 +20,7 @@ from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import Delta, Record
-from bridle.sessions.bus import Bus
+from bridle.sessions.bus import PIECES, Bus
 
 AGAIN_S = 0.2  # after a worker that could not be reached
 LOOK_S = 5.0  # at a session that nobody seems to drive
@@ -139,7 +139,7 @@ class Following:
                     followed.is_heard = True
                     if isinstance(item, Record):
                         heard = item.seq
-                    elif heard < followed.seq:
+                    elif isinstance(item, PIECES) and heard < followed.seq:
                         continue  # a piece of what a notice has shown as a whole already
                     self.bus.publish(session, (item,))
             finally:
@@ -174,11 +174,6 @@ class _NotingBus(Bus):
     ) -> None:
         super().__init__(on_watch=on_watch)
         self._followed = followed
-
-    def position(self, session: SessionId) -> int:
-        """Return the newest record that was handed to the watchers of a session; 0 when that is not known."""
-        found = self._followed.get(session)
-        return 0 if found is None else found.seq
 
     def publish(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
         """Hand items to everyone who watches the session; never waits."""

@@ -294,8 +294,11 @@ class Actor:
             raise SessionNotRunning(f"session {self.journal.id} has no active run")
         return self._driver
 
+    def _is_queued(self, item_id: str) -> bool:
+        return any(item.item_id == item_id for item in self.journal.session.known.queue)
+
     def _require_queued(self, item_id: str) -> None:
-        if all(item.item_id != item_id for item in self.journal.session.known.queue):
+        if not self._is_queued(item_id):
             raise UsageError(f'no queued prompt "{item_id}"; it may have started already')
 
     async def _compact(self, command: Compact) -> Receipt:
@@ -395,6 +398,9 @@ class Actor:
             if item_id is None and (taken := known_by(key, self.journal.session)) is not None:
                 await self._engine.claims.release(self.journal.id)
                 return self._repeated(taken)
+            if item_id is not None and not self._is_queued(item_id):  # another process has begun it meanwhile
+                await self._engine.claims.release(self.journal.id)
+                return self._receipt(item_id=item_id)
             setup = await self._allowance.cut(await self._set_up(options), run_id)
             tokens = await prompt_tokens(setup, message)
             await self._upkeep.close_cut_off()

@@ -11,12 +11,18 @@ from bridle.core.protocol import (
     Delta,
     QuestionAnswered,
     QuestionAsked,
+    ReasoningDelta,
     Record,
+    RunEnded,
     SessionArchived,
     SessionTitled,
+    TextDelta,
+    ToolCallDelta,
     ToolFinished,
+    ToolOutputDelta,
 )
 
+MAX_NOTED = 10_000  # sessions
 BACKLOG = 4_096  # items a watcher may be behind; a 30-line screen of text is some 500
 
 NEWS = (
@@ -24,6 +30,10 @@ NEWS = (
     *(QuestionAsked, QuestionAnswered, ToolFinished),
 )
 """Events that may change what a list of sessions shows; the beginning and end of a run are announced."""
+
+
+PIECES = (TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta)
+"""Fragments of what is recorded as a whole a little later."""
 
 
 class Subscription:
@@ -98,6 +108,8 @@ class Bus:
         self._on_watch = on_watch
         self._watchers: dict[SessionId, list[Subscription]] = {}
         self._rolls: list[Roll] = []
+        self._newest: dict[SessionId, int] = {}
+        """Of sessions with a run: where the fragments that come now belong."""
 
     def open_roll(self, sessions: Iterable[SessionId]) -> Roll:
         """Begin to collect for a new reader of news, who has heard of none of these sessions yet."""
@@ -124,8 +136,8 @@ class Bus:
         return subscription
 
     def position(self, session: SessionId) -> int:
-        """Return the newest record that was handed to the watchers of a session; 0 when that is not known."""
-        return 0
+        """Return the newest record of a session that was published; 0 when that is not known."""
+        return self._newest.get(session, 0)
 
     def watchers(self, session: SessionId) -> int:
         """Return how many watch a session."""
@@ -155,9 +167,19 @@ class Bus:
         """Hand items to everyone who watches the session; never waits."""
         if self._rolls and any(isinstance(item, Record) and isinstance(item.event, NEWS) for item in items):
             self.announce(session)
+        self._note(session, items)
         watchers = self._watchers.get(session)
         if watchers is None:
             return
         for item in items:
             for watcher in watchers:
                 watcher.push(item)
+
+    def _note(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
+        last = items[-1] if items else None
+        if isinstance(last, Record):
+            self._newest.pop(session, None)
+            if not isinstance(last.event, RunEnded):
+                self._newest[session] = last.seq
+            if len(self._newest) > MAX_NOTED:
+                del self._newest[next(iter(self._newest))]

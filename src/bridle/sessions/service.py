@@ -36,7 +36,7 @@ from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
 from bridle.sessions.actor import Actor
-from bridle.sessions.bus import Bus
+from bridle.sessions.bus import PIECES, Bus
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_brief, open_journal
@@ -141,7 +141,7 @@ class SessionService:
                         yield record
                     heard = after
                 for item in items:
-                    if not isinstance(item, Record) and heard < after:
+                    if isinstance(item, PIECES) and heard < after:
                         continue  # a piece of what was read from the store as a whole
                     if isinstance(item, Record):
                         heard = item.seq

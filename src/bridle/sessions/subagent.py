@@ -17,7 +17,8 @@ from contextlib import aclosing, suppress
 
 from bridle.core.agent import Agent
 from bridle.core.child import ChildOrder, ChildStage, ChildView
-from bridle.core.errors import BridleError, ToolError
+from bridle.core.door import Receipt
+from bridle.core.errors import BridleError, SessionBusy, ToolError
 from bridle.core.ids import RunId
 from bridle.core.messages import user_message
 from bridle.core.ports import Steps
@@ -54,6 +55,8 @@ from bridle.sessions.relay import Relay
 from bridle.sessions.results import result_message, stage_of, why
 from bridle.sessions.worktree import Worktree
 
+LET_GO_S = 5.0
+AGAIN_S = 0.05
 STOP_S = 5.0  # a child that will not stop cannot hold up its parent's end for longer
 MAX_TASK_CHARS = 200
 UNRECORDED = "its end could not be recorded"
@@ -229,7 +232,7 @@ class SubAgent:
         sessions, session = self._parent.sessions, self.member.id
         async with aclosing(sessions.watch(session, seq - 1)) as stream:
             await anext(stream)  # subscribes, so that nothing is missed
-            self._run_id = (await sessions.submit(session, self._first_command())).run_id
+            self._run_id = (await self._begin()).run_id
             self._driven.set_result(None)
             async for item in stream:
                 match item:
@@ -242,6 +245,18 @@ class SubAgent:
                         return
                     case _:
                         pass
+
+    async def _begin(self) -> Receipt:
+        """Have it run; whoever has let its parent go may hold one that goes on a moment longer."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + LET_GO_S
+        while True:
+            try:
+                return await self._parent.sessions.submit(self.member.id, self._first_command())
+            except SessionBusy:
+                if self._heir is None or loop.time() > deadline:
+                    raise
+            await asyncio.sleep(AGAIN_S)
 
     def _first_command(self) -> Command:
         run = self._heir.run if self._heir is not None else None
