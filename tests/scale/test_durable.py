@@ -173,6 +173,20 @@ async def test_it_is_told_when_what_was_called_off_had_begun_meanwhile(free: Yar
     assert not await free.dispatch.call_off(["too-late"])
 
 
+async def test_a_leg_that_a_worker_had_begun_with_is_not_called_off_when_it_waits_again(free: Yard):
+    """What it had begun is in the journal, and only the leg goes on with it."""
+    await free.order("waits-again", UNSERVED)
+    free.rows("UPDATE dbos.workflow_status SET executor_id = 'gone' WHERE workflow_uuid = 'waits-again'")
+
+    waiting = asyncio.create_task(free.dispatch.taken("waits-again", 0.0))
+    done, _ = await asyncio.wait([waiting], timeout=2.5 * durable.LOOK_S)
+
+    assert (done, await free.dispatch.waiting(SessionId("waits-again"))) == (set(), ["waits-again"])
+    await free.dispatch.call_off(["waits-again"])
+    with pytest.raises(SessionNotRunning):
+        await waiting
+
+
 async def test_the_work_of_a_leg_is_steps_of_a_stint_and_a_sub_agents_is_one_below(free: Yard):
     done: list[str] = []
 

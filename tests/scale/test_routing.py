@@ -20,7 +20,17 @@ from bridle.core.errors import (
 from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
-from bridle.core.protocol import Cancel, Command, Prompt, Rename, RunOptions, SessionCreated, Steer
+from bridle.core.protocol import (
+    Cancel,
+    Command,
+    Event,
+    Prompt,
+    PromptQueued,
+    Rename,
+    RunOptions,
+    SessionCreated,
+    Steer,
+)
 from bridle.core.session import fold
 from bridle.scale import roster, routing
 from bridle.scale.durable import Lane
@@ -117,8 +127,8 @@ class World:
         door: Any = self.driver
         return door
 
-    async def begin(self, folder: str = "/proj") -> Glance:
-        records = await self.store.append(S, 0, [SessionCreated(S, folder, "default")])
+    async def begin(self, *events: Event, folder: str = "/proj") -> Glance:
+        records = await self.store.append(S, 0, [SessionCreated(S, folder, "default"), *events])
         return glance_of(fold(records))
 
 
@@ -246,6 +256,16 @@ async def test_a_cancel_calls_off_what_no_worker_has_begun_with(make: Callable[.
     receipt = await world.routing.submit(S, Cancel(), glance)
 
     assert (receipt, world.engine.called_off, world.engine.legs) == (Receipt(1), ["leg-1"], [])
+
+
+async def test_a_cancel_leaves_nothing_waiting_that_the_leg_was_to_begin(make: Callable[..., World]):
+    world = make()
+    glance = await world.begin(PromptQueued("item", user_message("next"), RunOptions()))
+    world.engine.queued = ["leg-1"]
+
+    await world.routing.submit(S, Cancel(), glance)
+
+    assert [order.command for _, order, _, _ in world.engine.legs] == [Cancel()]
 
 
 async def test_a_cancel_follows_a_leg_that_a_worker_has_begun_with_just_now(make: Callable[..., World]):

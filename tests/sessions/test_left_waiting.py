@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.errors import SessionNotRunning
-from bridle.core.ids import SessionId
+from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import (
     Event,
@@ -47,6 +48,38 @@ async def test_what_was_left_waiting_runs_when_it_is_asked_for():
         await stage.service.begin_queued(S)
 
         assert await prompts(stage) == ["first", "second"]
+
+
+async def test_what_another_process_has_left_waiting_runs_too():
+    """This process has the session in memory, as it was before."""
+    store = EphemeralStore(FixedClock())
+    async with Stage(Play(says("one"), says("two"), says("three")), store=store) as stage:
+        await stage.run("first")
+        seq = len(await stage.service.records(S))
+        await store.append(S, seq, [PromptQueued("item", user_message("second"), RunOptions())])
+        await stage.service.begin_queued(S)
+        await stage.until(RunEnded, 2)
+
+        assert await prompts(stage) == ["first", "second"]
+
+
+async def test_what_waits_behind_a_prompt_that_was_begun_elsewhere_runs():
+    store = await left_waiting()
+    async with Stage(Play(says("one"), says("two"), says("three")), store=store) as stage:
+        actor = await stage.service._actor(S)
+        begun = await store.read(S, limit=2)
+        begun_elsewhere = [
+            replace(begun[1].event, run_id=RunId("other")),
+            MessageAdded(user_message("second"), "prompt", item_id="item"),
+            RunEnded(RunId("other"), "completed"),
+            PromptQueued("next", user_message("third"), RunOptions()),
+        ]
+        await store.append(S, (await store.read(S))[-1].seq, begun_elsewhere)
+        async with actor._starting:
+            await actor._begin_next()
+        await stage.until(RunEnded, 3)
+
+        assert await prompts(stage) == ["first", "second", "third"]
 
 
 async def test_a_new_prompt_does_not_overtake_what_was_left_waiting():

@@ -146,7 +146,8 @@ class Dispatch:
                         "a worker has ended this without a word", hint="look at the session"
                     )
                 return said
-            if status != "PENDING" and asyncio.get_running_loop().time() > deadline:
+            is_untouched = status != "PENDING" and not found[0].executor_id
+            if is_untouched and asyncio.get_running_loop().time() > deadline:
                 if await self.call_off([leg]):
                     raise SessionBusy(
                         f"no worker has taken this within {timeout_s:g} s",

@@ -162,7 +162,7 @@ class Routing:
         if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
             if not await self._dispatch.call_off(waiting):
                 raise NotDrivenHere(f"a worker has just begun with session {session}")
-            if glance.run is None:
+            if glance.run is None and not glance.facts.queue:  # or what waits there would wait for ever
                 return Receipt(glance.seq)
         leg = f"{session}:{self._new_id()}"
         await self.order(Order(session, command, glance.seq), glance, leg=leg)

@@ -552,16 +552,18 @@ class Actor:
         """Let the prompt that has waited longest run, unless a run is open or the last one was stopped."""
         await self.settle()
         async with self._starting:
+            if self._driver is None:
+                await self.journal.catch_up()  # another process may have queued it
             await self._begin_next()
 
     async def _begin_next(self) -> None:
-        if self._driver is not None or not self._has_next:
-            return
-        queue = self.journal.session.known.queue
-        try:
-            await self._begin(queue[0].message, queue[0].options, queue[0].item_id, queue[0].key)
-        except BridleError as error:
-            self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+        while self._driver is None and self._has_next:  # another process may have begun the first of them
+            first = self.journal.session.known.queue[0]
+            try:
+                await self._begin(first.message, first.options, first.item_id, first.key)
+            except BridleError as error:
+                self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+                return
 
 
 def _is_active(task: asyncio.Task[None] | None) -> TypeGuard[asyncio.Task[None]]:
