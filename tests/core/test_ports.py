@@ -5,7 +5,7 @@ import pytest
 from bridle.core import ports
 
 SEAMS = [value for value in vars(ports).values() if getattr(value, "_is_protocol", False)]
-SEAMS = [seam for seam in SEAMS if seam.__module__ == ports.__name__]
+SEAMS = [seam for seam in SEAMS if seam.__module__.startswith(ports.__name__)]
 
 
 @pytest.mark.parametrize("seam", SEAMS, ids=lambda seam: seam.__name__)
