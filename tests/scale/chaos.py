@@ -22,7 +22,7 @@ from tests.scale.clients import Clients
 from tests.scale.plays import make_play
 from tests.scale.stage import Cluster, seed_of
 from tests.scale.storm import Storm
-from tests.scale.verdict import faults_of, processes_of, unrest
+from tests.scale.verdict import faults_of, left_behind, unrest
 from tests.scale.visitors import Visitor
 
 MAX_SHOWN = 5  # sessions whose logs are printed
@@ -81,7 +81,7 @@ async def chaos(folder: Path, plan: Plan) -> list[str]:
         if wrong or plan.logs:
             cluster.print_logs()
             await _show(cluster, [*faults, *_unfinished(visitors)][:MAX_SHOWN])
-    wrong += [f"left behind: {process}" for process in processes_of(folder)]
+    wrong += [f"left behind: {process}" for process in await left_behind(folder)]
     return wrong
 
 
@@ -95,8 +95,10 @@ async def _play(plan: Plan, storm: Storm, visitors: Sequence[Visitor]) -> list[s
     try:
         await raging
         print(f"calm after {time.monotonic() - began:.0f} s")
+        watching = asyncio.create_task(storm.watch_over())
         _, late = await asyncio.wait(visits, timeout=plan.patience_s)
         print(f"over after {time.monotonic() - began:.0f} s")
+        watching.cancel()
     finally:
         for task in (*visits, raging):
             task.cancel()

@@ -41,6 +41,11 @@ class Storm:
         await asyncio.gather(*self._tasks)
         await self._mend()
 
+    async def watch_over(self) -> None:
+        """Start whatever ends from now on: a node that was late for too long is lost, and says so."""
+        while True:
+            await self._mend()
+
     async def _harm(self, name: str) -> None:
         self._idle.discard(name)
         if name == "postgres":

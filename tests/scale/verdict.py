@@ -147,6 +147,14 @@ def _promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str
     yield from (f"{call} was decided {times} times" for call, times in decided.items() if times > 1)
 
 
+async def left_behind(folder: Path) -> list[str]:
+    """Give programs a while to notice that whoever started them is gone; returns those that have not."""
+    deadline = time.monotonic() + QUIET_S
+    while (found := processes_of(folder)) and time.monotonic() < deadline:
+        await asyncio.sleep(0.1)
+    return found
+
+
 def processes_of(folder: Path) -> list[str]:
     """Return the processes that still work in a folder, or were started for it."""
     found = []

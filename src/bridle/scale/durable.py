@@ -104,7 +104,8 @@ class Dispatch:
 
     @property
     def _engine(self) -> DBOSClient:
-        assert self._client is not None, "it is not open"
+        if self._client is None:
+            raise SessionNotRunning("this process has let go of the queues: it ends")
         return self._client
 
     async def enqueue(
