@@ -10,7 +10,8 @@ PYTEST := $(BIN)/pytest -n 2
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench chaos cluster format clean lint models-data node-packages packages proto screenshots web-vendor
+.PHONY: demo test check attack audit bench chaos cluster dist docs errors-page format fuzz clean lint man models-data \
+	node-packages packages proto sbom screenshots soak web-vendor
 .DEFAULT_GOAL := check
 
 demo: $(STAMP) ## answer a first prompt
@@ -37,8 +38,38 @@ chaos: $(STAMP) packages node-packages ## many runs while workers, gateways and 
 	$(BIN)/python -m tests.scale.chaos $(ARGS)
 	BRIDLE_CONFORMANCE=all $(PYTEST) -q tests/conformance/test_clustered.py
 
-bench: $(STAMP) ## measure speed and memory
+bench: $(STAMP) packages ## measure beside peers and bare parts, name regressions; ARGS=--record renews docs/benchmarks.md
 	$(BIN)/python bench/run.py $(ARGS)
+
+soak: $(STAMP) packages node-packages ## all surfaces, models, kernels and servers for minutes, with crashes and faults
+	$(BIN)/python -m tests.endurance.soak $(ARGS)
+
+fuzz: $(STAMP) ## hostile input for every parser, and all orders of events for the loop
+	$(BIN)/python -m tests.fuzz $(ARGS)
+	$(BIN)/python -m tests.core.exploration --depth 6
+
+attack: $(STAMP) packages node-packages ## attack every promise of SECURITY.md, write docs/security-report.md
+	$(BIN)/python -m scripts.assurance.attack $(ARGS)
+
+audit: $(STAMP) ## dependencies: pins, files, licences, known flaws where they can be looked up; secrets in git
+	$(BIN)/python -m scripts.assurance.audit $(ARGS)
+	$(BIN)/python -m scripts.assurance.licences --check
+	$(BIN)/python -m scripts.assurance.repository --history
+
+sbom: $(STAMP) ## write build/sbom.json (CycloneDX 1.6)
+	$(BIN)/python -m scripts.assurance.sbom
+
+docs: $(STAMP) ## build the documentation as pages with a search: build/docs/index.html
+	$(BIN)/python -m scripts.docs_site
+
+errors-page: $(STAMP) ## make docs/errors.md from the code and scripts/errors.toml
+	$(BIN)/python -m scripts.make_error_pages
+
+man: $(STAMP) ## make the manual pages anew from the words of the command line
+	$(BIN)/python -m scripts.make_man
+
+dist: $(STAMP) man ## build a release twice, look into it, install it in empty environments and try it
+	$(BIN)/python -m scripts.dist $(ARGS)
 
 screenshots: $(STAMP) packages ## take the pictures of the README anew
 	$(BIN)/python -m scripts.screenshots

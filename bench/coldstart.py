@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 from children import child_env
-from measure import PYTHON, child_cpu_s, report
+from measure import PYTHON, child_cpu_s, report, rounds
+from rows import Line, Row, figure, ours
 
-ROUNDS = 9
+ROUNDS = rounds(9)
 TIMEOUT_S = 60.0
 FLOOR = "import aiohttp"
 _CPUCLOCK_SCHED = 2  # of the kernel's posix-timers.h: the time that all threads of a process ran
@@ -25,9 +26,9 @@ ANSWER = {"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reaso
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU time; the bar is 2.5."""
-    floors, ours = [], []
+    floors, sent = [], []
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(TIMEOUT_S)
         home, work = Path(folder) / "home", Path(folder) / "work"
@@ -37,10 +38,10 @@ def main() -> list[tuple[str, float, float]]:
         (home / "config.toml").write_text(f'model = "local/bench"\n[providers.local]\nbase_url = "{url}"\n')
         for _ in range(ROUNDS):
             floors.append(child_cpu_s([PYTHON, "-c", FLOOR]))
-            ours.append(cpu_until_request_s(server, home, work))
-    floor, sent = min(floors), min(ours)
-    print(f"CPU: {FLOOR} {floor * 1000:.0f} ms, bridle run until its request {sent * 1000:.0f} ms")
-    return report([("bridle run to its request / python -c 'import aiohttp' (CPU)", sent / floor, 2.5)])
+            sent.append(cpu_until_request_s(server, home, work))
+    floor = figure(f"python -c '{FLOOR}'", floors, scale=1e3)
+    what = "a cold bridle run until its request is sent"
+    return report([Row("coldstart.request", what, "ms CPU", ours(sent, scale=1e3), (floor,), 2.5)])
 
 
 def cpu_until_request_s(server: socket.socket, home: Path, work: Path) -> float:

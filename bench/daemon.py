@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING
 
 from children import child_env, child_figures
 from coldstart import cpu_until_request_s
-from measure import PYTHON, child_cpu_s, report
+from measure import PYTHON, child_cpu_s, report, rounds
+from rows import Line, Row, figure, ours
 
 if TYPE_CHECKING:
     from bridle.core.door import Door
     from bridle.core.ids import SessionId
 
-ROUNDS = 9
+ROUNDS = rounds(9)
+REPEATS = rounds(3)
 RUNS = 200
 TURNS = 5
 EVENTS = 100_000
@@ -39,7 +41,7 @@ LOOK = {"calls": [{"name": "list_files", "args": {}}]}
 SCRIPT = {"replies": [*([LOOK] * (TURNS - 1)), {"text": "All files have been looked at."}]}
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU time; the bars are 1.6, 0.5, 1.5, 60 MB and 3.5."""
     return report([*thin_client(), *many_runs(), *long_stream()])
 
@@ -67,7 +69,7 @@ def cpu_s(pid: int) -> float:
 # ---------------------------------------------------------------------------- a thin client
 
 
-def thin_client() -> list[tuple[str, float, float]]:
+def thin_client() -> list[Row]:
     """Measure the CPU of a command until its request is sent, with a daemon and without one."""
     floors, alone, served = [], [], []
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
@@ -77,27 +79,25 @@ def thin_client() -> list[tuple[str, float, float]]:
         work.mkdir()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         (home / "config.toml").write_text(f'model = "local/bench"\n[providers.local]\nbase_url = "{url}"\n')
-        alone = [cpu_until_request_s(server, home, work) for _ in range(ROUNDS // 2)]
+        alone = [cpu_until_request_s(server, home, work) for _ in range(max(2, ROUNDS // 2))]
         with daemon(home):
             cpu_until_request_s(server, home, work)  # warms it
             for _ in range(ROUNDS):
                 floors.append(child_cpu_s([PYTHON, "-c", "import asyncio"]))
                 served.append(cpu_until_request_s(server, home, work))
-    floor, thin, thick = min(floors), min(served), min(alone)
-    print(
-        f"CPU: import asyncio {floor * 1000:.0f} ms, bridle run until its request {thin * 1000:.0f} ms "
-        f"through the daemon, {thick * 1000:.0f} ms without it"
-    )
+    thin, what = ours(served, scale=1e3), "bridle run through the daemon until its request"
+    floor = figure("python -c 'import asyncio'", floors, scale=1e3)
+    thick = figure("the same without a daemon", alone, scale=1e3)
     return [
-        ("bridle run through the daemon / python -c 'import asyncio' (CPU)", thin / floor, 1.6),
-        ("bridle run through the daemon / without it (CPU)", thin / thick, 0.5),
+        Row("daemon.client", what, "ms CPU", thin, (floor,), 1.6),
+        Row("daemon.client-alone", what, "ms CPU", thin, (thick,), 0.5),
     ]
 
 
 # ---------------------------------------------------------------------------- many runs at once
 
 
-def many_runs() -> list[tuple[str, float, float]]:
+def many_runs() -> list[Row]:
     """Measure many runs at once, in the daemon and in one process, and the daemon's memory before them."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
@@ -105,23 +105,21 @@ def many_runs() -> list[tuple[str, float, float]]:
         (work / "file.txt").write_text("text\n")
         script = Path(folder) / "script.json"
         script.write_text(json.dumps(SCRIPT))
-        [alone] = child_figures(__file__, "runs-alone", _home(folder, "alone"), str(work), str(script))
-        home = _home(folder, "served")
+        own, home = _home(folder, "alone"), _home(folder, "served")
+        alone, served = [], []
         with daemon(Path(home)) as pid:
             idle_mb = _resident_mb(pid)
             child_figures(__file__, "runs", home, str(work), str(script))  # loads what the first run loads
-            before = cpu_s(pid)
-            [clients] = child_figures(__file__, "runs", home, str(work), str(script))
-            served = cpu_s(pid) - before
-            after_mb = _resident_mb(pid)
-    print(
-        f"CPU: {RUNS} runs of {TURNS} turns in one process {alone:.2f} s, "
-        f"in the daemon {served:.2f} s and {clients:.2f} s for the clients\n"
-        f"memory of the daemon: idle {idle_mb:.0f} MB, after {2 * RUNS} runs {after_mb:.0f} MB"
-    )
+            for _ in range(REPEATS):
+                alone += child_figures(__file__, "runs-alone", own, str(work), str(script))
+                before = cpu_s(pid)
+                [clients] = child_figures(__file__, "runs", home, str(work), str(script))
+                served.append(cpu_s(pid) - before + clients)
+            print(f"memory of the daemon: idle {idle_mb:.0f} MB, after its runs {_resident_mb(pid):.0f} MB")
+    what = f"{RUNS} runs of {TURNS} turns at once, daemon and clients"
     return [
-        (f"{RUNS} runs at once, daemon and clients / in one process (CPU)", (served + clients) / alone, 1.5),
-        ("MB of an idle daemon", idle_mb, 60.0),
+        Row("daemon.runs", what, "s CPU", ours(served), (figure("in one process", alone),), 1.5),
+        Row("daemon.memory", "memory of an idle daemon", "MB", ours([idle_mb]), bar=60.0),
     ]
 
 
@@ -183,25 +181,26 @@ async def run_once(door: "Door", work: str, script: str) -> None:
 # ---------------------------------------------------------------------------- a long stream
 
 
-def long_stream() -> list[tuple[str, float, float]]:
+def long_stream() -> list[Row]:
     """Measure a watcher who sees a long session, in the daemon and in one process."""
     with tempfile.TemporaryDirectory() as folder:
         home = _home(folder, "home")
-        [alone] = child_figures(__file__, "events-alone", home)
+        alone = child_figures(__file__, "events-alone", home)
+        served = []
         with daemon(Path(home)) as pid:
             child_figures(__file__, "events", home)
-            before = cpu_s(pid)
-            client, wall = child_figures(__file__, "events", home)
-            served = cpu_s(pid) - before
-    print(
-        f"{EVENTS} events over one watch: {EVENTS / wall:,.0f} a second; CPU in one process {alone:.2f} s, "
-        f"in the daemon {served:.2f} s and {client:.2f} s for the client"
-    )
-    return [(f"{EVENTS} events over one watch / in one process (CPU)", (served + client) / alone, 3.5)]
+            for _ in range(REPEATS):
+                before = cpu_s(pid)
+                client, wall = child_figures(__file__, "events", home)
+                served.append(cpu_s(pid) - before + client)
+                print(f"{EVENTS:,} events over one watch: {EVENTS / wall:,.0f} a second")
+    each, direct = ours(served, scale=1e6 / EVENTS), figure("in one process", alone, scale=1e6 / EVENTS)
+    what = f"an event of {EVENTS:,} over one watch, daemon and client"
+    return [Row("daemon.events", what, "µs CPU", each, (direct,), 3.5)]
 
 
-async def watch_alone(home: str) -> float:
-    """Write a long session, and return the CPU seconds of a watcher in this process."""
+async def watch_alone(home: str) -> tuple[float, ...]:
+    """Write a long session, and return the CPU seconds of each watcher in this process."""
     from bridle.app import open_service
     from bridle.config.settings import load_settings
     from bridle.core.protocol import SessionTitled
@@ -213,11 +212,13 @@ async def watch_alone(home: str) -> float:
     for first in range(1, EVENTS, 1000):
         titles = [SessionTitled(f"title {number}") for number in range(first, min(first + 1000, EVENTS))]
         await store.append(session, first, titles)
-    began = time.process_time()
-    await watch_all(service, session)
-    used_s = time.process_time() - began
+    times = []
+    for _ in range(REPEATS):
+        began = time.process_time()
+        await watch_all(service, session)
+        times.append(time.process_time() - began)
     await service.aclose()
-    return used_s
+    return tuple(times)
 
 
 async def watch_served(home: str) -> tuple[float, float]:

@@ -13,12 +13,13 @@ import time
 from pathlib import Path
 
 from children import child_figures, serving
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 from store_session import peak_bytes
 
 DELTAS = 20_000
 MANY_DELTAS = 100_000
-ROUNDS = 5
+ROUNDS = rounds(5)
 RUNS = 3  # in one process
 PROMPT = "Tell me a long story."
 
@@ -82,26 +83,33 @@ def script(deltas: int) -> dict[str, object]:
     return {"replies": [{"text": [f" w{n % 1000:03}" for n in range(deltas)]}], "repeat": True}
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU time; the bars are 2 for it and 1.1 for the peak of memory."""
     times: dict[str, list[float]] = {"bare": [], "bridle": []}
     with serving(script(DELTAS)) as url:
         for _ in range(ROUNDS):
             for kind, found in times.items():
                 figures = child_figures(__file__, kind, url, str(DELTAS), str(RUNS))
-                found.append(min(figures[1:]))
+                found += figures[1:]
         few = child_figures(__file__, "bridle", url, str(DELTAS), "1")[0]
     with serving(script(MANY_DELTAS)) as url:
         many = child_figures(__file__, "bridle", url, str(MANY_DELTAS), "1")[0]
-    bare, bridle = min(times["bare"]), min(times["bridle"])
-    print(f"CPU per delta: bare {bare / DELTAS * 1e6:.1f} µs, bridle {bridle / DELTAS * 1e6:.1f} µs")
-    grown = (many - few) / (MANY_DELTAS - DELTAS)
-    print(f"peak memory: {few / 1e6:.1f} MB at {DELTAS:,}, {many / 1e6:.1f} MB at {MANY_DELTAS:,} deltas")
-    print(f"growth: {grown:.0f} bytes per delta")
+    each, bare = (times[kind] for kind in ("bridle", "bare"))
+    parser = figure("a bare client that parses them", bare, scale=1e6 / DELTAS)
+    shorter = figure(f"at {DELTAS:,}", [few], scale=1e-6)
     return report(
         [
-            ("20,000 deltas to a watcher / bare client (CPU)", bridle / bare, 2.0),
-            ("peak memory at 100,000 deltas / at 20,000", many / few, 1.1),
+            Row(
+                "deltas.cpu", "a delta to a watcher", "µs CPU", ours(each, scale=1e6 / DELTAS), (parser,), 2.0
+            ),
+            Row(
+                "deltas.memory",
+                f"peak memory at {MANY_DELTAS:,} deltas",
+                "MB",
+                ours([many], scale=1e-6),
+                (shorter,),
+                1.1,
+            ),
         ]
     )
 

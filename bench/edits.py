@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
@@ -17,10 +18,8 @@ from bridle.tools.diff import unified_diff
 from bridle.tools.files import EditFile
 
 SIZES = (1_000_000, 10_000_000)
-ROUNDS = 5
+ROUNDS = rounds(5)
 BAR = 15.0
-
-Row = tuple[str, float, float]
 
 EDITS: dict[str, dict[str, Any]] = {
     "exact": {"old_str": "        return name_7 + 7\n", "new_str": "        return 7\n"},
@@ -36,20 +35,20 @@ EDITS: dict[str, dict[str, Any]] = {
 }
 
 
-def main() -> list[Row]:
+def main() -> list[Line]:
     """Run all of it; the bars are those of the issue."""
     with tempfile.TemporaryDirectory() as place:
-        rows = [growth(Path(place), name, edit) for name, edit in EDITS.items()]
+        rows = [growth(Path(place), number, name) for number, name in enumerate(EDITS)]
     return report([*rows, diffs()])
 
 
-def growth(place: Path, name: str, edit: dict[str, Any]) -> Row:
-    """Make one edit in files of both sizes, in turns; return the ratio of the least CPU times."""
+def growth(place: Path, number: int, name: str) -> Row:
+    """Make one edit in files of both sizes, in turns."""
     times: dict[int, list[float]] = {size: [] for size in SIZES}
     for _ in range(ROUNDS):
         for size in SIZES:
-            times[size].append(edit_once(place / "f.py", source(size), edit))
-    return ratio(f"edit_file, {name}: 10 MB / 1 MB", times)
+            times[size].append(edit_once(place / "f.py", source(size), EDITS[name]))
+    return row(f"edits.{number}", f"edit_file in 10 MB, {name}", times)
 
 
 def edit_once(path: Path, text: str, edit: dict[str, Any]) -> float:
@@ -81,14 +80,13 @@ def diffs() -> Row:
             started = time.process_time()
             unified_diff(old, new, "f.py")
             times[size].append(time.process_time() - started)
-    return ratio("unified_diff of one changed line: 10 MB / 1 MB", times)
+    return row("edits.diff", "unified_diff of one changed line in 10 MB", times)
 
 
-def ratio(name: str, times: dict[int, list[float]]) -> Row:
-    """Print the least times and return how they grow."""
-    small, large = (min(times[size]) for size in SIZES)
-    print(f"{name}: {small * 1e3:.1f} ms, {large * 1e3:.1f} ms CPU")
-    return name, large / small, BAR
+def row(name: str, what: str, times: dict[int, list[float]]) -> Row:
+    """Compare the large file with the small one."""
+    small, large = (times[size] for size in SIZES)
+    return Row(name, what, "ms CPU", ours(large, scale=1e3), (figure("in 1 MB", small, scale=1e3),), BAR)
 
 
 def source(size: int) -> str:

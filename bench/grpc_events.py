@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from children import child_env, child_figures
-from measure import PYTHON, report
+from measure import PYTHON, report, rounds
+from rows import Line, Row, figure, ours
 
 EVENTS = 100_000
-ROUNDS = 3
+ROUNDS = rounds(3)
+TEXTS = [f" w{number % 1000:03}" for number in range(EVENTS)]
 AHEAD = 1_000  # fragments that the model may be ahead of the stream
 
 
@@ -52,13 +54,14 @@ class Paced:
         from bridle.core.model import ModelReply
         from bridle.core.protocol import TextDelta
 
-        for number in range(EVENTS):
-            yield TextDelta(f" w{number % 1000:03}")
+        for text in TEXTS:
+            yield TextDelta(text)
             self._made += 1
             if self._made - self._seen >= 2 * AHEAD:
                 self._caught_up.clear()
                 await self._caught_up.wait()
-        yield ModelReply(Message("assistant", (Text("Done."),)), "end_turn", Usage(input=1, output=1))
+        said = Text("".join(TEXTS))  # what a reply says beyond its fragments would be one more event
+        yield ModelReply(Message("assistant", (said,)), "end_turn", Usage(input=1, output=1))
 
     async def aclose(self) -> None:
         """Hold nothing."""
@@ -109,8 +112,8 @@ async def serve_bare(home: Path) -> tuple[int, Any]:
     class Bare:
         async def Run(self, requests: Any, context: Any) -> None:  # noqa: N802  its name on the wire
             await context.read()
-            for number in range(EVENTS):
-                await context.write(pb.RunEvent(token=pb.TokenDeltaEvent(text=f" w{number % 1000:03}")))
+            for text in TEXTS:
+                await context.write(pb.RunEvent(token=pb.TokenDeltaEvent(text=text)))
             await context.write(pb.RunEvent(completed=pb.RunCompletedEvent(content="Done.")))
             await context.read()
 
@@ -175,7 +178,7 @@ def server_of(kind: str) -> Iterator[tuple[str, "list[float]"]]:
             server.kill()
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare the server's CPU time; at least 60 % of what the bare one moves is a bar of 1 / 0.6."""
     cpu: dict[str, list[float]] = {"bare": [], "bridle": []}
     wall: dict[str, list[float]] = {"bare": [], "bridle": []}
@@ -184,19 +187,12 @@ def main() -> list[tuple[str, float, float]]:
             with server_of(kind) as (port, spent):
                 wall[kind] += child_figures(__file__, "client", port)
             cpu[kind] += spent
-    for kind in cpu:
-        rate, each = EVENTS / min(wall[kind]), min(cpu[kind]) / EVENTS * 1e6
-        print(f"{kind}: {rate:,.0f} events/s, {each:.1f} µs of the server's CPU each")
-    return report(
-        [
-            (
-                "100,000 gRPC events / bare grpcio (server CPU)",
-                min(cpu["bridle"]) / min(cpu["bare"]),
-                1 / 0.6,
-            ),
-            ("100,000 gRPC events / bare grpcio (time)", min(wall["bridle"]) / min(wall["bare"]), 1 / 0.6),
-        ]
-    )
+    scale, what = 1e6 / EVENTS, f"a gRPC event of {EVENTS:,}"
+    rows = []
+    for name, unit, found in (("cpu", "µs CPU of the server", cpu), ("time", "µs", wall)):
+        bare = figure("bare grpcio", found["bare"], scale=scale)
+        rows.append(Row(f"grpc.{name}", what, unit, ours(found["bridle"], scale=scale), (bare,), 1 / 0.6))
+    return report(rows)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import asyncio
 import subprocess
 import time
 
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 
 from bridle.core.hook import (
     CommandRuntime,
@@ -20,8 +21,8 @@ from bridle.hooks.opening import HookSite, open_hooks
 from bridle.sessions.world import SystemClock
 
 ASKS = 5_000
-PROGRAMS = 40
-ROUNDS = 5
+PROGRAMS = rounds(40)
+ROUNDS = rounds(5)
 PROMISED_US = 20.0
 PROGRAM = ("/bin/sh", "-c", "cat > /dev/null; echo '{}'")
 ENV = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
@@ -38,22 +39,22 @@ def _allow(invocation: HookInvocation) -> HookResponse | None:
     return None
 
 
-async def in_process_us() -> float:
-    """Return the CPU time of one ask with one function listening, the best of several rounds."""
+async def in_process_us() -> list[float]:
+    """Return the CPU time of one ask with one function listening, by rounds."""
     entry = HookEntry(InProcessRuntime("f"), "f", point="pre_tool_execution", capability="guardrail")
     site = HookSite("/", ENV, SystemClock(), {"f": _allow})
     hooks = open_hooks([entry], HookOverride(), site)
-    best = float("inf")
+    times = []
     for _ in range(ROUNDS):
         began = time.process_time()
         for _ in range(ASKS):
             await hooks.ask(TOLD, lambda _: None)
-        best = min(best, (time.process_time() - began) / ASKS)
-    return best * 1e6
+        times.append((time.process_time() - began) / ASKS * 1e6)
+    return times
 
 
-async def command_ms() -> tuple[float, float]:
-    """Return the time of a hook that is a program, and of the same program without hooks."""
+async def command_s() -> tuple[list[float], list[float]]:
+    """Return the times of a hook that is a program, and of the same program without hooks."""
     runtime = CommandRuntime(PROGRAM[0], PROGRAM[1:])
     entry = HookEntry(runtime, "c", point="pre_tool_execution", capability="guardrail")
     hooks = open_hooks([entry], HookOverride(), HookSite("/", ENV, SystemClock()))
@@ -73,18 +74,18 @@ async def command_ms() -> tuple[float, float]:
             start_new_session=True,
         )
         bare.append(time.perf_counter() - began)
-    return sorted(asked)[PROGRAMS // 2] * 1000, sorted(bare)[PROGRAMS // 2] * 1000
+    return asked, bare
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare with the promises."""
-    function_us = asyncio.run(in_process_us())
-    asked_ms, bare_ms = asyncio.run(command_ms())
-    print(f"in-process hook: {function_us:.1f} µs; command hook: {asked_ms:.2f} ms, bare: {bare_ms:.2f} ms")
+    function = ours(asyncio.run(in_process_us()))
+    asked, bare = asyncio.run(command_s())
+    alone = figure("the same program in a session of its own", bare, scale=1e3)
     return report(
         [
-            ("in-process hook / promised 20 µs", function_us / PROMISED_US, 1.0),
-            ("command hook / the same program in a session of its own", asked_ms / bare_ms, 1.5),
+            Row("hooks.function", "a hook that is a function", "µs CPU", function, bar=PROMISED_US),
+            Row("hooks.command", "a hook that is a program", "ms", ours(asked, scale=1e3), (alone,), 1.5),
         ]
     )
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 from measure import PYTHON, report
+from rows import Line, Row, ours
 from store_session import peak_bytes
 
 SESSIONS = 1_000
@@ -32,10 +33,11 @@ async def grow() -> float:
     return (after - before) / 1024 / 1024 / SESSIONS
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Measure in a fresh process; the bar is 1 MB each."""
     done = subprocess.run([PYTHON, __file__], check=True, capture_output=True, text=True)
-    return report([(f"MB per idle live session, {SESSIONS} of them", float(done.stdout), 1.0)])
+    what = f"memory of an idle live session, {SESSIONS:,} of them"
+    return report([Row("idle.session", what, "MB", ours([float(done.stdout)]), bar=1.0)])
 
 
 if __name__ == "__main__":

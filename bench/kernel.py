@@ -1,14 +1,13 @@
-"""What a kernel costs: a cell, a call of a tool, a start, its memory; beside a bare echo, and ipykernel.
+"""What a kernel costs: a cell, a call of a tool, a start, its memory; beside a bare echo, and its peers.
 
 All kernels run in the sandbox; the child that only echoes lines does not. For round trips this process is
 held on one CPU and the other one on a second: left to itself, the same pair takes 13 or 50 µs for an echo,
-as the scheduler puts it on one CPU or on two. ipykernel lives in an environment of its own under
-`.cache/bench/`, made on first use from the package index; without one it is left out.
+as the scheduler puts it on one CPU or on two. ipykernel and smolagents' executor live in environments of
+their own (`peers_setup.py`) and are measured before and after ours; what cannot be installed is left out.
 """
 
 import asyncio
 import os
-import statistics
 import subprocess
 import tempfile
 import time
@@ -17,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import peers
-from children import child_figures
-from measure import report
+from measure import report, rounds
+from peers_kernel import EXECUTOR, IPYKERNEL, PEERS, Beside
+from rows import Line, Row, figure, ours
 
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec
@@ -31,9 +30,6 @@ from bridle.kernel.settings import KernelSettings, Place
 from bridle.kernel.start import start_kernel
 from bridle.sandbox import LocalSandbox
 
-PEER = "ipykernel"
-PEER_FILE = str(Path(__file__).with_name("peer_kernel.py"))
-PACKAGES = ("ipykernel", "jupyter-client")
 ROUNDS = 40
 CELLS = 50  # in a round
 STARTS = 15
@@ -43,6 +39,7 @@ MANY_CELLS = 1_000
 SETTLE_S = 0.1  # the sandbox makes ready for the next program
 BAR_CELL = 2.0
 BAR_PEER = 0.1
+BAR_FIRST = 1.0
 BAR_CALL = 2.0
 BAR_START = 2.5
 BAR_WARM_MS = 5.0
@@ -56,7 +53,6 @@ TOOL = ToolSpec(
 )
 
 T = TypeVar("T")
-Row = tuple[str, float, float]
 Work = Callable[[], Awaitable[None]]
 
 
@@ -100,29 +96,36 @@ class Bench:
             os.close(nowhere)
 
 
-def main() -> list[Row]:
-    """Compare with a bare echo, a bare start, and ipykernel where it can be had."""
-    found = peers.environment(PEER, PACKAGES)
-    peer = child_figures(PEER_FILE, python=found[1]) if found else None
-    return report(asyncio.run(_measure(peer)))
+def main() -> list[Line]:
+    """Compare with a bare echo, a bare start, and the peers that can be had."""
+    beside = {name: found for name in PEERS if (found := Beside.installed(name))}
+    for one in beside.values():
+        one.measure()
+    rows = asyncio.run(_measure(beside))
+    return report(rows)
 
 
-async def _measure(peer: list[float] | None) -> list[Row]:
+async def _measure(beside: dict[str, Beside]) -> list[Line]:
     with tempfile.TemporaryDirectory() as home:
         bench = Bench(Path(home))
+        cells, calls, echoes = await _cells(bench)
+        kernels, pythons = await _starts(bench)
+        for one in beside.values():
+            await asyncio.to_thread(one.measure)
         return [
-            *await _cells(bench, peer),
-            *await _starts(bench, peer),
+            *_cell_rows(cells, calls, echoes, beside),
+            *_start_rows(kernels, pythons, beside),
             await _warm(bench),
             await _growth(bench),
-            *await _memory(bench),
+            await _memory(bench),
         ]
 
 
 # ---------------------------------------------------------------------------- a cell
 
 
-async def _cells(bench: Bench, peer: list[float] | None) -> list[Row]:
+async def _cells(bench: Bench) -> list[list[float]]:
+    """Return the seconds of a cell, of a call of a tool, and of a bare echo, by round."""
     kernel = await bench.kernel()
     with _echoing() as (echo, child), _apart(_guest(kernel), child):
 
@@ -137,16 +140,33 @@ async def _cells(bench: Bench, peer: list[float] | None) -> list[Row]:
             for _ in range(CELLS):
                 await echo(LINE)
 
-        echo_s, cell_s, call_s = [one / CELLS for one in await _medians(echoes, cells, calls)]
+        times = await _in_turns(cells, calls, echoes)
     await kernel.close()
-    print(f"bare echo {_us(echo_s)}, cell {_us(cell_s)}, call of a tool {_us(call_s)}")
+    return [[seconds / CELLS for seconds in one] for one in times]
+
+
+def _cell_rows(
+    cells: list[float], calls: list[float], echoes: list[float], beside: dict[str, Beside]
+) -> list[Line]:
+    cell = ours(cells, scale=1e6, how="in the sandbox")
+    echo = figure("bare echo of a Python child", echoes, scale=1e6)
     rows = [
-        ("cell 1+1 / bare echo of a Python child", cell_s / echo_s, BAR_CELL),
-        ("call of a tool from a cell / cell", call_s / cell_s, BAR_CALL),
+        Row("kernel.cell", "a cell 1+1", "µs", cell, (echo,), BAR_CELL),
+        Row(
+            "kernel.call",
+            "a call of a tool from a cell",
+            "µs",
+            ours(calls, scale=1e6),
+            (figure("a cell 1+1", cells, scale=1e6),),
+            BAR_CALL,
+        ),
     ]
-    if peer:
-        print(f"{PEER}: cell {_us(peer[1])}")
-        rows.append((f"cell 1+1 / {PEER}'s", cell_s / peer[1], BAR_PEER))
+    for name, bar in ((IPYKERNEL, BAR_PEER), (EXECUTOR, BAR_FIRST)):
+        if name in beside:
+            place = PEERS[name][0]
+            rows.append(
+                Row(f"kernel.cell.{place}", f"a cell 1+1, {name}", "µs", cell, (beside[name].cell(),), bar)
+            )
     return rows
 
 
@@ -209,24 +229,30 @@ def _guest(kernel: Kernel) -> int:
 # ---------------------------------------------------------------------------- a start
 
 
-async def _starts(bench: Bench, peer: list[float] | None) -> list[Row]:
-    """Start kernels and bare interpreters, in a cell of the sandbox that is open and in a new one."""
-    times: dict[str, list[float]] = {"open python": [], "open kernel": [], "new python": [], "new kernel": []}
-    for number in range(STARTS):
+async def _starts(bench: Bench) -> tuple[list[float], list[float]]:
+    """Return the seconds until kernels and bare interpreters have started, in a sandbox that is open."""
+    kernels: list[float] = []
+    pythons: list[float] = []
+    for number in range(rounds(STARTS)):
         room = bench.room()
-        await _timed(times["new python"], bench.run_python(room), settle_s=SETTLE_S)
+        await bench.run_python(room)  # opens it
         if number % 2:
-            await _timed(times["open python"], bench.run_python(room), settle_s=SETTLE_S)
-        kernel = await _timed(times["open kernel"], bench.kernel(room), settle_s=SETTLE_S)
+            await _timed(pythons, bench.run_python(room), settle_s=SETTLE_S)
+        kernel = await _timed(kernels, bench.kernel(room), settle_s=SETTLE_S)
         if number % 2 == 0:
-            await _timed(times["open python"], bench.run_python(room), settle_s=SETTLE_S)
+            await _timed(pythons, bench.run_python(room), settle_s=SETTLE_S)
         await kernel.close()
-        await (await _timed(times["new kernel"], bench.kernel(), settle_s=SETTLE_S)).close()
-    python_s, kernel_s, new_python_s, new_kernel_s = map(statistics.median, times.values())
-    beside = f"; {PEER} {_ms(peer[0])}" if peer else ""
-    print(f"start, sandbox open: kernel {_ms(kernel_s)}, python3 -S -c pass {_ms(python_s)}{beside}")
-    print(f"start with its sandbox: kernel {_ms(new_kernel_s)}, python3 -S -c pass {_ms(new_python_s)}")
-    return [("sandboxed kernel until it is ready / python3 -S -c pass", kernel_s / python_s, BAR_START)]
+    return kernels, pythons
+
+
+def _start_rows(kernels: list[float], pythons: list[float], beside: dict[str, Beside]) -> list[Line]:
+    kernel = ours(kernels, scale=1e3, how="in a sandbox that is open")
+    python = figure("python3 -S -c pass, the same sandbox", pythons, scale=1e3)
+    rows: list[Line] = [Row("kernel.start", "start of a kernel", "ms", kernel, (python,), BAR_START)]
+    if beside:
+        others = tuple(one.start() for one in beside.values())
+        rows.append(Row("kernel.start.peers", "start until the first cell", "ms", kernel, others, BAR_FIRST))
+    return rows
 
 
 async def _timed(times: list[float], work: Awaitable[T], *, settle_s: float = 0.0) -> T:
@@ -237,7 +263,7 @@ async def _timed(times: list[float], work: Awaitable[T], *, settle_s: float = 0.
     return result
 
 
-async def _warm(bench: Bench) -> Row:
+async def _warm(bench: Bench) -> Line:
     """Take a spare and have it answer."""
     spares: asyncio.Queue[None] = asyncio.Queue()
 
@@ -251,7 +277,7 @@ async def _warm(bench: Bench) -> Row:
     pool = Pool(start, spares=1)
     await pool.take("first", bench.place)
     times: list[float] = []
-    for number in range(STARTS):
+    for number in range(rounds(STARTS)):
         await spares.get()
 
         async def answer(owner: str) -> None:
@@ -261,13 +287,16 @@ async def _warm(bench: Bench) -> Row:
         await _timed(times, answer(str(number)), settle_s=SETTLE_S)
         await pool.destroy(str(number))
     await pool.aclose()
-    return "ms until a kernel of the warm pool has answered 1+1", statistics.median(times) * 1e3, BAR_WARM_MS
+    answered = ours(times, scale=1e3)
+    return Row(
+        "kernel.warm", "a kernel of the warm pool until it has answered", "ms", answered, bar=BAR_WARM_MS
+    )
 
 
 # ---------------------------------------------------------------------------- memory
 
 
-async def _growth(bench: Bench) -> Row:
+async def _growth(bench: Bench) -> Line:
     kernel = await bench.kernel()
     for number in range(MANY_CELLS // 10):
         await run(kernel, f"x = {number}\nprint(x)\nx + 1")
@@ -276,11 +305,12 @@ async def _growth(bench: Bench) -> Row:
         await run(kernel, f"x = {number}\nprint(x)\nx + 1")
     grown = _rss_bytes(_guest(kernel)) - before
     await kernel.close()
-    return f"MB that {MANY_CELLS:,} cells add to a kernel", grown / 1e6, BAR_GROWTH_MB
+    grows = ours([grown], scale=1e-6)
+    return Row("kernel.growth", f"what {MANY_CELLS:,} cells add to a kernel", "MB", grows, bar=BAR_GROWTH_MB)
 
 
-async def _memory(bench: Bench) -> list[Row]:
-    """Print what a kernel takes when there are many, each page divided by those who share it."""
+async def _memory(bench: Bench) -> Line:
+    """Say what a kernel takes when there are many, each page divided by those who share it."""
     kernels: list[Kernel] = []
     try:
         while len(kernels) < KERNELS:
@@ -291,10 +321,8 @@ async def _memory(bench: Bench) -> list[Row]:
         for start in range(0, len(kernels), BATCH):
             await asyncio.gather(*(kernel.close() for kernel in kernels[start : start + BATCH]))
     each, with_walls = (size / KERNELS / 1e6 for size in (guests, everything))
-    print(
-        f"{KERNELS} kernels: {each:.1f} MB each, {with_walls:.1f} MB with the processes of its sandbox (PSS)"
-    )
-    return []
+    note = f"PSS; {with_walls:.1f} MB with the processes of its sandbox"
+    return Row("kernel.memory", f"memory of a kernel, {KERNELS} of them", "MB", ours([each]), note=note)
 
 
 def _rss_bytes(pid: int) -> int:
@@ -313,21 +341,13 @@ def _descendants(pid: int) -> Iterator[int]:
             yield from _descendants(child)
 
 
-async def _medians(*works: Work) -> list[float]:
+async def _in_turns(*works: Work) -> list[list[float]]:
     """Time several things in turn, so that noise meets them alike."""
     times: list[list[float]] = [[] for _ in works]
-    for _ in range(ROUNDS):
+    for _ in range(rounds(ROUNDS)):
         for slot, work in zip(times, works, strict=True):
             await _timed(slot, work())
-    return [statistics.median(slot) for slot in times]
-
-
-def _us(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} µs"
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f} ms"
+    return times
 
 
 if __name__ == "__main__":

@@ -1,9 +1,27 @@
-"""How the benches measure: CPU seconds of child processes, interleaved, the best of several."""
+"""How the benches measure: in turns, so that noise meets all alike, several rounds, and what they print.
 
+`python measure.py MODULE FILE` runs one bench and writes what it found to a file, for `run.py`.
+"""
+
+import importlib
 import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from rows import Curve, Line, number
+
+PYTHON = sys.executable
+QUICK = "BRIDLE_BENCH_QUICK"
+QUICK_SHARE = 3
+
+
+def rounds(usual: int) -> int:
+    """Return how often to do something: as often as usual, or less when the run is to be quick."""
+    return max(2, usual // QUICK_SHARE) if os.environ.get(QUICK) else usual
 
 
 def child_cpu_s(argv: list[str], env: dict[str, str] | None = None, cwd: str | None = None) -> float:
@@ -15,20 +33,39 @@ def child_cpu_s(argv: list[str], env: dict[str, str] | None = None, cwd: str | N
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def best_of(rounds: int, *commands: list[str], env: dict[str, str] | None = None) -> list[float]:
-    """Time several commands in turn, so that noise meets them alike; return the least of each."""
-    times: list[list[float]] = [[] for _ in commands]
-    for _ in range(rounds):
-        for slot, command in zip(times, commands, strict=True):
+def in_turns(times: int, *commands: list[str], env: dict[str, str] | None = None) -> list[list[float]]:
+    """Run several commands in turn, so that noise meets them alike; return the CPU seconds of each."""
+    found: list[list[float]] = [[] for _ in commands]
+    for _ in range(times):
+        for slot, command in zip(found, commands, strict=True):
             slot.append(child_cpu_s(command, env))
-    return [min(slot) for slot in times]
+    return found
 
 
-def report(rows: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Print one line per figure and hand the rows on."""
-    for name, ratio, bar in rows:
-        print(f"{name:<60} {ratio:6.2f}  bar {bar:5.2f}  {'ok' if ratio <= bar else 'OVER'}", flush=True)
-    return rows
+def report(lines: Sequence[Line]) -> list[Line]:
+    """Print every row and curve, and hand them on."""
+    for line in lines:
+        print(f"{line.what:<66} {told(line)}", flush=True)
+    return list(lines)
 
 
-PYTHON = sys.executable
+def told(line: Line) -> str:
+    """Say in a few words what was found, and whether it is as it should be."""
+    end = "" if line.bar is None else f"  bar {number(line.bar)}  {'ok' if line.holds else 'OVER'}"
+    if isinstance(line, Curve):
+        return f"n^{line.score:.2f}{end}"
+    if line.best is None:
+        return f"{number(line.score)} {line.unit}{end}"
+    mine, other = (number(one.value or 0.0) for one in (line.ours, line.best))
+    beside = f"{mine} beside {other} {line.unit}: {line.best.who}"
+    return f"{line.score:.2f} ±{line.spread:.0%}{end}  ({beside})"
+
+
+def main(module: str, file: str) -> None:
+    """Run one bench."""
+    lines: list[Line] = importlib.import_module(module).main()
+    Path(file).write_bytes(msgspec.json.encode(lines))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,92 +1,230 @@
-"""The run of `turns.py` beside other agent frameworks: the same server, tool and turns, in the same rounds.
+"""Bridle beside nine agent frameworks: the same server, prompts, tools and answers, in the same rounds.
 
-Each peer lives in an environment of its own under `.cache/bench/`, made on first use from the package index;
-delete the folder to get newer versions. A peer runs as it does by default and streamed, and the cheaper of
-the two counts, though ours always streams, and stores every step in SQLite besides.
+Each framework lives in an environment of its own (`peers_setup.py`) and is one small file (`frameworks/`),
+which says how it is set up; `peers_child.py` measures inside of it. Ours always streams, and stores every
+step in SQLite. A framework that takes long for a row is measured fewer times: the rounds of a figure say so.
 """
 
+import importlib
+import os
+import socket
 import subprocess
-import sys
-from collections.abc import Sequence
-from importlib.metadata import version
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
-import peer_loops
-import turns
-from children import child_env, child_figures, serving
-from measure import PYTHON, report
+import peers_child
+from children import child_env, serving
+from measure import PYTHON, report, rounds
+from peers_play import CALL_S, CALLS, DELTAS, MESSAGES, SESSIONS, SHORT_TURNS, TURNS, final, script
+from peers_request import TIMEOUT_S, until_request
+from peers_setup import environment, version
+from rows import US, Figure, Line, Row, cannot, figure
 
-ROUNDS = 2
-LEAST_PEERS = 2
-CACHE = Path(__file__).parents[1] / ".cache"
-PACKAGES = {
-    "pydantic-ai": ("pydantic-ai-slim[openai]",),
-    "langgraph": ("langgraph", "langchain", "langchain-openai"),
-    "openai-agents": ("openai-agents",),
-}
-_VERSIONS = (
-    "import sys, importlib.metadata as m; print(*(f'{n} {m.version(n)}' for n in sys.argv[1:]), sep=', ')"
+PEERS = (
+    "pydantic_ai",
+    "langgraph",
+    "openai_agents",
+    "smolagents",
+    "google_adk",
+    "strands",
+    "agno",
+    "llm",
+    "mini_swe_agent",
 )
+LEAST_PEERS = 2
+ROUNDS = 3
+PATIENCE_S = 15.0  # a framework that needed longer for a row is not asked again
+MAX_ROW_S = 600.0
+MAX_WHY = 100
+FIRST = 1.0  # the bar of every row
 
 
-def main() -> list[tuple[str, float, float]]:
-    """Compare CPU time with the best of them; the bar is a tenth."""
-    pythons = dict(filter(None, map(environment, PACKAGES, PACKAGES.values())))
-    times: dict[tuple[str, str], list[float]] = {}
-    with serving(turns.SCRIPT) as url:
-        ours = []
-        for _ in range(ROUNDS):
-            ours += child_figures(turns.__file__, "bridle", url)
-            for peer, python in list(pythons.items()):
-                try:
-                    for how in ("whole", "streamed"):
-                        found = child_figures(peer_loops.__file__, peer, how, url, python=python)
-                        times.setdefault((peer, how), []).extend(found)
-                except subprocess.CalledProcessError:
-                    leave_out(peer, "its run failed, see above")
-                    del pythons[peer]
-    best = {key: min(found) for key, found in times.items() if key[0] in pythons}
-    if len(pythons) < LEAST_PEERS:
-        raise SystemExit(f"peers: {len(pythons)} could be measured, {LEAST_PEERS} are needed")
-    print(f"CPU per turn: bridle {version('bridle')} {per_turn(min(ours))}")
-    for (peer, how), seconds in sorted(best.items(), key=lambda item: item[1]):
-        print(f"CPU per turn: {peer}, {how} {per_turn(seconds)}")
-    return report([("50-turn run / the best peer's (CPU)", min(ours) / min(best.values()), 0.1)])
+@dataclass
+class Entrant:
+    """A framework that takes part."""
+
+    name: str
+    """That of its file."""
+    peer: ModuleType
+    python: str
+    version: str
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    """What was measured, by row and what of it."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Rows that it cannot do, and why."""
+    spent_s: dict[str, float] = field(default_factory=dict)
+
+    def argv(self, row: str, *rest: str) -> list[str]:
+        """Return the command that measures a row."""
+        return [self.python, peers_child.__file__, self.name, row, *rest]
+
+    def add(self, **found: float | list[float]) -> None:
+        """Keep samples."""
+        for what, values in found.items():
+            self.samples.setdefault(what, []).extend(values if isinstance(values, list) else [values])
+
+    def figure(self, row: str, what: str, scale: float) -> Figure:
+        """Return what was measured, or why nothing was."""
+        name = US if self.name == "ours" else self.peer.NAME
+        if not self.samples.get(what):
+            return cannot(name, self.failed.get(row, "its run failed"), version=self.version)
+        how = self.peer.STORE if row == "resume" else self.peer.BEST
+        return figure(name, self.samples[what], scale=scale, version=self.version, how=how)
 
 
-def per_turn(seconds: float) -> str:
-    """Write the share of one turn."""
-    return f"{seconds / turns.TURNS * 1000:.2f} ms"
+def main() -> list[Line]:
+    """Measure every row; the bar is to be the first in it."""
+    entrants = [found for name in ("ours", *PEERS) if (found := _entrant(name))]
+    if len(entrants) <= LEAST_PEERS:
+        raise SystemExit(f"peers: {len(entrants) - 1} could be installed, {LEAST_PEERS} are needed")
+    with tempfile.TemporaryDirectory() as folder:
+        places = Path(folder)
+        _in_rounds("cold", entrants, lambda one: _cold(one, places))
+        for row in ("turns", "deltas", "parallel", "many"):
+            _in_rounds(row, entrants, lambda one, row=row: _inside(one, row, places))
+        _save(entrants, places)
+        _in_rounds("resume", entrants, lambda one: _resume(one, places))
+    return report(_rows(entrants))
 
 
-def environment(peer: str, packages: Sequence[str]) -> tuple[str, str] | None:
-    """Return a peer and its interpreter, making its environment if need be; None if that fails."""
-    place = CACHE / "bench" / peer
-    python = str(place / "bin" / "python")
-    done = place / ".installed"
-    if not done.exists():
-        print(f"installing {peer} into {place}", file=sys.stderr, flush=True)
+def _entrant(name: str) -> Entrant | None:
+    peer = importlib.import_module(f"frameworks.{name}")
+    python = PYTHON if name == "ours" else environment(name.replace("_", "-"), peer.PACKAGES)
+    if python is None:
+        return None
+    found = Entrant(name, peer, python, version(python, peer.PACKAGES[0]))
+    found.failed |= getattr(peer, "CANNOT", {})
+    print(f"{peer.NAME} {found.version}: {peer.BEST}", flush=True)
+    return found
+
+
+def _in_rounds(row: str, entrants: Sequence[Entrant], measure: Callable[[Entrant], None]) -> None:
+    """Measure a row of all frameworks in turn, so that noise meets them alike."""
+    for _ in range(rounds(ROUNDS)):
+        for one in entrants:
+            if row in one.failed or one.spent_s.get(row, 0.0) > PATIENCE_S:
+                continue
+            began = time.monotonic()
+            try:
+                measure(one)
+            except (OSError, subprocess.SubprocessError, AssertionError) as error:
+                one.failed[row] = f"its run failed: {_why(error)}"
+                print(f"{one.peer.NAME} is left out of {row}: {one.failed[row]}", flush=True)
+            one.spent_s[row] = max(one.spent_s.get(row, 0.0), time.monotonic() - began)
+
+
+def _why(error: Exception) -> str:
+    """Return the last line that a failed program has written, or what else there is to say."""
+    written = str(getattr(error, "stderr", None) or error).strip()
+    return written.rpartition("\n")[2][:MAX_WHY]
+
+
+# ---------------------------------------------------------------------------- the rows
+
+
+def _cold(one: Entrant, places: Path) -> None:
+    with _listening() as (server, url):
+        sent = until_request(server, one.argv("cold", url), _env(one, places), final(one.peer))
+    one.add(cold_cpu=sent.cpu_s, cold_wall=sent.wall_s, idle=sent.printed)
+
+
+def _inside(one: Entrant, row: str, places: Path) -> None:
+    with serving(script(one.peer, row)) as url:
+        done = subprocess.run(
+            one.argv(row, url),
+            env=_env(one, places),
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=MAX_ROW_S,
+        )
+    found = [float(word) for word in done.stdout.split()]
+    if row == "many":
+        one.add(many_wall=found[0], many_cpu=found[1], many_peak=found[2])
+    else:
+        one.add(**{row: found})
+
+
+def _save(entrants: Sequence[Entrant], places: Path) -> None:
+    for one in entrants:
+        (places / one.name).mkdir()
         try:
-            run(PYTHON, "-m", "venv", "--clear", str(place))
-            (CACHE / ".gitignore").write_text("*\n")
-            run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *packages)
-        except subprocess.CalledProcessError:
-            leave_out(peer, "it cannot be installed, see above")
-            return None
-        done.touch()
-    names = [package.partition("[")[0] for package in packages]
-    print(run(python, "-c", _VERSIONS, *names).strip(), flush=True)
-    return peer, python
+            subprocess.run(
+                one.argv("save", str(places / one.name)),
+                env=_env(one, places),
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=MAX_ROW_S,
+            )
+        except subprocess.SubprocessError as error:
+            one.failed["resume"] = f"its history could not be written: {_why(error)}"
+            print(f"{one.peer.NAME} is left out of resume: {one.failed['resume']}", flush=True)
 
 
-def run(*argv: str) -> str:
-    """Run a program, and return what it prints; its errors are shown."""
-    return subprocess.run(argv, env=child_env(), check=True, stdout=subprocess.PIPE, text=True).stdout
+def _resume(one: Entrant, places: Path) -> None:
+    with _listening() as (server, url):
+        argv = one.argv("resume", url, str(places / one.name))
+        sent = until_request(server, argv, _env(one, places), final(one.peer))
+    assert sent.messages > MESSAGES, f"its request holds {sent.messages} messages"
+    one.add(resume_cpu=sent.cpu_s, resume_wall=sent.wall_s)
 
 
-def leave_out(peer: str, reason: str) -> None:
-    """Say that a peer is not measured."""
-    print(f"{peer} is left out: {reason}", flush=True)
+@contextmanager
+def _listening() -> Iterator[tuple[socket.socket, str]]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(TIMEOUT_S)
+        yield server, f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+
+
+def _env(one: Entrant, places: Path) -> dict[str, str]:
+    """Return an environment in which a framework finds no settings and leaves nothing behind."""
+    home = places / "home"
+    home.mkdir(exist_ok=True)
+    clean = {key: value for key, value in child_env().items() if not key.startswith(("BRIDLE_", "XDG_"))}
+    own = {"HOME": str(home), "TMPDIR": str(home), "PATH": os.environ.get("PATH", "")}
+    return clean | own | getattr(one.peer, "ENVIRON", {})
+
+
+def _rows(entrants: Sequence[Entrant]) -> list[Line]:
+    """Make a table row of everything that was measured."""
+    each_delta = 1e3 / DELTAS * 1e3
+    made = [
+        ("cold", "cold_cpu", "process start until the first request", "ms CPU", 1e3),
+        ("cold", "cold_wall", "process start until the first request, time", "ms", 1e3),
+        ("turns", "turns", f"a turn with a tool, {TURNS} in a run", "ms CPU", 1e3 / TURNS),
+        ("deltas", "deltas", f"1,000 fragments of an answer of {DELTAS:,}", "ms CPU", each_delta),
+        ("parallel", "parallel", f"{CALLS} calls of {CALL_S * 1e3:.0f} ms in one turn", "ms", 1e3),
+        ("many", "many_cpu", f"{SESSIONS} sessions of {SHORT_TURNS} turns at once", "s CPU", 1.0),
+        ("many", "many_wall", f"{SESSIONS} sessions of {SHORT_TURNS} turns at once, time", "s", 1.0),
+        ("many", "many_peak", f"{SESSIONS} sessions of {SHORT_TURNS} turns at once, peak", "MB", 1e-6),
+        ("resume", "resume_cpu", f"process start until {MESSAGES:,} kept messages are sent", "ms CPU", 1e3),
+        (
+            "resume",
+            "resume_wall",
+            f"process start until {MESSAGES:,} kept messages are sent, time",
+            "ms",
+            1e3,
+        ),
+        ("cold", "idle", "memory at rest after one run", "MB", 1e-6),
+    ]
+    ours, *others = entrants
+    return [
+        Row(
+            f"peers.{what}",
+            name,
+            unit,
+            ours.figure(row, what, scale),
+            tuple(one.figure(row, what, scale) for one in others),
+            FIRST,
+        )
+        for row, what, name, unit, scale in made
+    ]
 
 
 if __name__ == "__main__":

@@ -22,12 +22,13 @@ from typing import Any
 
 from children import child_figures
 from daemon import cpu_s, daemon
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 
 TURNS = 50
 DELTAS = 2_000
-TRIES = 3  # in turn, so that noise meets both alike
-ROUNDS = 8
+TRIES = rounds(3)  # in turn, so that noise meets both alike
+ROUNDS = rounds(8)
 LOOKS = [
     {
         "text": f"I will look at file {number}.",
@@ -39,14 +40,15 @@ SCRIPTS: dict[str, dict[str, Any]] = {
     "turns": {"replies": [*LOOKS, {"text": "All files have been looked at."}]},
     "deltas": {"replies": [{"text": [f"word{number % 100} " for number in range(DELTAS)]}]},
 }
+WHAT = {"turns": f"{TURNS} turns", "deltas": f"{DELTAS:,} deltas"}
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU time; the bar is 1.3."""
-    return report([row for name in SCRIPTS for row in compare(name)])
+    return report([compare(name) for name in SCRIPTS])
 
 
-def compare(name: str) -> list[tuple[str, float, float]]:
+def compare(name: str) -> Row:
     """Measure one kind of run both ways."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
@@ -61,11 +63,9 @@ def compare(name: str) -> list[tuple[str, float, float]]:
             for _ in range(TRIES):
                 figures["alone"] += child_figures(__file__, "alone", own, str(work))
                 figures["served"] += child_figures(__file__, "served", home, str(work), str(pid))
-    alone, served = min(figures["alone"]), min(figures["served"])
-    print(
-        f"{name}: in process {alone * 1000:.1f} ms of CPU, by REST {served * 1000:.1f} ms with the client's"
-    )
-    return [(f"a run by REST / in process, {name} (CPU)", served / alone, 1.3)]
+    alone = figure("in process", figures["alone"], scale=1e3)
+    what = f"a run by REST, client included: {WHAT[name]}"
+    return Row(f"rest.{name}", what, "ms CPU", ours(figures["served"], scale=1e3), (alone,), 1.3)
 
 
 def _home(folder: str, name: str, script: Path) -> str:
@@ -77,19 +77,19 @@ def _home(folder: str, name: str, script: Path) -> str:
     return str(home)
 
 
-def best(run: Callable[[], None], spent_s: Callable[[], float]) -> float:
-    """Return the least CPU seconds of a run, after one that is not counted."""
+def all_of(run: Callable[[], None], spent_s: Callable[[], float]) -> list[float]:
+    """Return the CPU seconds of several runs, after one that is not counted."""
     run()
     times = []
     for _ in range(ROUNDS):
         began = spent_s()
         run()
         times.append(spent_s() - began)
-    return min(times)
+    return times
 
 
-async def run_alone(home: str, work: str) -> float:
-    """Return the CPU seconds of a run in this process."""
+async def run_alone(home: str, work: str) -> list[float]:
+    """Return the CPU seconds of runs in this process."""
     from bridle.app import open_service
     from bridle.config.settings import load_settings
     from bridle.core.messages import user_message
@@ -107,11 +107,11 @@ async def run_alone(home: str, work: str) -> float:
         times.append(time.process_time() - began)
         assert ended.outcome == "completed", ended
     await service.aclose()
-    return min(times[1:])
+    return times[1:]
 
 
-async def run_served(home: str, work: str, pid: str) -> float:
-    """Return the CPU seconds of a run in the daemon, with those of this process that asks for it."""
+async def run_served(home: str, work: str, pid: str) -> list[float]:
+    """Return the CPU seconds of runs in the daemon, with those of this process that asks for them."""
     from bridle.surfaces.daemon.place import Place
     from bridle.surfaces.daemon.starting import reach
 
@@ -130,7 +130,7 @@ async def run_served(home: str, work: str, pid: str) -> float:
         said = json.loads(answer.read())
         assert (answer.status, said["outcome"]) == (200, "completed"), said
 
-    return best(run, lambda: time.process_time() + cpu_s(int(pid)))
+    return all_of(run, lambda: time.process_time() + cpu_s(int(pid)))
 
 
 if __name__ == "__main__":
@@ -138,4 +138,4 @@ if __name__ == "__main__":
         main()
     else:
         chosen, *words = sys.argv[1:]
-        print(asyncio.run({"alone": run_alone, "served": run_served}[chosen](*words)))
+        print(*asyncio.run({"alone": run_alone, "served": run_served}[chosen](*words)))

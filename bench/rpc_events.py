@@ -19,10 +19,11 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from children import child_env
-from measure import PYTHON, report
+from measure import PYTHON, report, rounds
+from rows import Line, Row, figure, ours
 
 EVENTS = 20_000
-ROUNDS = 5
+ROUNDS = rounds(5)
 SESSION = "0199f6d0-0000-7000-8000-000000000001"
 
 
@@ -138,22 +139,19 @@ def _cpu_s(pid: int) -> float:
         return int(file.read().split()[0]) / 1e9
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare what it takes until the client has all: half of what a bare pipe moves is a bar of 2."""
     runs: dict[str, list[tuple[float, float]]] = {"bare": [], "bridle": []}
     for _ in range(ROUNDS):
         for kind, taken in runs.items():
             taken.append(measure(kind))
-    wall = {kind: min(took_s for took_s, _ in taken) for kind, taken in runs.items()}
-    cpu = {kind: min(cpu_s for _, cpu_s in taken) for kind, taken in runs.items()}
-    for kind in runs:
-        print(f"{kind}: {EVENTS / wall[kind]:,.0f} events/s, {cpu[kind] / EVENTS * 1e6:.1f} µs of CPU each")
-    return report(
-        [
-            ("20,000 JSON-RPC events / the same lines to a pipe (CPU)", cpu["bridle"] / cpu["bare"], 2.0),
-            ("20,000 JSON-RPC events / the same lines to a pipe (time)", wall["bridle"] / wall["bare"], 2.0),
-        ]
-    )
+    rows = []
+    for place, (name, unit) in enumerate({"time": "µs", "cpu": "µs CPU"}.items()):
+        bare, told = ([one[place] for one in runs[kind]] for kind in ("bare", "bridle"))
+        floor = figure("the same lines to a pipe", bare, scale=1e6 / EVENTS)
+        what = f"a JSON-RPC event of {EVENTS:,} at its client"
+        rows.append(Row(f"rpc.{name}", what, unit, ours(told, scale=1e6 / EVENTS), (floor,), 2.0))
+    return report(rows)
 
 
 if __name__ == "__main__":

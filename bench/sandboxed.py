@@ -1,14 +1,15 @@
-"""What the sandbox and undo add: to starting a program, to changing files, and to a turn in a large tree."""
+"""What the sandbox and undo add: to a start, beside bubblewrap alone, and to a turn in a large tree."""
 
 import asyncio
 import os
-import statistics
+import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import Keeper, ProcessSpec, ToolContext
@@ -19,19 +20,26 @@ from bridle.tools.shell import ShellSettings, shell_tools
 
 SESSION = SessionId("bench")
 ROUNDS = 50
+TURNS = 15
 FILES = 50_000
 BAR_START = 2.5
+BAR_WALLS = 1.0
 BAR_TURN_MS = 300.0
 
-Row = tuple[str, float, float]
+BUBBLEWRAP = (
+    *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),
+)
+
+Work = Callable[[], Awaitable[None]]
 
 
-def main() -> list[Row]:
-    """Compare with a plain child process, and a turn in a large tree with the same turn in an empty one."""
+def main() -> list[Line]:
+    """Compare starts, plain, walled and ours, and turns in a large tree and in an empty one."""
     return report(asyncio.run(_measure()))
 
 
-async def _measure() -> list[Row]:
+async def _measure() -> list[Line]:
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         sandbox = LocalSandbox(home=place)
@@ -42,11 +50,11 @@ async def _measure() -> list[Row]:
             turns = await _turns(home, sandbox, revisions)
         finally:
             await sandbox.end_session(SESSION)
-    return [starts, turns]
+    return [*starts, turns]
 
 
-async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> Row:
-    """Start `bash -c true` plainly and under guard, with undo on."""
+async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> list[Line]:
+    """Start `bash -c true` plainly, in bubblewrap alone, and under guard, with undo on."""
     (home / "work").mkdir()
     cwd = str(home / "work")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -60,22 +68,36 @@ async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> Row:
         max_processes=500,
     )
 
-    async def plain() -> None:
-        child = await asyncio.create_subprocess_exec(
-            "bash", "-c", "true", cwd=cwd, stdin=asyncio.subprocess.DEVNULL, stdout=nowhere, stderr=nowhere
-        )
-        assert await child.wait() == 0
+    def bare(*before: str) -> Work:
+        async def run() -> None:
+            child = await asyncio.create_subprocess_exec(
+                *(*before, "bash", "-c", "true"),
+                cwd=cwd,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=nowhere,
+                stderr=nowhere,
+            )
+            assert await child.wait() == 0
+
+        return run
 
     async def guarded() -> None:
         assert await (await sandbox.start(spec, SESSION)).wait() == 0
 
     await guarded()  # the first one makes the cell
-    bare_s, guarded_s = await _medians(plain, guarded)
-    print(f"bash -c true: {guarded_s * 1e3:.2f} ms in the sandbox, {bare_s * 1e3:.2f} ms plain")
-    return "sandboxed bash -c true / plain", guarded_s / bare_s, BAR_START
+    works = [guarded, bare()]
+    if shutil.which("bwrap"):
+        works.append(bare(*BUBBLEWRAP, "--bind", cwd, cwd, "--chdir", cwd))
+    in_sandbox, plain, *walled = await _in_turns(works, rounds(ROUNDS))
+    our = ours(in_sandbox, scale=1e3, how="in a cell of the session that is open, undo on")
+    start = Row("sandboxed.start", "bash -c true", "ms", our, (figure("plain", plain, scale=1e3),), BAR_START)
+    if not walled:
+        return [start]
+    alone = figure("bubblewrap alone", walled[0], scale=1e3, how="new namespaces for each program")
+    return [start, Row("sandboxed.walls", "bash -c true behind walls", "ms", our, (alone,), BAR_WALLS)]
 
 
-async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) -> Row:
+async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) -> Line:
     """Run a command that changes one file and record the change, in a small tree and in a large one."""
     small, large = home / "small", home / "large"
     small.mkdir()
@@ -84,7 +106,7 @@ async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) ->
         for number in range(100):
             (large / f"d{folder:03}" / f"f{number:02}").write_bytes(b"x")
 
-    def turn(cwd: Path, session: SessionId) -> Callable[[], Awaitable[None]]:
+    def turn(cwd: Path, session: SessionId) -> Work:
         keeper = revisions.keeper(session, str(cwd))
         [bash, *_] = shell_tools(sandbox, home / "shells", settings=ShellSettings(environ=dict(os.environ)))
         context = ToolContext(session, str(cwd), lambda _: None, CallId("c"), mode="yolo", keep=keeper.keep)
@@ -102,24 +124,23 @@ async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) ->
     in_small, in_large = turn(small, SessionId("small")), turn(large, SessionId("large"))
     await in_small()
     await in_large()
-    small_s, large_s = await _medians(in_small, in_large, rounds=15)
+    alone, among = await _in_turns([in_small, in_large], rounds(TURNS))
     await sandbox.end_session(SessionId("small"))
     await sandbox.end_session(SessionId("large"))
-    print(
-        f"a turn with a command: {large_s * 1e3:.1f} ms among {FILES:,} files, {small_s * 1e3:.1f} ms alone"
-    )
-    return f"ms that {FILES:,} files add to a turn with a command", (large_s - small_s) * 1e3, BAR_TURN_MS
+    added = ours([large_s - small_s for small_s, large_s in zip(alone, among, strict=True)], scale=1e3)
+    what = f"what {FILES:,} files add to a turn with a command"
+    return Row("sandboxed.turn", what, "ms", added, bar=BAR_TURN_MS)
 
 
-async def _medians(*works: Callable[[], Awaitable[None]], rounds: int = ROUNDS) -> list[float]:
+async def _in_turns(works: Sequence[Work], times: int) -> list[list[float]]:
     """Time several things in turn, so that noise meets them alike."""
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(rounds):
-        for slot, work in zip(times, works, strict=True):
+    found: list[list[float]] = [[] for _ in works]
+    for _ in range(times):
+        for slot, work in zip(found, works, strict=True):
             started = time.perf_counter()
             await work()
             slot.append(time.perf_counter() - started)
-    return [statistics.median(slot) for slot in times]
+    return found
 
 
 if __name__ == "__main__":

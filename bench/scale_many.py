@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from measure import report
+from rows import Line, Row, figure, ours
 from scale_stage import Cluster, cluster, load, looking, run_once, start_postgres, until_quiet, used
 from store_session import CLOCK, turn_events
 
@@ -117,8 +118,8 @@ async def fill(store: Any, first: int, last: int) -> float:
     return (last - first) / (time.monotonic() - began)
 
 
-async def look(store: Any, count: int) -> dict[str, float]:
-    """Return the milliseconds of a list, of opening a session, and of an append to one."""
+async def look(store: Any, count: int) -> dict[str, list[float]]:
+    """Return the seconds of a list, of opening a session, and of an append to one."""
     found: dict[str, list[float]] = {"list": [], "open": [], "append": []}
     length = len(small_session("x"))
     for number in range(SAMPLES):
@@ -136,10 +137,10 @@ async def look(store: Any, count: int) -> dict[str, float]:
         found["list"].append(time.monotonic() - began)
     parts = ", ".join(f"{name} {statistics.median(times) * 1e3:.2f} ms" for name, times in found.items())
     print(f"{count:,} sessions: {parts} (the list has {len(listed):,})")
-    return {name: statistics.median(times) * 1e3 for name, times in found.items()}
+    return found
 
 
-async def many() -> tuple[dict[str, float], dict[str, float]]:
+async def many() -> tuple[dict[str, list[float]], dict[str, list[float]]]:
     """Compare a store of few sessions with one of many."""
     from bridle.stores.postgres.migrations import migrate
     from bridle.stores.postgres.pool import Postgres
@@ -170,17 +171,17 @@ async def many() -> tuple[dict[str, float], dict[str, float]]:
     return few, lots
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """A hundred times as many sessions may cost a little more, not a hundred times as much."""
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(engine(folder))
     few, lots = asyncio.run(many())
-    return report(
-        [
-            (f"{name} with {SESSIONS:,} sessions / with {FEW:,}", lots[name] / few[name], 3.0)
-            for name in ("open", "append")
-        ]
-    )
+    rows = []
+    for name, what in {"open": "opening a session", "append": "an append"}.items():
+        fewer = figure(f"with {FEW:,}", few[name], scale=1e3)
+        title = f"{what} with {SESSIONS:,} sessions in PostgreSQL"
+        rows.append(Row(f"scale.many.{name}", title, "ms", ours(lots[name], scale=1e3), (fewer,), 3.0))
+    return report(rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ docs/scale.md. Change the assumptions to those of your own people and run it aga
 import math
 
 from msgspec import Struct
+from rows import Line
 
 
 class Measured(Struct, frozen=True):
@@ -139,7 +140,7 @@ ROWS = (
 )
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Print the table; there is nothing to compare it with."""
     found = [needs(sessions, Measured(), Assumed()) for sessions in (10_000, 100_000, 1_000_000)]
     print("| at the peak | " + " | ".join(f"{need.sessions:,} sessions" for need in found) + " |")

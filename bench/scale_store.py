@@ -10,14 +10,15 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from measure import report
+from measure import report, rounds
 from msgspec import Struct
+from rows import Line, Row, figure, ours
 from scale_stage import load, spread, start_postgres, tree_cpu_s
 from store_session import CLOCK, turn_events
 
 POOL = 16
 SECONDS = 2.0
-ROUNDS = 3
+ROUNDS = rounds(3)
 LISTED = 10_000
 AT_ONCE = (1, 16, 64)
 TABLE = "CREATE TABLE bare (session text, seq bigint, at bigint, line bytea, PRIMARY KEY (session, seq))"
@@ -61,7 +62,7 @@ def middle(found: list[Figures]) -> Figures:
     return Figures(*(statistics.median(getattr(one, name) for one in found) for name in names))
 
 
-async def appends(postgres: Any, store: Any, pid: int) -> list[tuple[str, float, float]]:
+async def appends(postgres: Any, store: Any, pid: int) -> list[Line]:
     """Append one event at a time in 1, 16 and 64 sessions, in turns with bare inserts."""
     from bridle.core.codec import GENESIS, encode_records
     from bridle.core.ids import SessionId
@@ -69,7 +70,7 @@ async def appends(postgres: Any, store: Any, pid: int) -> list[tuple[str, float,
     events = turn_events(turn=1)
     lines = [line for _, line in encode_records(GENESIS, 1, CLOCK.now_ms(), events)]
     await postgres.rows(TABLE)
-    rows = []
+    rows: list[Line] = []
     for sessions in AT_ONCE:
         found: dict[str, list[Figures]] = {"bare": [], "store": []}
         for number in range(ROUNDS):
@@ -83,13 +84,16 @@ async def appends(postgres: Any, store: Any, pid: int) -> list[tuple[str, float,
 
             found["bare"].append(await rate(sessions, bare, pid))
             found["store"].append(await rate(sessions, append, pid))
-        floor, ours = middle(found["bare"]), middle(found["store"])
+        floor, store_s = middle(found["bare"]), middle(found["store"])
         print(
-            f"appends, {sessions} sessions: {ours.per_s:,.0f}/s (bare {floor.per_s:,.0f}/s); CPU of each "
-            f"{ours.here_ms:.2f} ms here and {ours.there_ms:.2f} ms in PostgreSQL "
+            f"appends, {sessions} sessions: {store_s.per_s:,.0f}/s (bare {floor.per_s:,.0f}/s); CPU of each "
+            f"{store_s.here_ms:.2f} ms here and {store_s.there_ms:.2f} ms in PostgreSQL "
             f"(bare {floor.here_ms:.2f} and {floor.there_ms:.2f})"
         )
-        rows.append((f"append / bare insert, {sessions} sessions (CPU)", ours.cpu_ms / floor.cpu_ms, 3.0))
+        ourselves = ours(one.cpu_ms for one in found["store"])
+        bare_insert = figure("a bare insert by psycopg", (one.cpu_ms for one in found["bare"]))
+        what = f"an append on PostgreSQL, {sessions} sessions at once"
+        rows.append(Row(f"scale.append.{sessions}", what, "ms CPU", ourselves, (bare_insert,), 3.0))
     return rows
 
 
@@ -159,7 +163,7 @@ async def listing(store: Any) -> None:
     )
 
 
-async def measure() -> list[tuple[str, float, float]]:
+async def measure() -> list[Line]:
     """Do all of it against one server."""
     from bridle.stores.postgres.migrations import migrate
     from bridle.stores.postgres.pool import Postgres
@@ -181,7 +185,7 @@ async def measure() -> list[tuple[str, float, float]]:
     return rows
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare with the floor."""
     return report(asyncio.run(measure()))
 

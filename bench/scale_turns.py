@@ -19,11 +19,12 @@ import time
 from pathlib import Path
 
 from children import child_figures
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 from scale_stage import Cluster, cluster, load, looking, run_once, tree_cpu_s, until_quiet, used
 
 TURNS = 50
-ROUNDS = 5
+ROUNDS = rounds(5)
 SHORT_RUNS = 40
 IDLE_S = 3.0
 SCRIPT = looking(TURNS)
@@ -112,24 +113,28 @@ async def served(stage: Cluster, door: object, model: str) -> dict[str, float]:
     return {**used(before, stage.cpu()), "wall": wall}
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU and wall time per turn."""
     with tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(compare(folder))
-    totals = {}
-    for name, rounds in found.items():
-        middle = {key: statistics.median(one[key] for one in rounds) / TURNS * 1000 for key in rounds[0]}
-        wall = middle.pop("wall")
-        totals[name] = sum(middle.values()), wall
-        parts = ", ".join(f"{key} {value:.2f}" for key, value in middle.items())
-        print(f"{name}: per turn {totals[name][0]:.2f} ms CPU ({parts}), {wall:.2f} ms wall")
+    cpu, wall = {}, {}
+    for name, runs in found.items():
+        middle = {key: statistics.median(one[key] for one in runs) / TURNS * 1000 for key in runs[0]}
+        print(f"{name}, ms per turn: {', '.join(f'{key} {value:.2f}' for key, value in middle.items())}")
+        cpu[name] = [sum(value for key, value in one.items() if key != "wall") for one in runs]
+        wall[name] = [one["wall"] for one in runs]
     print(load())
-    (lite, lite_wall), (post, _), (all_of_it, wall) = totals.values()
+    scale, what = 1e3 / TURNS, "a turn with a tool on"
+    lite, lite_wall = (figure("SQLite, one process", one["sqlite"], scale=scale) for one in (cpu, wall))
+    alone, cluster_cpu = (ours(cpu[name], scale=scale) for name in ("postgres", "cluster"))
+    cluster_wall = ours(wall["cluster"], scale=scale)
     return report(
         [
-            ("run on PostgreSQL / on SQLite, one process (CPU, with the database's)", post / lite, 4.0),
-            ("run on a cluster / on SQLite (CPU of all processes)", all_of_it / lite, 12.0),
-            ("run on a cluster / on SQLite (wall)", wall / lite_wall, 20.0),
+            Row("scale.turn.postgres", f"{what} PostgreSQL, one process", "ms CPU", alone, (lite,), 4.0),
+            Row(
+                "scale.turn.cluster", f"{what} a cluster, all processes", "ms CPU", cluster_cpu, (lite,), 12.0
+            ),
+            Row("scale.turn.cluster.time", f"{what} a cluster", "ms", cluster_wall, (lite_wall,), 20.0),
         ]
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import report
+from rows import Line, Row, figure, ours
 from scale_stage import (
     PATIENCE_S,
     Cluster,
@@ -134,7 +135,7 @@ async def wait_for_people(folder: str) -> tuple[list[float], list[tuple[float, f
     return memory, answered
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare the memory with and without; a waiting session costs none, so the bar is what noise makes."""
     with tempfile.TemporaryDirectory() as folder:
         (before, with_them, after), answered = asyncio.run(wait_for_people(str(Path(folder))))
@@ -144,7 +145,8 @@ def main() -> list[tuple[str, float, float]]:
     print(
         f"{each_kb:.1f} kB more for each waiting session, {(after - before) * 1024 / SESSIONS:.1f} kB after"
     )
-    return report([(f"memory of a worker with {SESSIONS} waiting runs / before", with_them / before, 1.05)])
+    what, without = f"memory of a worker with {SESSIONS:,} waiting runs", figure("before", [before])
+    return report([Row("scale.waiting", what, "MB", ours([with_them]), (without,), 1.05)])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 
 from bridle.core.ids import SessionId
 from bridle.core.ports import Tool, ToolContext
@@ -20,22 +21,18 @@ from bridle.tools.search import find_ripgrep
 
 FOLDERS = 500
 FILES = 100
-ROUNDS = 15
+ROUNDS = rounds(15)
 BAR = 1.5
 KINDS = ("py", "js", "md", "txt", "json")
 BARE = (find_ripgrep(), "--no-config", "--hidden", "--no-require-git", "--glob=!.git")
 
-Row = tuple[str, float, float]
 
-
-def main() -> list[Row]:
+def main() -> list[Line]:
     """Search in several ways; the bar is that of the issue."""
     with tempfile.TemporaryDirectory() as place:
         make_tree(Path(place))
         context = ToolContext(SessionId("bench"), place, lambda _: None)
-        rows = []
-        for name, tool, args, bare, found in searches():
-            rows.append(asyncio.run(compare(name, tool, args, bare, found, context)))
+        rows = [asyncio.run(compare(*search, context)) for search in searches()]
     return report(rows)
 
 
@@ -77,7 +74,7 @@ def searches() -> list[tuple[str, Tool, dict[str, object], tuple[str, ...], int]
 async def compare(
     name: str, tool: Tool, args: dict[str, object], bare: tuple[str, ...], found: int, context: ToolContext
 ) -> Row:
-    """Run both in turns and compare the least processor time of each: on a busy machine clocks say little."""
+    """Run both in turns and compare the processor time of each: on a busy machine clocks say little."""
 
     def ripgrep() -> int:
         done = subprocess.run([*BARE, *bare, "./"], cwd=context.cwd, capture_output=True, check=True)
@@ -86,16 +83,21 @@ async def compare(
     assert ripgrep() == found
     shown = (await tool.run(args, context)).text
     assert sum(line.startswith("package") for line in shown.splitlines()) == min(found, 100)
-    best = {"bare": 1e9, "tool": 1e9}
+    times: dict[str, list[float]] = {"bare": [], "tool": []}
     for _ in range(ROUNDS):
         started = cpu_s()
         ripgrep()
         between = cpu_s()
         await tool.run(args, context)
-        best["bare"] = min(best["bare"], between - started)
-        best["tool"] = min(best["tool"], cpu_s() - between)
-    print(f"{name}: {best['tool'] * 1e3:.1f} ms CPU, bare ripgrep {best['bare'] * 1e3:.1f} ms")
-    return f"{name} / bare ripgrep", best["tool"] / best["bare"], BAR
+        times["bare"].append(between - started)
+        times["tool"].append(cpu_s() - between)
+    alone = figure("bare ripgrep", times["bare"], scale=1e3)
+    return Row(f"search.{slug(name)}", name, "ms CPU", ours(times["tool"], scale=1e3), (alone,), BAR)
+
+
+def slug(name: str) -> str:
+    """Return a name as part of an id."""
+    return name.replace(",", "").replace(" ", "-")
 
 
 def cpu_s() -> float:

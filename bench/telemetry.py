@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import PYTHON, report
+from measure import PYTHON, report, rounds
+from rows import Line, Row, figure, ours
 from turns import SCRIPT, TURNS, bridle_run
 
-ROUNDS = 3
+ROUNDS = rounds(3)
 SINK = """
 import http.server, sys
 class Sink(http.server.BaseHTTPRequestHandler):
@@ -31,15 +32,15 @@ server.serve_forever()
 """
 
 
-async def followed_run(url: str, collector: str) -> float:
-    """Return the CPU seconds of one run that is told to a collector, with what telling takes."""
+async def followed_run(url: str, collector: str) -> list[float]:
+    """Return the CPU seconds of each run that is told to a collector, with what telling takes."""
     from bridle.telemetry.opening import Plan, Telemetry
 
     plan = Plan("bench", traces=True, metrics=True, logs=True, endpoint=collector)
     return await bridle_run(url, Telemetry(plan))
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU time over the same scripted server."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.json"
@@ -55,19 +56,20 @@ def main() -> list[tuple[str, float, float]]:
             for _ in range(ROUNDS):
                 for kind, found in times.items():
                     argv = [PYTHON, __file__, kind, f"{url}/v1", collector]
-                    found.append(float(subprocess.check_output(argv)))
+                    found += map(float, subprocess.check_output(argv).split())
         finally:
             for server in servers:
                 server.terminate()
                 server.wait()
                 if server.stdout is not None:
                     server.stdout.close()
-    best = {kind: min(found) for kind, found in times.items()}
-    each = {kind: seconds / TURNS * 1000 for kind, seconds in best.items()}
-    print(f"CPU per turn: off {each['off']:.2f} ms, on {each['on']:.2f} ms")
-    return report([("50-turn run with telemetry / without (CPU)", best["on"] / best["off"], 1.5)])
+    followed = ours(times["on"], scale=1e3 / TURNS)
+    plain = figure("without", times["off"], scale=1e3 / TURNS)
+    return report(
+        [Row("telemetry.cpu", "a turn with traces, metrics and logs", "ms CPU", followed, (plain,), 1.5)]
+    )
 
 
 if __name__ == "__main__":
     kind, address, sink = sys.argv[1:]
-    sys.stdout.write(str(asyncio.run(bridle_run(address) if kind == "off" else followed_run(address, sink))))
+    print(*asyncio.run(bridle_run(address) if kind == "off" else followed_run(address, sink)))

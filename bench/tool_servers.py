@@ -5,6 +5,7 @@ that is our own.
 """
 
 import asyncio
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,36 +15,38 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import PYTHON, best_of, report
+from measure import PYTHON, child_cpu_s, report, rounds
+from rows import Line, Row, figure, ours
 
 if TYPE_CHECKING:
     from bridle.core.ports import Tool, ToolContext
 
 SERVER = str(Path(__file__).with_name("echo_server.py"))
 CALLS = 300
-ROUNDS = 5
-STARTS = 5
+ROUNDS = rounds(5)
+STARTS = rounds(5)
+HELPS = rounds(9)
 SERVERS = 10
 PROMISED_MS = 50.0
 
 
-async def call_ms() -> tuple[float, float]:
-    """Return the CPU time of a call through us, and of the same call by the bare SDK."""
+async def calls_s() -> tuple[list[float], list[float]]:
+    """Return the CPU times of calls through us, and of the same calls by the bare SDK."""
     from mcp import Client, StdioServerParameters
 
-    ours, bare = [], []
+    through_us, bare = [], []
     parameters = StdioServerParameters(command=sys.executable, args=[SERVER])
     async with Client(parameters) as client, opened(1) as (tools, context):
         for _ in range(ROUNDS):
             began = time.process_time()
             for _ in range(CALLS):
                 assert (await tools[0].run({"text": "x"}, context)).text == "x"
-            ours.append(time.process_time() - began)
+            through_us.append(time.process_time() - began)
             began = time.process_time()
             for _ in range(CALLS):
                 await client.call_tool("echo", {"text": "x"})
             bare.append(time.process_time() - began)
-    return min(ours) / CALLS * 1000, min(bare) / CALLS * 1000
+    return through_us, bare
 
 
 @asynccontextmanager
@@ -98,42 +101,57 @@ async def start_bare() -> None:
         print(time.process_time() - began)
 
 
-def start_ms() -> tuple[float, float]:
-    """Return both, each the best of several processes."""
+def starts_s() -> tuple[list[float], list[float]]:
+    """Return both, of several processes each."""
     times: dict[str, list[float]] = {"ours": [], "bare": []}
     for _ in range(STARTS):
         for which, found in times.items():
             made = subprocess.run([PYTHON, __file__, which], capture_output=True, check=True, text=True)
             found.append(float(made.stdout.split()[-1]))
-    return min(times["ours"]) * 1000, min(times["bare"]) * 1000
+    return times["ours"], times["bare"]
 
 
-def help_ratio() -> float:
-    """Return what ten servers in the settings do to `--help`."""
+def helps_s() -> tuple[list[float], list[float]]:
+    """Return the CPU times of `--help` with ten servers in the settings, and with none."""
     with tempfile.TemporaryDirectory() as plain, tempfile.TemporaryDirectory() as full:
         servers = "".join(f'[mcp.servers.echo{n}]\ncommand = "echo"\n' for n in range(SERVERS))
         Path(full, "config.toml").write_text(servers)
         command = [PYTHON, "-m", "bridle", "--help"]
-        [without] = best_of(9, command, env={"BRIDLE_HOME": plain})
-        [with_ten] = best_of(9, command, env={"BRIDLE_HOME": full})
-    return with_ten / without
+        with_ten, without = [], []
+        for _ in range(HELPS):
+            without.append(child_cpu_s(command, {"BRIDLE_HOME": plain}))
+            with_ten.append(child_cpu_s(command, {"BRIDLE_HOME": full}))
+    return with_ten, without
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare with the promises."""
-    ours_ms, bare_ms = asyncio.run(call_ms())
-    start, bare_start = start_ms()
-    print(f"a call: {ours_ms:.2f} ms of CPU, bare {bare_ms:.2f}")
-    print(f"ten servers: {start:.0f} ms of CPU, bare {bare_start:.0f}")
+    called, bare_called = asyncio.run(calls_s())
+    started, bare_started = starts_s()
+    with_ten, without = helps_s()
+    beyond = statistics.median(started) - statistics.median(bare_started)
+    sdk = figure("the bare SDK", bare_called, scale=1e3 / CALLS)
+    none = figure("with none", without, scale=1e3)
+    helped = ours(with_ten, scale=1e3)
     return report(
         [
-            ("a tool call through us / the bare SDK's (CPU)", ours_ms / bare_ms, 1.5),
-            (
-                "ten servers, beyond the bare SDK / promised 50 ms (CPU)",
-                (start - bare_start) / PROMISED_MS,
-                1.0,
+            Row(
+                "mcp.call",
+                "a call of a tool of a server",
+                "ms CPU",
+                ours(called, scale=1e3 / CALLS),
+                (sdk,),
+                1.5,
             ),
-            ("--help with ten servers / with none (CPU)", help_ratio(), 1.1),
+            Row(
+                "mcp.start",
+                f"{SERVERS} servers at a session's start, beyond the bare SDK",
+                "ms CPU",
+                ours([beyond], scale=1e3),
+                bar=PROMISED_MS,
+                note=f"the bare SDK needs {statistics.median(bare_started) * 1e3:.0f} ms",
+            ),
+            Row("mcp.help", f"bridle --help with {SERVERS} servers", "ms CPU", helped, (none,), 1.1),
         ]
     )
 

@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 
 from children import child_env
-from measure import PYTHON, report
+from measure import PYTHON, report, rounds
+from rows import Line, Row, figure, ours
 
-ROUNDS = 7
+ROUNDS = rounds(7)
 TIMEOUT_S = 60.0
 SIZE = (24, 80)
 _CPUCLOCK_SCHED = 2  # of the kernel's posix-timers.h: the time that all threads of a process ran
@@ -34,9 +35,9 @@ Empty().run()
 ANSWERS = {b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62c"}
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU and wall time; the bar is 1.5."""
-    floors, ours = [], []
+    floors, shown = [], []
     with tempfile.TemporaryDirectory() as folder:
         home, work = Path(folder) / "home", Path(folder) / "work"
         home.mkdir()
@@ -45,17 +46,13 @@ def main() -> list[tuple[str, float, float]]:
         env = child_env(BRIDLE_HOME=str(home), TERM="xterm-256color")
         for _ in range(ROUNDS):
             floors.append(until_shown([PYTHON, "-c", EMPTY], b"the first frame", env, work))
-            ours.append(until_shown([PYTHON, "-m", "bridle"], b"for help", env, work))
-    (floor_cpu, floor_wall), (cpu, wall) = (
-        [min(column) for column in zip(*rows, strict=True)] for rows in (floors, ours)
-    )
-    print(f"CPU: an empty app {floor_cpu * 1000:.0f} ms, bridle {cpu * 1000:.0f} ms until its first frame")
-    return report(
-        [
-            ("bridle to its first frame / an empty Textual app (CPU)", cpu / floor_cpu, 1.5),
-            ("bridle to its first frame / an empty Textual app (wall)", wall / floor_wall, 1.5),
-        ]
-    )
+            shown.append(until_shown([PYTHON, "-m", "bridle"], b"for help", env, work))
+    rows = []
+    for place, (name, unit) in enumerate({"cpu": "ms CPU", "time": "ms"}.items()):
+        empty = figure("an empty Textual app", [one[place] for one in floors], scale=1e3)
+        found = ours([one[place] for one in shown], scale=1e3)
+        rows.append(Row(f"tui.start.{name}", "bridle to its first frame", unit, found, (empty,), 1.5))
+    return report(rows)
 
 
 def until_shown(argv: list[str], last: bytes, env: dict[str, str], cwd: Path) -> tuple[float, float]:

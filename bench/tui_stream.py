@@ -12,7 +12,8 @@ import time
 from itertools import pairwise
 
 from children import child_figures
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, figure, ours
 from store_session import peak_bytes
 
 DELTAS = 20_000
@@ -21,8 +22,8 @@ BATCH_S = 0.01
 KEY_EVERY_S = 0.02
 FEW_ITEMS, MANY_ITEMS = 10_000, 100_000
 PAGE_ITEMS = 150
-LATENCY_BAR_S = 0.05
-ROUNDS = 3
+LATENCY_BAR_MS = 50.0
+ROUNDS = rounds(3)
 SIZE = (100, 40)
 
 PARAGRAPH = (
@@ -139,25 +140,41 @@ async def walk(items: int) -> list[float]:
         return [time.process_time() - began]
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Compare CPU, waiting and memory; the bars are 1.5, 50 ms and 1.1."""
-    rounds = [child_figures(__file__, "stream", "0")[1:] for _ in range(ROUNDS)]
-    best = [min(figures) for figures in zip(*rounds, strict=True)]
-    first, last, wait = best[0], best[3], best[4]
-    per_delta = [quarter / (DELTAS // 4) * 1e6 for quarter in best[:4]]
-    print(f"CPU per delta, by quarters: {', '.join(f'{figure:.0f}' for figure in per_delta)} µs")
-    print(f"a key waits at most {wait * 1000:.0f} ms in 99 of 100 cases")
+    streams = [child_figures(__file__, "stream", "0")[1:] for _ in range(ROUNDS)]
+    first, _, _, last, waits = ([one[place] for one in streams] for place in range(5))
     few, few_cpu = child_figures(__file__, "walk", str(FEW_ITEMS))
     many, many_cpu = child_figures(__file__, "walk", str(MANY_ITEMS))
-    print(
-        f"peak memory: {few / 1e6:.1f} MB after {FEW_ITEMS:,} items, {many / 1e6:.1f} MB after {MANY_ITEMS:,}"
-    )
     print(f"CPU per item: {few_cpu / FEW_ITEMS * 1e6:.0f} and {many_cpu / MANY_ITEMS * 1e6:.0f} µs")
+    scale = 1e6 / (DELTAS // 4)
+    late, early = ours(last, scale=scale), figure("in the first quarter", first, scale=scale)
+    walked, shorter = ours([many], scale=1e-6), figure(f"of {FEW_ITEMS:,} items", [few], scale=1e-6)
     return report(
         [
-            ("20,000 deltas on the screen: last quarter / first (CPU)", last / first, 1.5),
-            ("a key while 5,000 deltas a second come / 50 ms", wait / LATENCY_BAR_S, 1.0),
-            ("peak memory of a walk through 100,000 items / 10,000", many / few, 1.1),
+            Row(
+                "tui.delta",
+                f"a delta on the screen, last quarter of {DELTAS:,}",
+                "µs CPU",
+                late,
+                (early,),
+                1.5,
+            ),
+            Row(
+                "tui.key",
+                f"99 of 100 keys wait at most, at {DELTAS_PER_S:,} deltas a second",
+                "ms",
+                ours(waits, scale=1e3),
+                bar=LATENCY_BAR_MS,
+            ),
+            Row(
+                "tui.walk",
+                f"peak memory of a walk through {MANY_ITEMS:,} items",
+                "MB",
+                walked,
+                (shorter,),
+                1.1,
+            ),
         ]
     )
 

@@ -9,13 +9,15 @@ nothing kept; beside it the same with an empty document of the same server.
 
 import asyncio
 import os
+import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measure import report
+from measure import report, rounds
+from rows import Line, Row, ours
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from tests.surfaces.web.stage import Stage
 
 ROOT = Path(__file__).parents[1]
-ROUNDS = 5
+ROUNDS = rounds(5)
 WORDS = 20_000
 KEYS = 100
 WAITS = """
@@ -51,10 +53,11 @@ frame();
 """Wants a picture fifty times in a second, also while the page is busy, and notes how long each takes."""
 
 
-def main() -> list[tuple[str, float, float]]:
+def main() -> list[Line]:
     """Measure in a browser; the bars are 300 KB, 1 s, 1.5 s, 1,000 KB and 100 ms."""
     sys.path.insert(0, str(ROOT))
-    return report([("size: KB of all files, compressed", size_kb(), 300.0), *asyncio.run(in_browser())])
+    size = Row("web.size", "all files of the page, compressed", "KB", ours([size_kb()]), bar=300.0)
+    return report([size, *asyncio.run(in_browser())])
 
 
 def size_kb() -> float:
@@ -65,7 +68,7 @@ def size_kb() -> float:
     return (len(page.packed) + sum(len(asset.packed) for asset in page.files.values())) / 1024
 
 
-async def in_browser() -> list[tuple[str, float, float]]:
+async def in_browser() -> list[Row]:
     """Measure what needs a browser."""
     from tests.surfaces.web.stage import chromium
 
@@ -85,19 +88,23 @@ async def _stage(browser: "Browser", folder: str, reply: dict[str, Any]) -> "Sta
     return stage
 
 
-async def first_content(browser: "Browser") -> list[tuple[str, float, float]]:
+async def first_content(browser: "Browser") -> list[Row]:
     """Open a short session."""
     with tempfile.TemporaryDirectory() as folder:
         stage = await _stage(browser, folder, {"text": "Here is the **answer**.\n\n```python\nx = 1\n```"})
         session = await stage.session("a question")
-        blank = min([await _until_seen(stage, "openapi.json", "pre") for _ in range(ROUNDS)])
-        seen = min([await _until_seen(stage, f"#/s/{session}", ".answer") for _ in range(ROUNDS)])
+        blank = [await _until_seen(stage, "openapi.json", "pre") for _ in range(ROUNDS)]
+        seen = [await _until_seen(stage, f"#/s/{session}", ".answer") for _ in range(ROUNDS)]
         await stage.aclose()
-    print(f"first content {seen * 1000:.0f} ms, a bare document {blank * 1000:.0f} ms", flush=True)
-    return [("first: s until the answer is on the screen", seen, 1.0)]
+    note = f"a bare document of the same server takes {statistics.median(blank):.2f} s"
+    return [
+        Row(
+            "web.first", "until the answer of a session is on the screen", "s", ours(seen), bar=1.0, note=note
+        )
+    ]
 
 
-async def long_session(browser: "Browser") -> list[tuple[str, float, float]]:
+async def long_session(browser: "Browser") -> list[Row]:
     """Open a session of 100,000 records."""
     from tests.surfaces.web.long import write_long_session
 
@@ -112,12 +119,18 @@ async def long_session(browser: "Browser") -> list[tuple[str, float, float]]:
             weights.append(stage.bytes - before)
         await stage.aclose()
     return [
-        ("long: s until the end of 100,000 records is on the screen", min(times), 1.5),
-        ("long: KB transferred for it, with the page", max(weights) / 1024, 1_000.0),
+        Row("web.long", "until the end of 100,000 records is on the screen", "s", ours(times), bar=1.5),
+        Row(
+            "web.long.size",
+            "transferred for it, with the page",
+            "KB",
+            ours(weights, scale=1 / 1024),
+            bar=1_000.0,
+        ),
     ]
 
 
-async def typing(browser: "Browser") -> list[tuple[str, float, float]]:
+async def typing(browser: "Browser") -> list[Row]:
     """Type while an answer comes."""
     with tempfile.TemporaryDirectory() as folder:
         said = [f"word{number} " + ("\n\n" if number % 40 == 0 else "") for number in range(WORDS)]
@@ -138,7 +151,8 @@ async def typing(browser: "Browser") -> list[tuple[str, float, float]]:
         assert await field.input_value() == "a" * KEYS
         await stage.aclose()
     print(f"{WORDS / took_s:,.0f} words a second, the longest wait was {waits[-1]:.0f} ms", flush=True)
-    return [("typing: ms that 99 of 100 pictures take at most", waits[len(waits) * 99 // 100], 100.0)]
+    p99 = ours([waits[len(waits) * 99 // 100]])
+    return [Row("web.typing", "99 of 100 pictures take at most, while one types", "ms", p99, bar=100.0)]
 
 
 async def _until_seen(stage: "Stage", place: str, sign: str) -> float:

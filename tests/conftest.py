@@ -11,10 +11,25 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.attacks.suites import suites_of
+
 # Repeatable by default; `pytest --hypothesis-profile=explore` looks for new examples.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("ci")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker of attacks known."""
+    config.addinivalue_line("markers", "attack: attacks a promise of SECURITY.md, run by `make attack`")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the attacks, before tests are chosen by their markers."""
+    for item in items:
+        if suites_of(item.nodeid):
+            item.add_marker("attack")
 
 
 @pytest.fixture

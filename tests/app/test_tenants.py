@@ -1,10 +1,12 @@
 """What is kept from the programs that agents run: other tenants' files, and the way to the database."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import bridle.sandbox
+from bridle.app.scale import missing_walls
 from bridle.app.tools import command_environment, open_sandbox
 from bridle.config.settings import Settings, load_settings
 
@@ -22,6 +24,21 @@ def test_the_folders_of_tenants_are_hidden_in_the_sandbox(tmp_path: Path, monkey
     open_sandbox(settings_with(tmp_path, ""))
 
     assert made == [(str(tmp_path), "/srv/tenants"), (str(tmp_path),)]
+
+
+async def test_a_worker_knows_when_nothing_holds_programs_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    off = settings_with(tmp_path, '[sandbox]\nmode = "off"\n')
+    on = settings_with(tmp_path, "")
+    found = {"kind": "none", "why": "no bwrap here"}
+    fake = SimpleNamespace(status=SimpleNamespace(**found))
+    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda home, hidden: fake)
+
+    assert await missing_walls(off) == "sandbox.mode is off"
+    assert await missing_walls(on) == "there is none: no bwrap here"
+    fake.status.kind = "landlock"
+    assert await missing_walls(on) == ""
 
 
 def test_programs_do_not_see_where_the_database_is(tmp_path: Path):

@@ -28,6 +28,19 @@ def test_signatures_are_those_of_the_standard():
     assert not is_signed(bytes(31), b"\x72", SIGNATURE)
 
 
+@pytest.mark.parametrize("y", ["00", "01", "edff", "eeff", "ecff", "26e8", "c717"])
+@pytest.mark.parametrize("sign", [0, 0x80])
+def test_a_key_that_anybody_can_sign_with_signs_nothing(y: str, sign: int):
+    """Of a point of small order one signature holds for every eighth text or more."""
+    rest = {"26e8": "958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"}
+    rest |= {"c717": "6a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"}
+    weak = bytearray(bytes.fromhex(y + rest.get(y, "ff" * 29 + "7f" if y.endswith("ff") else "00" * 31)))
+    weak[31] |= sign
+
+    assert not any(is_signed(bytes(weak), bytes([text]), bytes(weak) + bytes(32)) for text in range(100))
+    assert not any(is_signed(bytes(weak), bytes([text]), b"\x01" + bytes(63)) for text in range(100))
+
+
 def test_a_key_is_made_once_and_kept_private(tmp_path: Path):
     folder = tmp_path / "home/identity"
     before = os.umask(0)

@@ -1,7 +1,7 @@
 import sys
 from pathlib import Path
 
-from bridle.config.prompt import MAX_LISTED_SKILLS, MAX_SKILL_CHARS, skill_catalogue, system_prompt
+from bridle.config.prompt import MAX_LISTED_SKILLS, MAX_SKILL_CHARS, skill_catalogue, system_prompt, with_more
 from bridle.core.skill import Skill
 
 
@@ -11,6 +11,13 @@ def test_the_stable_parts_come_first_and_the_date_last():
     assert system_prompt("Agent.", "Context.", Path("/w"), day_ms + 5) == (
         f"Agent.\n\nContext.\n\nWorking directory: /w\nOperating system: {sys.platform}\nDate: 2024-10-04"
     )
+
+
+def test_more_is_said_before_the_place():
+    told = system_prompt("Agent.", "Context.", Path("/w"), 0)
+
+    assert with_more(told, "More.") == told.replace("Context.", "Context.\n\nMore.")
+    assert with_more("Own words.\n\nOf somebody.", "More.") == "Own words.\n\nOf somebody.\n\nMore."
 
 
 def test_an_empty_part_leaves_no_gap():

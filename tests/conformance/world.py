@@ -127,8 +127,10 @@ class World:
         return self
 
     async def __aexit__(self, *exception: Any) -> None:
-        await self.stack.__aexit__(*exception)
-        self._daemon.close()
+        try:
+            await self.stack.__aexit__(*exception)
+        finally:
+            self._daemon.close()
 
     def place(self, scenario: Scenario) -> Place:
         """Make a project for one play."""

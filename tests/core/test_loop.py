@@ -696,6 +696,17 @@ def test_a_model_that_cannot_even_be_opened_is_left_for_the_next_one():
     assert play(loop, no_key, no_key) == [[SwitchModel(2, no_key)], [EndRun("failed", "no key", no_key.kind)]]
 
 
+def test_a_model_that_cannot_be_opened_changes_nothing_once_the_run_was_cancelled():
+    loop = loop_after(GONE, policy=LoopPolicy(fallbacks=2))
+
+    assert play(loop, CancelRequested(), OVERLOADED, GONE, Settled()) == [
+        [StopWork()],
+        [],
+        [],
+        [EndRun("cancelled")],
+    ]
+
+
 def test_a_model_that_was_left_stays_left_in_the_turns_that_follow():
     loop = loop_after(GONE, BackoffEnded(), *turn_of(A), policy=ONE_MORE)
 

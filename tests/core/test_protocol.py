@@ -284,10 +284,11 @@ def test_a_command_is_read_as_a_client_writes_it():
             '{"type":"resume","options":{"params":{"a":' + "[" * 100_000,
             "the command is nested too deeply",
         ),
+        (b'{"type":"rename","title":"\xff"}', "the command is not UTF-8: invalid start byte"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
-def test_what_is_not_a_command_is_refused_with_the_place(data: str, told: str):
+def test_what_is_not_a_command_is_refused_with_the_place(data: str | bytes, told: str):
     with pytest.raises(msgspec.DecodeError) as caught:
         decode_command(data)
 

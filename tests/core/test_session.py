@@ -376,6 +376,15 @@ def test_approvals_nobody_answered_are_pending_in_order():
     assert (run.pending, answered.pending) == (asks, asks[1:])
 
 
+def test_what_code_asked_is_not_pending_any_more_when_the_code_was_cut_off():
+    of_code = ApprovalRequested(CallId("a.1"), "bash", {}, "mode ask", parent=A.id)
+    other = ApprovalRequested(B.id, B.name, B.args, "mode ask")
+    asked = (replied(A, B), started(A), of_code, other)
+
+    assert run_of(*asked).pending == [of_code, other]
+    assert run_of(*asked, finished(A)).pending == [other]
+
+
 def test_calls_that_began_and_did_not_end_are_interrupted():
     run = run_of(TurnStarted(R, 1), replied(A, B), started(A), started(B), finished(A))
 

@@ -107,6 +107,7 @@ async def test_every_shape_of_a_problem_is_read(board: Board):
         Raw(b"5"),
         Raw(b'{"range":{}}'),
         Raw(b"[" * 5000 + b"]" * 5000),
+        Raw(bytes(raw()).replace(b"bad", b"\xff")),
         raw(severity=99, source="x", code=5),
     ]
     await publish(board, Raw(msgspec.json.encode({**said, **more})), *strange)

@@ -448,6 +448,17 @@ async def test_an_index_finds_what_a_full_search_finds(tmp_path: Path, opened: l
     assert (await ask(memory, "a late topic7 remark1000"))[0] == "a late topic7 remark1000"
 
 
+async def test_what_is_in_an_index_file_is_not_held_as_well(tmp_path: Path, opened: list):
+    store = await store_of({A: [said(f"topic{n % 5} remark{n}") for n in range(300)]})
+    opened.append(memory := memory_of(tmp_path, store, WordEmbedder(), exact_up_to=100))
+    await memory.catch_up()
+    before = dict(memory._shelf._vectors()._held)
+    await ask(memory, "topic3 remark8")
+    [held] = memory._shelf._vectors()._held.values()
+
+    assert (before, len(held.rows)) == ({}, 0)
+
+
 async def test_a_damaged_index_is_made_anew(tmp_path: Path, opened: list):
     store = await store_of({A: [said(f"topic{n % 5} remark{n}") for n in range(300)]})
     first = memory_of(tmp_path, store, WordEmbedder(), exact_up_to=100)

@@ -1,7 +1,7 @@
 import pytest
 
 from bridle.providers import Reply, Script
-from bridle.providers.probe import is_loopback, served_models
+from bridle.providers.probe import is_llama_server, is_loopback, served_models
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.raw_server import answering
 
@@ -51,3 +51,12 @@ async def test_what_answers_may_be_something_else(status: bytes, body: bytes, mo
     )
     async with answering(head + body) as raw:
         assert await served_models(raw.url) == models
+
+
+async def test_a_llama_server_is_told_from_others():
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
+        assert await is_llama_server(f"{server.url}/v1")
+    body = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}"
+    async with answering(body) as raw:
+        assert not await is_llama_server(raw.url)
+    assert not await is_llama_server("http://127.0.0.1:9/v1")

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from weakref import ref
 
 import pytest
 
@@ -20,6 +21,26 @@ def test_a_session_has_one_keeper(tmp_path: Path):
 
     assert revisions.keeper(ONE, str(tmp_path)) is keeper
     assert revisions.keeper(TWO, str(tmp_path)) is not keeper
+
+
+def test_a_keeper_that_nobody_uses_is_let_go_and_found_again_in_its_file(tmp_path: Path):
+    revisions = FileRevisions(tmp_path / "kept", MemoryBlobs())
+    used, unused = revisions.keeper(ONE, str(tmp_path)), ref(revisions.keeper(TWO, str(tmp_path)))
+    (tmp_path / "f").write_text("before")
+    revisions.keeper(TWO, str(tmp_path)).keep(f"{tmp_path}/f")
+    (tmp_path / "f").write_text("after")
+    [change] = revisions.keeper(TWO, str(tmp_path)).collect()
+
+    assert (unused(), revisions.keeper(ONE, str(tmp_path)) is used, change.path) == (None, True, "f")
+
+
+def test_what_has_no_file_is_held_by_its_keeper(tmp_path: Path):
+    revisions = FileRevisions(None, MemoryBlobs())
+    revisions.keeper(ONE, str(tmp_path)).keep(f"{tmp_path}/f")
+    (tmp_path / "f").write_text("made")
+    [change] = revisions.keeper(ONE, str(tmp_path)).collect()
+
+    assert change.path == "f"
 
 
 def test_nothing_is_written_until_something_is_kept(tmp_path: Path):

@@ -5,6 +5,7 @@ Each call of `bash` writes one line into a file that is named by the call: so it
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,17 @@ class Play(Struct, frozen=True):
     steer: str = ""
 
 
-def make_play(root: Path, number: int, chance: random.Random) -> Play:
+Extras = Sequence[tuple[str, dict[str, Any]]]
+"""More calls to choose from, by their tools and arguments."""
+
+
+def make_play(root: Path, number: int, chance: random.Random, extras: Extras = ()) -> Play:
     """Write the scripts of a session into its folder."""
     name = f"s{number:03}"
     folder = root / name
     (folder / "effects").mkdir(parents=True)
     (folder / "act.sh").write_text(ACT)
-    writer = _Writer(folder, name, chance)
+    writer = _Writer(folder, name, chance, extras)
     turns = [writer.turn(depth=0) for _ in range(chance.randint(2, 4))]
     model = writer.script("parent", turns)
     later = chance.choice((0, 0, 1, 2))
@@ -45,10 +50,11 @@ def make_play(root: Path, number: int, chance: random.Random) -> Play:
 class _Writer:
     """Makes turns whose calls have names of their own."""
 
-    def __init__(self, folder: Path, name: str, chance: random.Random) -> None:
+    def __init__(self, folder: Path, name: str, chance: random.Random, extras: Extras) -> None:
         self._folder = folder
         self._name = name
         self._chance = chance
+        self._extras = extras
         self._calls = 0
 
     def script(self, name: str, turns: list[dict[str, Any]]) -> str:
@@ -60,6 +66,8 @@ class _Writer:
         kinds = [self._effect, self._effect, self._approval]
         if not depth:
             kinds.append(self._child)
+        if self._extras:
+            kinds += [self._extra, self._extra]
         calls = [self._chance.choice(kinds)() for _ in range(self._chance.choice((1, 1, 2)))]
         return {"text": "I work.", "calls": calls, "delay_ms": self._chance.choice((0, 50, 200))}
 
@@ -80,6 +88,10 @@ class _Writer:
         call = self._call("write_file")
         call["args"] = {"path": f"{call['id']}.txt", "content": call["id"]}
         return call
+
+    def _extra(self) -> dict[str, Any]:
+        tool, args = self._chance.choice(self._extras)
+        return self._call(tool, **args)
 
     def _child(self) -> dict[str, Any]:
         call = self._call("agent_spawn")

@@ -26,6 +26,7 @@ from bridle.core.protocol import (
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
 from bridle.stores.check import verify
+from bridle.stores.lines import LineStore
 from tests.scale.stage import Cluster
 from tests.scale.visitors import Visitor
 
@@ -55,9 +56,9 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
     found: dict[SessionId, list[str]] = {}
     for session in await cluster.store.ids():
         records = await cluster.records(session)
-        faults = [*await _log_faults(cluster, session, records), *_tool_faults(cluster.projects, records)]
+        faults = [*await log_faults(cluster.store, session, records), *tool_faults(cluster.projects, records)]
         if (visitor := by_session.pop(session, None)) is not None:
-            faults += _promise_faults(visitor, records)
+            faults += promise_faults(visitor, records)
         if faults:
             found[session] = faults
     for session in by_session:
@@ -65,8 +66,9 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
     return found
 
 
-async def _log_faults(cluster: Cluster, session: SessionId, records: Sequence[Record]) -> list[str]:
-    audit = await verify(cluster.store, session)
+async def log_faults(store: LineStore, session: SessionId, records: Sequence[Record]) -> list[str]:
+    """Say what is wrong with the record of a session that is over."""
+    audit = await verify(store, session)
     faults = [] if audit.ok else [f"does not verify: {audit.flaw}"]
     try:
         folded = fold(records)
@@ -83,7 +85,8 @@ async def _log_faults(cluster: Cluster, session: SessionId, records: Sequence[Re
     return faults
 
 
-def _tool_faults(projects: Path, records: Sequence[Record]) -> Iterator[str]:
+def tool_faults(projects: Path, records: Sequence[Record]) -> Iterator[str]:
+    """Say which calls ran twice, or did something else than what is recorded of them."""
     begun: Counter[str] = Counter()
     finished: dict[str, Record] = {}
     for record in records:
@@ -122,7 +125,8 @@ def _effect_faults(projects: Path, call: str, record: Record, finished: ToolFini
         yield f"{call} did not write what it should"
 
 
-def _promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]:
+def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]:
+    """Say which of the things that a client was promised did not happen, or happened twice."""
     said = Counter(record.event.message.text for record in records if isinstance(record.event, MessageAdded))
     queued = Counter(
         record.event.message.text for record in records if isinstance(record.event, PromptQueued)
@@ -150,7 +154,7 @@ def _promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str
 async def left_behind(folder: Path) -> list[str]:
     """Give programs a while to notice that whoever started them is gone; returns those that have not."""
     deadline = time.monotonic() + QUIET_S
-    while (found := processes_of(folder)) and time.monotonic() < deadline:
+    while (found := processes_of(folder)) and time.monotonic() < deadline:  # noqa: ASYNC110  nothing tells of it
         await asyncio.sleep(0.1)
     return found
 

@@ -1,7 +1,7 @@
 """The way out: a watcher that does not read costs a bounded amount of memory and holds up nobody."""
 
 from bridle.core.ids import SessionId
-from bridle.core.protocol import TextDelta
+from bridle.core.protocol import Notice, Record, SessionTitled, TextDelta
 from bridle.sessions.bus import Bus
 
 S = SessionId("play")
@@ -30,3 +30,14 @@ async def test_what_nobody_watches_is_forgotten():
     bus.publish(S, [TextDelta("y")])
 
     assert await late.take() == (0, [TextDelta("y")])
+
+
+async def test_who_waits_for_a_record_hears_no_fragments_of_it():
+    bus = Bus()
+    waiting = bus.subscribe(S, pieces=False)
+    record = Record(2, 1, SessionTitled("A play"), "")
+    bus.show(S, TextDelta("A"))
+    bus.publish(S, [TextDelta(" play"), record])
+    bus.show(S, Notice("done"))
+
+    assert await waiting.take() == (0, [record, Notice("done")])

@@ -327,3 +327,24 @@ async def test_variables_are_lent_to_tools_and_not_recorded():
 
     assert seen == [{"PATH": "/venv/bin:/bin"}]
     assert started.options.env == {}
+
+
+class Judged(SmallTool):
+    """Counts how often it is asked what a call would touch."""
+
+    def __init__(self) -> None:
+        super().__init__("judged", lambda on: f"did {on}", access="write")
+        self.asked: list[str] = []
+
+    def access(self, args, context):
+        self.asked.append(args["on"])
+        return super().access(args, context)
+
+
+async def test_a_call_is_judged_again_only_if_something_came_between():
+    play = Play(says("", call("a", "judged", "a"), call("b", "judged", "b")), says("done"))
+    tool = Judged()
+    async with Stage(play, tools=[tool]) as stage:
+        await stage.run("hi", mode="yolo")
+
+    assert (tool.asked, tool.calls) == (["a", "b", "b"], ["a", "b"])

@@ -1,6 +1,7 @@
 """Sub-agents: what they are given, how they end, who is asked, and that nothing outlives its parent."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -255,11 +256,11 @@ async def test_the_lowest_level_cannot_start_more():
     }
     async with Troupe(parts, policy=ChildPolicy(max_depth=2)) as troupe:
         await troupe.run("go")
-        tools = [
-            {spec.name for spec in troupe.model.requests[name][0].tools} for name in ("go", "middle", "leaf")
-        ]
+        specs = [spec for name in parts for spec in troupe.model.requests[name][0].tools]
 
-    assert tools == [{*SPAWNING_TOOLS, "send_message"}] * 2 + [{"send_message"}]
+    named = [set(re.findall(r"agent_\w+|send_message", spec.description)) for spec in specs]
+    assert [spec.name for spec in specs] == ["tool_call"] * 3
+    assert named == [{*SPAWNING_TOOLS, "send_message"}] * 2 + [{"send_message"}]
 
 
 async def test_with_no_depth_there_are_none():

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -29,6 +30,7 @@ from bridle.core.protocol import (
     Prompt,
     Record,
     Resume,
+    Rewind,
     RunEnded,
     RunOptions,
     RunStarted,
@@ -38,9 +40,11 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import RunState, fold
+from bridle.revisions.files import FileRevisions
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.heirs import Heir, count_heirs
 from bridle.sessions.orphans import CUT_OFF
+from bridle.stores.blobs import MemoryBlobs
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
@@ -665,3 +669,59 @@ async def test_whoever_keeps_track_lives_each_life_that_is_left():
         await go_on(troupe)
 
     assert steps.lived == [(MAIN, FIRST)]
+
+
+class Forgetful(EphemeralStore):
+    """Cannot store how a sub-agent ends, once."""
+
+    has_failed = False
+
+    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+        if session != MAIN and not self.has_failed and any(isinstance(one, RunEnded) for one in events):
+            self.has_failed = True
+            raise StoreError("input/output error")
+        return await super().append(session, expected_seq, events)
+
+
+async def test_a_child_whose_end_could_not_be_stored_has_failed_and_is_ended():
+    parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [says("three")]}
+    async with Troupe(parts, store=Forgetful(FixedClock())) as troupe:
+        await troupe.run("go")
+        [ended] = await troupe.all_of(ChildEnded)
+        last = (await troupe.log(FIRST))[-1]
+
+    assert (ended.outcome, ended.reason) == ("failed", "input/output error")
+    assert isinstance(last, RunEnded)
+    assert (last.outcome, last.reason) == ("failed", "input/output error")
+
+
+async def test_what_a_child_was_changing_when_it_was_cut_off_is_taken_back_with_its_parents_turn(
+    tmp_path: Path,
+):
+    """Also when nobody resumes the run, and the user goes on with a new prompt."""
+    project, gate = tmp_path / "project", Gate()
+    project.mkdir()
+    revisions = FileRevisions(tmp_path / "revisions", MemoryBlobs())
+
+    async def change(on: str) -> str:
+        revisions.keeper(FIRST, str(project)).keep(str(project / on))
+        (project / on).write_text("half")
+        await gate.passing()
+        return "changed"
+
+    parts: dict[str, Any] = {
+        "go": [says("", spawn("s", "count"))],
+        "count": [says("", use("c", "change", on="a"))],
+        "again": [says("done")],
+    }
+    options: dict[str, Any] = {"cwd": str(project), "revisions": revisions}
+    tool = SmallTool("change", change, access="write")
+    async with Troupe(parts, tools=[tool], **options) as troupe:
+        await troupe.prompt("go", mode="yolo")
+        await gate.crowd(1)
+        await troupe.service.park(0)
+    async with Troupe(parts, store=troupe.store, chance=1_000, **options) as troupe:
+        await troupe.run("again")
+        await troupe.service.submit(MAIN, Rewind(1))
+
+    assert list(project.iterdir()) == []

@@ -5,14 +5,19 @@ import asyncio
 import pytest
 
 from bridle.core.budget import Limits
-from bridle.core.errors import ProviderError
+from bridle.core.errors import ProviderError, SessionNotRunning
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import ToolResult
+from bridle.core.messages import ToolResult, user_message
+from bridle.core.model import Model
+from bridle.core.ports import Provider
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
+    Cancel,
     Event,
     ModelReplied,
+    Prompt,
+    PromptQueued,
     Resume,
     RunEnded,
     RunOptions,
@@ -23,7 +28,7 @@ from bridle.core.protocol import (
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
 from bridle.stores.ephemeral import EphemeralStore
-from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
+from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
 
 def tools() -> list[SmallTool]:
@@ -222,3 +227,59 @@ async def test_a_stop_decided_before_the_cut_also_stops_what_the_resume_would_st
 
     assert (ended.outcome, ended.reason) == ("denied", "enough")
     assert (cast[0].calls, cast[1].calls) == ([], [])
+
+
+async def test_a_prompt_that_waited_when_the_process_ended_between_two_runs_is_begun():
+    async with Stage(Play(says("one"))) as stage:
+        await stage.run("go")
+        end = len(await stage.store.read(stage.session))
+    await stage.store.append(stage.session, end, [PromptQueued("item", user_message("more"))])
+
+    async with Stage(Play(says("one"), says("two")), store=stage.store) as stage:
+        run_id = await stage.submit_run(Resume())
+        last = await stage.service.wait(stage.session, run_id)
+        session = await stage.service.read(stage.session)
+
+    assert (last.outcome, last.text, session.known.queue) == ("completed", "two", ())
+
+
+async def test_a_queue_that_the_user_has_stopped_is_not_begun_by_resuming():
+    hold = Play(says("one"), hold=True)
+    async with Stage(hold) as stage:
+        await stage.prompt("go")
+        await hold.streaming.wait()
+        await stage.service.submit(stage.session, Prompt(user_message("more")))
+        await stage.service.submit(stage.session, Cancel())
+        await stage.until(RunEnded)
+
+        with pytest.raises(SessionNotRunning, match="no run that was cut off"):
+            await stage.service.submit(stage.session, Resume())
+
+
+class SlowCast(Cast):
+    """Finds a model when it is told to."""
+
+    def __init__(self, provider: Provider) -> None:
+        super().__init__(provider, window_tokens=10_000)
+        self.go = asyncio.Event()
+
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
+        await self.go.wait()
+        return await super().resolve(ref)
+
+
+async def test_a_run_that_begins_when_its_engine_is_about_to_end_is_left_to_be_resumed():
+    """Whoever shuts down waits only so long for it: it has not been cancelled by anybody."""
+    play = Play(says("one"), hold=True)
+    models = SlowCast(play)
+    async with Stage(play, models=models) as stage:
+        beginning = asyncio.create_task(stage.prompt("go"))
+        await asyncio.sleep(0)
+        await stage.service.park(0)
+        models.go.set()
+        await beginning
+        await play.streaming.wait()
+    events = [record.event for record in await stage.store.read(stage.session)]
+
+    assert not any(isinstance(event, RunEnded) for event in events)
+    assert fold(await stage.store.read(stage.session)).run is not None

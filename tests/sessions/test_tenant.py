@@ -116,6 +116,21 @@ async def test_the_folder_of_a_run_is_looked_at_when_the_run_begins():
         assert looked == [(MINE, cwd) for cwd in ("/tmp", "/tmp", "/", "/", "/", "/")]
 
 
+async def test_no_run_of_a_tenant_begins_where_nothing_holds_programs_apart(tmp_path: Path):
+    tenants = LocalTenants(os.urandom)
+    tenants.put(Tenant("acme"))
+    places = TenantFolders(tenants, str(tmp_path), "sandbox.mode is off")
+    async with Stage(Play(says("done")), workplaces=places) as stage:
+        await stage.service.create(cwd=str(tmp_path / "acme"), session_id=MINE)
+        with pytest.raises(UsageError, match=r"need a sandbox, and at this worker sandbox\.mode is off"):
+            await stage.service.submit(MINE, Prompt(user_message("a")))
+
+        ours = await stage.service.create(cwd=str(tmp_path))
+        receipt = await stage.service.submit(ours, Prompt(user_message("a")))
+        assert receipt.run_id is not None
+        assert (await stage.service.wait(ours, receipt.run_id)).outcome == "completed"
+
+
 async def test_no_rule_of_a_client_opens_the_files_of_others(tmp_path: Path):
     """Tools that read and write files do so outside of every sandbox: rules alone hold them."""
     for name in ("acme", "bolt"):

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,27 @@ async def test_a_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path):
 
     with pytest.raises(StoreError, match=r"run/claims.*[Nn]ot a directory"):
         await FileClaims(tmp_path / "run" / "claims").claim(S)
+
+
+async def test_a_file_that_cannot_be_removed_keeps_no_session_claimed(tmp_path: Path):
+    """The lock counts, and it is given back; the name of its file may stay."""
+    claims, lock = FileClaims(tmp_path), tmp_path / "s.lock"
+    assert await claims.claim(S)
+    lock.unlink()
+    lock.mkdir()  # what stands there now can be removed by nobody
+
+    await claims.release(S)
+    lock.rmdir()
+
+    assert await claims.claim(S)
+    await claims.release(S)
+    assert open_descriptors(tmp_path) == []
+
+
+def open_descriptors(folder: Path) -> list[str]:
+    """Return what this process has open in a folder."""
+    links = []
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            links.append(os.readlink(f"/proc/self/fd/{name}"))
+    return [link for link in links if link.startswith(str(folder))]

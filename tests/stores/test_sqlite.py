@@ -5,8 +5,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from bridle.core.errors import StoreCorrupt
+from bridle.core.errors import SessionConflict, StoreCorrupt
+from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, SessionTitled
+from bridle.stores import lines
 from bridle.stores.check import fsck, verify
 from bridle.stores.lines import Flaw
 from bridle.stores.sqlite import SqliteStore
@@ -40,6 +42,23 @@ async def test_the_lines_are_stored_as_they_are(store: SqliteStore, path: Path):
     connection.close()
 
     assert rows == [(S, seq, line) for seq, line in enumerate(lines, 1)]
+
+
+async def test_of_many_sessions_only_the_last_used_are_remembered(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(lines, "MAX_ENDS", 2)
+    sessions = [SessionId(name) for name in ("a", "b", "c")]
+    for session in sessions:
+        await store.append(session, 0, [created()])
+    for session in ("a", "c"):
+        await store.append(SessionId(session), 1, [said("more")])
+    for session in sessions:
+        with pytest.raises(SessionConflict):
+            await store.append(session, 9, [said("out of order")])
+
+    assert list(store._ends) == ["a", "c"]
+    assert [len(await store.read(session)) for session in sessions] == [2, 1, 2]
 
 
 async def test_a_row_with_a_wrong_date_is_found(store: SqliteStore, path: Path):

@@ -196,6 +196,28 @@ async def test_by_rest_scopes_count_and_a_spent_token_does_not(tmp_path: Path, e
             assert len((await http.get("/sessions")).json()["sessions"]) == 2
 
 
+async def test_by_rest_who_may_not_read_looks_at_nothing(tmp_path: Path, env: dict[str, str]):
+    everywhere = {"/health", "/ready", "/openapi.json"}
+    paths = {one.path.replace("{id}", VICTIM) for one in OPERATIONS if one.method == "GET"} - everywhere
+    async with site(tmp_path, env) as here, here.client(here.made.token("acme", "run")) as http:
+        for path in sorted(paths):
+            answer = await http.get(path)
+            assert (answer.status_code, answer.json()["code"]) == (403, "NOT_ALLOWED"), path
+        expanded = await http.post("/commands/expand", json={"text": "/name"})
+        begun = await http.post(f"/sessions/{VICTIM}/commands", json={"type": "rename", "title": "mine"})
+        assert (expanded.status_code, begun.status_code) == (403, 200), "what it may do, it can"
+
+
+async def test_by_websocket_who_may_not_read_looks_at_nothing(tmp_path: Path, env: dict[str, str]):
+    async with site(tmp_path, env) as here:
+        headers = {"authorization": f"Bearer {here.made.token('acme', 'run')}"}
+        async with connect(f"ws://{here.side.address}/rpc", additional_headers=headers) as socket:
+            for method in ("agents/list", "models/list", "rules/list", "skills/list", "servers/list"):
+                await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}))
+                answer = json.loads(await socket.recv())
+                assert "has no scope" in answer["error"]["message"], method
+
+
 async def test_by_websocket_a_session_of_another_tenant_is_not_there(tmp_path: Path, env: dict[str, str]):
     async with site(tmp_path, env) as here:
         headers = {"authorization": f"Bearer {here.made.token('bolt')}"}

@@ -2,12 +2,14 @@
 
 import pytest
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolContext
 from bridle.core.tool import ToolSpec
-from bridle.tools.tool_search import MAX_SHOWN_BYTES, ToolCaller, ToolSearch
+from bridle.tools.tool_search import MAX_LISTED, MAX_SHOWN_BYTES, ToolCaller, ToolSearch
+from bridle.tools.toolbox import told
 
 CONTEXT = ToolContext(SessionId("s"), "/", emit=lambda text: None)
 
@@ -33,6 +35,7 @@ REAL = [
     spec("mcp__weather__forecast", "The weather of the next days for a city.", "city"),
 ]
 SEARCH = ToolSearch([*NOISE, *REAL])
+SAVING = spec("download", "Save a file.", "url")
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,39 @@ async def test_a_call_of_nothing_is_refused():
         ToolCaller().access({"name": "mcp__x__y", "arguments": {}}, CONTEXT)
     with pytest.raises(ToolError, match="tool_search finds"):
         await ToolCaller().run({"name": ""}, CONTEXT)
+
+
+def test_tools_of_our_own_are_named_in_a_fixed_order_unless_they_are_too_many():
+    specs = [spec("wait", "Wait."), SAVING]
+
+    caller = ToolCaller(specs)
+    assert caller.spec == ToolCaller(specs[::-1]).spec
+    assert caller.spec.description == f"{ToolCaller().spec.description} There are download, wait."
+    assert ToolCaller([spec(f"t{n}", "") for n in range(MAX_LISTED + 1)]).spec == ToolCaller().spec
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        (
+            "save files",
+            f"no tool is named 'save files'; these come near:\n{told(SAVING)}",
+        ),
+        ("zzz", "no tool is named 'zzz' (hint: there are download, wait)"),
+        ("bash", "bash is not called through tool_call (hint: call it by itself)"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_what_comes_near(name: str, refusal: str):
+    caller = ToolCaller([spec("wait", "Wait."), SAVING])
+    context = replace(CONTEXT, tools=(spec("bash", "Run."),))
+
+    with pytest.raises(ToolError) as caught:
+        caller.access({"name": name}, context)
+    assert str(caught.value) == refusal
+
+
+def test_our_own_tools_are_found_beside_those_of_servers():
+    search = ToolSearch([*REAL, spec("rename_symbol", "Rename a symbol and all its uses.")])
+
+    assert search.find("rename a function", 1)[0].name == "rename_symbol"
+    assert "There are github (2), mail (1), time (1), weather (1)." in search.spec.description

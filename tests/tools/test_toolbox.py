@@ -13,6 +13,9 @@ from bridle.core.errors import ToolError, UsageError
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.tools import Toolbox, cap_output, file_tools
+from bridle.tools.tool_search import ToolCaller, ToolSearch
+from bridle.tools.toolbox import told
+from tests.sessions.stage import SmallTool
 
 BOX = Toolbox(file_tools())
 ALL = "hint: the tools are edit_file, list_files, multi_edit, read_file, write_file"
@@ -139,3 +142,32 @@ def test_the_room_loads_no_more_than_it_needs():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == ""
+
+
+# ---------------------------------------------------------------------------- what is not shown
+
+
+def test_wrong_arguments_of_a_tool_that_was_not_shown_are_answered_with_all_about_it():
+    box = Toolbox(file_tools(), frozenset({"list_files"}))
+
+    with pytest.raises(ToolError) as caught:
+        box.arguments(call("list_files"))
+    with pytest.raises(ToolError) as usual:
+        box.arguments(call("read_file"))
+
+    assert str(caught.value) == (
+        f'list_files: "pattern" is missing, it must be a string\n{told(BOX.get("list_files").spec)}'
+    )
+    assert str(usual.value) == 'read_file: "path" is missing, it must be a string'
+
+
+def test_code_can_call_what_is_not_shown_but_for_what_servers_lend():
+    lent, other = SmallTool("mcp__desk__ring", str), SmallTool("wait", str)
+    caller, search = ToolCaller(), ToolSearch(())
+
+    own = Toolbox([other, caller], frozenset({"wait"}))
+    many = Toolbox([other, lent, caller, search], frozenset({"wait", "mcp__desk__ring"}))
+
+    assert [spec.name for spec in own.specs] == ["tool_call"]
+    assert [spec.name for spec in own.functions] == ["wait"]
+    assert [spec.name for spec in many.functions] == ["tool_call", "tool_search", "wait"]

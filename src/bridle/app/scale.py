@@ -1,5 +1,6 @@
 """A process of a cluster, from its settings."""
 
+import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -12,7 +13,7 @@ from bridle.app.folders import agent_in, settings_in
 from bridle.app.ground import Ground
 from bridle.app.postgres import database_url, open_postgres
 from bridle.app.service import NOTHING_BROUGHT, Brought, open_service
-from bridle.app.tools import command_environment
+from bridle.app.tools import command_environment, open_sandbox
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError
 
@@ -96,7 +97,9 @@ async def open_node(
         new_id=lambda: uuid7(clock.now_ms(), chance.entropy(10)),
         model_of=lambda agent, cwd: agent_in(agent, settings_in(cwd, settings, environ), clock).model,
         purse=purse,
-        folders=TenantFolders(tenants, scale.tenant_folders),
+        folders=TenantFolders(
+            tenants, scale.tenant_folders, await missing_walls(settings) if is_worker else ""
+        ),
         keep_archived_s=settings.store.keep_archived,
         environ=command_environment(settings, environ),
     )
@@ -118,6 +121,14 @@ async def open_node(
     service = open_service(settings, environ, tell, replace(brought, ground=sessions))
     audit = AuditLog(store, me.id, clock.now_ms)
     return OpenedNode(node, service, node.give(service), token, postgres, tenants, audit)
+
+
+async def missing_walls(settings: Settings) -> str:
+    """Say why programs of one run can see the files of another here; "" when they cannot."""
+    if settings.sandbox.mode == "off":
+        return "sandbox.mode is off"
+    status = await asyncio.to_thread(lambda: open_sandbox(settings).status)
+    return f"there is none: {status.why}" if status.kind == "none" else ""
 
 
 def _own_models(settings: Settings) -> set[str]:

@@ -18,6 +18,10 @@ PUBLIC_FILE = "identity.pub"
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 _PREFIX = "ed25519:"
+_PRIME = 2**255 - 19
+_ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_WEAK = frozenset({0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8})
+"""Points of small order, by their y: with these as a key, anybody can make signatures that hold."""
 _MOST_KEPT = 256  # public keys in a form that is ready to use
 
 
@@ -94,6 +98,9 @@ def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _public_key(public: bytes) -> "Ed25519PublicKey":
+    """Return a key that is ready to use; raises ValueError for one that is nobody's own."""
+    if (int.from_bytes(public, "little") & 2**255 - 1) % _PRIME in _WEAK:
+        raise ValueError("a key that anybody can sign with")
     key: Ed25519PublicKey = _ed25519().Ed25519PublicKey.from_public_bytes(public)
     return key
 

@@ -18,6 +18,7 @@ from bridle.comms.address import Address, check_name, parse_address
 from bridle.comms.files import UNCHANGED, locked, read_file, write_file
 from bridle.comms.identity import parse_peer_id, peer_id
 from bridle.core.errors import ConfigError
+from bridle.core.malformed import MALFORMED
 
 MAX_PEERS = 1000
 MAX_TRUST_BYTES = 1024 * 1024
@@ -93,7 +94,7 @@ class Trust:
             )
         except ConfigError as error:
             raise ConfigError(f"{self.path}: {error.message}", hint=error.hint) from error
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except MALFORMED as error:
             raise ConfigError(
                 f"{self.path}: {error}", hint="put it right, or remove it and trust your peers again"
             ) from error

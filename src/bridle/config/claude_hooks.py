@@ -36,6 +36,7 @@ from bridle.core.hook import (
     HookEntry,
     HookPoint,
 )
+from bridle.core.malformed import MALFORMED
 
 THEIR_TIMEOUT_S = 60.0
 
@@ -64,7 +65,7 @@ def read_claude_hooks(file: Path) -> ClaudeHooks:
         raise ConfigError(f"{file}: there is no such file")
     try:
         tree = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except MALFORMED as error:
         raise ConfigError(f"{file}: not valid JSON: {error}") from error
     hooks = tree.get("hooks") if isinstance(tree, dict) else None
     if not isinstance(hooks, dict):

@@ -139,7 +139,7 @@ class KontekstConfig(Struct, frozen=True):
         """Tell whether the model server is ours to start: it is local, and there is a folder of models."""
         host, _ = self.server
         is_here = bool(_LOOPBACK.fullmatch(host)) and self.endpoint.startswith("http:")
-        return is_here and self.model_dir is not None and self.model_dir.is_dir()
+        return is_here and self.model_dir is not None and os.path.isdir(self.model_dir)  # Path's raises
 
     @property
     def server(self) -> tuple[str, int]:

@@ -25,13 +25,15 @@ MAX_ENTRIES = 1000
 MAX_SKILL_FILES = 1000
 MAX_SKILL_BYTES = 16 * 1024 * 1024
 
+BroughtKind = Literal["agent", "skill", "session", "rule", "server", "hook", "setting"]
+
 _SKILL_NAME = re.compile(r"[^.\x00-\x1f\x7f/][^\x00-\x1f\x7f/]{0,127}")
 
 
 class Brought(Struct, frozen=True, omit_defaults=True):
     """What became of one thing."""
 
-    kind: Literal["agent", "skill", "session"]
+    kind: BroughtKind
     name: str
     outcome: Literal["imported", "already there", "left out"] = "imported"
     why: str = ""
@@ -59,7 +61,7 @@ def bring_agents(source: Path, home: Path, *, dry_run: bool) -> Iterator[Brought
                 yield Brought("agent", called, "left out", error.message)
                 continue
             if not dry_run:
-                _write_all(target, texts)
+                write_folder(target, texts)
             yield Brought("agent", called)
 
 
@@ -75,11 +77,11 @@ def bring_skills(source: Path, home: Path, *, dry_run: bool) -> Iterator[Brought
             yield Brought("skill", one_line(name), "left out", "its name is not one for a skill")
         elif any(os.path.lexists(home / SKILLS_FOLDER / there) for there in (name, f"{name}.md")):
             yield Brought("skill", name, "already there")
-        elif why := _too_much(path):
+        elif why := too_much(path):
             yield Brought("skill", name, "left out", why)
         else:
             if not dry_run:
-                _copy(path, target)
+                copy_skill(path, target)
             yield Brought("skill", name)
 
 
@@ -99,12 +101,12 @@ def _agent_texts(folder: Path) -> dict[str, str]:
     tree = parse_toml(text, str(file))
     adapted = from_kontekst(tree)
     check(Layer(Source("user", str(file)), adapted, text), AgentFile)
-    texts = {CONFIG_FILE: text if adapted == tree else _toml(adapted)}
+    texts = {CONFIG_FILE: text if adapted == tree else toml_text(adapted)}
     prompt = read_text(folder / PROMPT_FILE)
     return texts if prompt is None else {**texts, PROMPT_FILE: prompt}
 
 
-def _toml(tree: dict[str, Any]) -> str:
+def toml_text(tree: dict[str, Any]) -> str:
     """Write a tree of one level of tables."""
     lines = [_pair(key, value) for key, value in tree.items() if not isinstance(value, dict)]
     for key, table in tree.items():
@@ -117,7 +119,7 @@ def _pair(key: str, value: Any) -> str:
     return f"{key_text((key,))} = {literal(value)}"
 
 
-def _write_all(folder: Path, texts: dict[str, str]) -> None:
+def write_folder(folder: Path, texts: dict[str, str]) -> None:
     """Write all files or, after a crash, none that counts: the folder gets its name last."""
     draft = folder.with_name(f".{folder.name}.new")
     try:
@@ -129,7 +131,7 @@ def _write_all(folder: Path, texts: dict[str, str]) -> None:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
-def _too_much(path: Path) -> str:
+def too_much(path: Path) -> str:
     """Say what keeps a skill from being copied."""
     files = total = 0
     for file in _files_of(path):
@@ -146,7 +148,8 @@ def _files_of(path: Path) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names)
 
 
-def _copy(path: Path, target: Path) -> None:
+def copy_skill(path: Path, target: Path) -> None:
+    """Copy a skill, a file or a folder, without links; raises ConfigError."""
     draft = target.with_name(f".{target.name}.new")
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from bridle.core.skill import Skill
 
 MAX_LISTED_SKILLS = 40
 MAX_SKILL_CHARS = 120
+_PLACE = "Working directory: "
 
 _SKILLS = "Skills are instructions for special tasks. When one fits, first load it with the tool `skill`:"
 
@@ -16,8 +17,16 @@ _SKILLS = "Skills are instructions for special tasks. When one fits, first load 
 def system_prompt(agent: str, context: str, cwd: Path, now_ms: int, *, skills: str = "") -> str:
     """Put the parts together, the most stable first, so that a vendor's cache keeps what it can."""
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date().isoformat()
-    place = f"Working directory: {cwd}\nOperating system: {sys.platform}\nDate: {today}"
+    place = f"{_PLACE}{cwd}\nOperating system: {sys.platform}\nDate: {today}"
     return "\n\n".join(part for part in (agent, context, skills, place) if part)
+
+
+def with_more(prompt: str, text: str) -> str:
+    """Return a system text with more in it, before the lines that are not the same on another day."""
+    said, gap, place = prompt.rpartition("\n\n")
+    if gap and place.startswith(_PLACE):
+        return f"{said}\n\n{text}\n\n{place}"
+    return f"{prompt}\n\n{text}"
 
 
 def skill_catalogue(skills: Sequence[Skill]) -> str:

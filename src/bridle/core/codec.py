@@ -52,6 +52,8 @@ def decode_command(data: bytes | str) -> Command:
         return _command_decoder.decode(data)
     except RecursionError as error:
         raise msgspec.DecodeError("the command is nested too deeply") from error
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"the command is not UTF-8: {error.reason}") from error
 
 
 def encode_records(

@@ -222,7 +222,7 @@ def _is_long(result: ToolResult) -> bool:
 
 
 def _size(items: Sequence[Counted]) -> int:
-    return sum(item.tokens for item in items)
+    return sum([item.tokens for item in items])
 
 
 def _target(sizes: Sizes, window: Window) -> int:

@@ -109,16 +109,13 @@ def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> F
     Earlier exchanges go first, oldest first; then the oldest exchanges of this run, but never its
     prompt, never the newest exchange and never what a compaction left.
     """
-    run_tokens = sum(item.tokens for item in run)
     summary = [item for item in earlier[:1] if item.kind == "summary"]
-    budget = earlier_budget(window, run_tokens + _size(summary))
-    newest = _newest(_exchanges(earlier[len(summary) :]), budget, may_begin_anyhow=bool(summary))
-    kept_earlier = summary + newest
-    prompt, rest = list(run[:1]), _exchanges(run[1:])
+    budget = earlier_budget(window, _size(run) + _size(summary))
+    newest = _newest(_answered(earlier[len(summary) :]), budget)
+    kept_earlier = summary + (newest if summary else _from_user(newest))
+    prompt, rest = list(run[:1]), _answered(run[1:])
     room = window.tokens - window.system - window.tools - window.reserve - _size(summary)
-    while len(rest) > 1 and _size(prompt) + sum(map(_size, rest)) > room:
-        rest.pop(0)
-    kept_run = prompt + [item for exchange in rest for item in exchange]
+    kept_run = prompt + _newest(rest, room - _size(prompt), least=1)
     usage = ContextUsage(
         window=window.tokens,
         system=window.system,
@@ -138,31 +135,41 @@ def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> F
             hint="shorten the prompt, or choose a model with a larger window",
         )
     kept = kept_earlier + kept_run
-    return Fitted(tuple(item.message for item in kept), usage, tuple(item.tokens for item in kept))
+    return Fitted(tuple([item.message for item in kept]), usage, tuple([item.tokens for item in kept]))
 
 
-def _exchanges(items: Sequence[Counted]) -> list[list[Counted]]:
-    """Group messages so that results stay with their calls; orphaned results are left out."""
-    groups: list[list[Counted]] = []
+def _answered(items: Sequence[Counted]) -> list[Counted]:
+    """Leave out results that have lost their calls."""
+    kept: list[Counted] = []
+    has_calls = False
     for item in items:
         if item.message.role != "tool":
-            groups.append([item])
-        elif groups and groups[-1][0].message.calls:
-            groups[-1].append(item)
-    return groups
+            has_calls = bool(item.message.calls)
+        elif not has_calls:
+            continue
+        kept.append(item)
+    return kept
 
 
-def _newest(exchanges: list[list[Counted]], budget: int, *, may_begin_anyhow: bool) -> list[Counted]:
-    kept: list[list[Counted]] = []
-    for exchange in reversed(exchanges):
-        budget -= _size(exchange)
-        if budget < 0:
+def _newest(items: list[Counted], budget: int, *, least: int = 0) -> list[Counted]:
+    """Return the newest exchanges that fit, and `least` of them in any case; results stay with calls."""
+    if _size(items) <= budget:
+        return items
+    first, exchanges, size = len(items), 0, 0
+    for index in range(len(items) - 1, -1, -1):
+        size += items[index].tokens
+        if size > budget and exchanges >= least:
             break
-        kept.append(exchange)
-    while kept and kept[-1][0].message.role != "user" and not may_begin_anyhow:
-        kept.pop()  # vendors want the first message to be the user's
-    return [item for exchange in reversed(kept) for item in exchange]
+        if items[index].message.role != "tool":
+            first, exchanges = index, exchanges + 1
+    return items[first:]
+
+
+def _from_user(items: list[Counted]) -> list[Counted]:
+    """Begin with what the user says, as vendors want it."""
+    roles = [item.message.role for item in items]
+    return items[roles.index("user") :] if "user" in roles else []
 
 
 def _size(items: Sequence[Counted]) -> int:
-    return sum(item.tokens for item in items)
+    return sum([item.tokens for item in items])

@@ -1,7 +1,7 @@
-"""Tools that the model finds by search: called through one that is always there, so that requests stay alike.
+"""Tools that requests do not show: called through one that is always there, so that requests stay alike.
 
 ```
-request   tool_search, tool_call                        the same two, however many tools there are
+request   tool_call                                     names Bridle's own; tool_search finds those of servers
 reply     tool_call(name="mcp__git__log", arguments={…})
 record    mcp__git__log({…})                            what rules, hooks, people and the record see
 request   tool_call(name="mcp__git__log", arguments={…})    the model's own words again
@@ -20,6 +20,11 @@ from bridle.core.messages import Message, Part, ToolCall, ToolResult
 
 SEARCH = "tool_search"
 CALL = "tool_call"
+
+
+def is_seldom(tool: object) -> bool:
+    """Tell whether a tool has the mark `seldom`: a first turn hardly ever needs it, so it is only named."""
+    return bool(getattr(tool, "seldom", False))
 
 
 def named_call(call: ToolCall, deferred: Collection[str]) -> ToolCall:

@@ -276,7 +276,7 @@ class Loop:
                 return [self._ending or EndRun("cancelled")]
             case Refused() | Replied() | ModelFailed() if self.state == "calling_llm":
                 return self._after_model(event)
-            case ModelFailed() if self._is_switching:
+            case ModelFailed() if self._is_switching and self.state == "error_recovery":
                 return self._recover(event)
             case BackoffEnded() if self.state == "error_recovery":
                 self._is_switching = False

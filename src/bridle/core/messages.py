@@ -71,17 +71,17 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """Join the text parts; reasoning and calls are left out."""
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return "".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def reasoning(self) -> str:
         """Join the reasoning parts."""
-        return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
+        return "".join([part.text for part in self.parts if isinstance(part, Reasoning)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls in the order the model made them."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -120,13 +120,13 @@ def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) 
     """Rename calls whose id is missing or taken, since results refer to calls by id."""
     if not message.calls:
         return message
-    taken = set(used)
+    taken: set[CallId] = set()  # in this message; `used` may be long
     parts: list[Part] = []
     for index, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
-            if not part.id or part.id in taken:
+            if not part.id or part.id in used or part.id in taken:
                 fresh = f"{part.id or 'call'}_{turn}_{index}"
-                while fresh in taken:
+                while fresh in used or fresh in taken:
                     fresh += "_"
                 part = replace(part, id=CallId(fresh))
             taken.add(part.id)
@@ -142,11 +142,17 @@ def final_text(messages: Sequence[Message]) -> str:
 def with_media_named(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return a conversation for a model that reads only: what else tools gave back is named in words."""
     return tuple(
-        Message(message.role, tuple(map(_with_media_named, message.parts)))
-        if message.role == "tool"
-        else message
-        for message in messages
+        [
+            Message(message.role, tuple(map(_with_media_named, message.parts)))
+            if message.role == "tool" and _has_media(message)
+            else message
+            for message in messages
+        ]
     )
+
+
+def _has_media(message: Message) -> bool:
+    return any(part.media for part in message.parts if isinstance(part, ToolResult))
 
 
 def _with_media_named(part: Part) -> Part:

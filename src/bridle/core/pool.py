@@ -42,8 +42,10 @@ class Pool:
     def hold(self, units: Units) -> "tuple[str, Pool] | None":
         """Hold units of several kinds, or none: then say of which kind there is too little, and where."""
         for kind, amount in units.items():
+            if not amount:
+                continue
             left, where = self.tightest(kind)
-            if amount and left is not None and amount > left:
+            if left is not None and amount > left:
                 return kind, where
         _add(self.own, units)
         for pool in self.path():

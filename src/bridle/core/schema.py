@@ -42,6 +42,8 @@ _QUOTED = re.compile(rb"%([0-9A-Fa-f]{2})")
 _HERE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 _NAMES_ONLY = ("$defs", "definitions")
 _LOOKS_AGAIN = ("unevaluatedItems", "unevaluatedProperties")
+COSTLY = (*REFERENCES, *_LOOKS_AGAIN)
+"""Keywords without which no value can be costly to check."""
 
 
 class OutputSchema(Struct, frozen=True):
@@ -187,7 +189,7 @@ def _step(place: Any, name: str) -> Any:
 
 def is_costly(schema: dict[str, Any], value: Any) -> bool:
     """Tell whether it could take forever to check a value: references make a small schema a huge one."""
-    if not any(key in part for _, part in subschemas(schema) for key in (*REFERENCES, *_LOOKS_AGAIN)):
+    if not any(key in part for _, part in subschemas(schema) for key in COSTLY):
         return False
     try:
         size = len(msgspec.json.encode(value))

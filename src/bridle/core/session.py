@@ -273,6 +273,8 @@ def _finish_call(run: RunState, event: ToolFinished) -> None:
     if event.parent is None:
         run.finished[call_id] = event
         run.answer = event.answer or run.answer
+        for asked in [asked.call_id for asked in run.pending if asked.parent == call_id]:
+            del run.requested[asked]  # the code that asked was cut off: nobody waits for an answer
     else:
         for known in (run.requested, run.decided, run.started):
             known.pop(call_id, None)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from bridle.core.errors import HookError
 from bridle.core.hook import HookInvocation, HookResponse
+from bridle.core.malformed import MALFORMED
 
 MAX_REASON_CHARS = 500
 
@@ -28,7 +29,7 @@ def read_answer(data: bytes) -> HookResponse:
     try:
         tree = msgspec.json.decode(data)
         response = msgspec.convert(tree, HookResponse)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         reason = "it printed nothing" if not data.strip() else short(str(error))
         raise HookError(f"its answer makes no sense: {reason}", raw=data) from error
     said = [tree.get("decision"), *(tree.get("patches") or ())]

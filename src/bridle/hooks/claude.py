@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from bridle.core.claude import EVENT_AT, our_arguments, their_arguments, their_tool
 from bridle.core.errors import HookError
 from bridle.core.hook import Allow, Deny, HookInvocation, HookResponse, Patch, ToolArgsPatch
+from bridle.core.malformed import MALFORMED
 from bridle.hooks.answer import short
 
 DENIED = 2
@@ -82,7 +83,7 @@ def claude_answer(status: int, output: bytes, errors: bytes, invocation: HookInv
         return HookResponse()
     try:
         answer = msgspec.json.decode(output, type=_Answer)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise HookError(f"its answer makes no sense: {short(str(error))}", raw=output) from error
     specific = answer.specific
     if not answer.goes_on:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from bridle.core.errors import BridleError
+from bridle.core.malformed import MALFORMED
 from bridle.kernel.channel import Channel
 from bridle.kernel.frames import ToolCall, ToolResult
 
@@ -118,7 +119,7 @@ class Calls:
     async def _outcome(self, frame: ToolCall, call: CallTool) -> tuple[bool, str]:
         try:
             args = _decoder.decode(frame.args)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except MALFORMED as error:
             return False, f"{frame.name}: its arguments are no JSON object: {error}"
         try:
             success, text = await call(frame.name, args)

@@ -20,6 +20,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from bridle.core.malformed import MALFORMED
 from bridle.core.surrogates import mended
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -201,7 +202,7 @@ class Lines:
 def _decode(line: bytes) -> FromGuest | Malformed:
     try:
         return _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         return (_decode_halves(line) if _HALF in line.lower() else None) or Malformed(str(error))
 
 

@@ -6,13 +6,16 @@ from pkgutil import get_data
 
 from bridle.core.codeact import PYTHON, describe_tools
 from bridle.core.tool import ToolSpec
-from bridle.kernel.definitions import signature
+from bridle.kernel.definitions import python_name, signature
 
 
-def code_prompt(specs: Sequence[ToolSpec]) -> str:
-    """Say how to act by writing Python, and which functions there are."""
+def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str:
+    """Say how to act by writing Python, and which functions there are; those of `more` are only named."""
     others = [spec for spec in specs if spec.name != PYTHON]
-    return _text("code_mode.md").format(tools=describe_tools(others, signature))
+    tools = describe_tools(others, signature)
+    if more:
+        tools += f"\n\nAlso, described by `help(name)`: {', '.join(python_name(spec.name) for spec in more)}"
+    return _text("code_mode.md").format(tools=tools)
 
 
 def description() -> str:

@@ -18,6 +18,7 @@ from typing import Any, get_args
 import msgspec
 
 from bridle.core.errors import ToolError
+from bridle.core.malformed import MALFORMED
 from bridle.kernel.frames import Codec
 
 MAX_SEALED_BYTES = 64 * 1024 * 1024
@@ -122,7 +123,7 @@ def unpack(packed: bytes) -> tuple[Codec, str]:
     try:
         held = _decoder.decode(data)
         text = data.decode()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise ToolError(f"the snapshot is damaged: {error}; nothing is restored") from error
     paths = [*held.files, *held.binary]
     if len(paths) > MAX_FILES:

@@ -48,7 +48,6 @@ _PARAMETERS = {
     "type": "object",
     "properties": {"code": {"type": "string"}},
     "required": ["code"],
-    "additionalProperties": False,
 }
 
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from bridle.core.errors import ToolError
+from bridle.core.malformed import MALFORMED
 from bridle.core.ports import Process
 from bridle.lsp.frames import Frames, Malformed, encode
 from bridle.lsp.texts import one_line
@@ -239,7 +240,7 @@ class Connection:
         if message.method is None:
             self._settle(message)
         elif message.id is None:
-            with suppress(msgspec.MsgspecError):
+            with suppress(*MALFORMED):
                 await self._listener.notified(message.method, message.params)
         else:
             self._answer(message.id, message.method, message.params)
@@ -255,7 +256,7 @@ class Connection:
             answer["result"] = self._listener.asked(method, params)
         except Unknown:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "unknown method"}
-        except msgspec.MsgspecError as error:
+        except MALFORMED as error:
             answer["error"] = {"code": _INVALID_PARAMS, "message": str(error)}
         self._send(answer)
 

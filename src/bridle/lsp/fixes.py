@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Fix
+from bridle.core.malformed import MALFORMED
 from bridle.lsp.documents import Document
 from bridle.lsp.hearing import hear
 from bridle.lsp.instance import Instance
@@ -139,7 +140,7 @@ def _range(document: Document, line: int, end_line: int, instance: Instance) -> 
 def _read(raw: Raw) -> Action | None:
     try:
         return msgspec.json.decode(raw, type=Action, strict=False)
-    except (msgspec.MsgspecError, RecursionError):
+    except MALFORMED:
         return None
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bridle.core.languages import Problem, Severity
+from bridle.core.malformed import MALFORMED
 from bridle.lsp.connection import LARGE_BYTES
 from bridle.lsp.places import Encoding, Source, blind_span, to_path
 from bridle.lsp.texts import one_line, some_lines
@@ -184,7 +185,7 @@ class Board:
         for raw in items[:MAX_PROBLEMS]:
             try:
                 said = _DIAGNOSTIC.decode(raw)
-            except (msgspec.MsgspecError, RecursionError):
+            except MALFORMED:
                 continue
             found.append((self._problem(path, said, expected.source if expected else None), raw.copy()))
         found.sort(key=lambda pair: _order(pair[0]))

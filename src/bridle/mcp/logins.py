@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
+from bridle.core.malformed import MALFORMED
 from bridle.mcp.settings import ServerSettings
 from bridle.system.files import PRIVATE_FOLDER, locked, write_whole
 
@@ -74,7 +75,7 @@ class Logins:
             return {}
         except OSError as error:
             raise ToolError(f"cannot read {self._path}: {error.strerror}") from error
-        except msgspec.DecodeError:  # its text would show what is in there
+        except MALFORMED:  # its text shows what is there
             raise ToolError(f"{self._path} is damaged", hint=f"remove it and {_HINT}") from None
 
     @contextmanager

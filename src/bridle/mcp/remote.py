@@ -22,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
+from bridle.core.malformed import MALFORMED
 from bridle.mcp.events import open_events
 from bridle.mcp.http import (
     CONNECT_S,
@@ -264,7 +265,7 @@ def _error(body: bytes) -> _Error | None:
     """Read an error of the protocol."""
     try:
         return msgspec.json.decode(body, type=_Answer).error
-    except msgspec.DecodeError:
+    except MALFORMED:
         return None
 
 
@@ -274,7 +275,7 @@ def _read(request: httpx2.Request) -> _Sent | None:
         return None
     try:
         return msgspec.json.decode(request.content, type=_Sent)
-    except msgspec.DecodeError:
+    except MALFORMED:
         return None
 
 

@@ -114,6 +114,12 @@ class Database:
             with suppress(apsw.Error):  # somebody else reads it: a later one does it
                 self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
+    def let_pages_go(self) -> None:
+        """Give back the memory of pages that nobody reads now; the next work reads them anew."""
+        if self._connection is not None:
+            with suppress(apsw.Error):
+                self._connection.release_memory()
+
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
             try:

@@ -32,6 +32,7 @@ MAX_LIMIT = 20
 MAX_QUERY_CHARS = 2_000
 PAGE_RECORDS = 200
 FEW_PASSAGES = 64
+MAX_ROOTS = 1_000  # folders whose projects are known without a look
 CATCH_UP_S = 3.0
 DELAY_S = 1.0
 """A process that ends right after a run has no time to take it in: it does not even begin."""
@@ -273,9 +274,13 @@ class LocalMemory:
                 await self._worker.run(self._shelf.save_index, build)
 
     async def _root(self, cwd: str) -> str:
-        if cwd not in self._roots:
-            self._roots[cwd] = await self._worker.run(self._root_of, cwd)
-        return self._roots[cwd]
+        root = self._roots.get(cwd)
+        if root is None:
+            root = await self._worker.run(self._root_of, cwd)
+            if len(self._roots) >= MAX_ROOTS:  # sub-agents work in folders of their own, which come and go
+                self._roots.clear()
+            self._roots[cwd] = root
+        return root
 
     # ------------------------------------------------------------------ in the background
 
@@ -319,6 +324,7 @@ class LocalMemory:
         for project in await self._worker.run(self._shelf.pending_projects):
             await self._embedding.make_missing(project)
         await self._build_indexes()
+        await self._worker.run(self._shelf.rest)
 
 
 def _now_s() -> float:

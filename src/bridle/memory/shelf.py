@@ -124,6 +124,10 @@ class Shelf:
         self._tokenizer = None
         self._database.close()
 
+    def rest(self) -> None:
+        """Let go of what only work needs: it may be long until there is more."""
+        self._database.let_pages_go()
+
     # ------------------------------------------------------------------ taking in
 
     def project(self, root: str) -> Project:
@@ -272,7 +276,11 @@ class Shelf:
     def grow_index(self, build: "Build") -> bool:
         """Take some more vectors into an index file; False when it has all."""
         vectors = self._vectors()
-        return vectors is not None and self._database.read(lambda connection: vectors.step(connection, build))
+        if vectors is None:
+            return False
+        has_more = self._database.read(lambda connection: vectors.step(connection, build))
+        self._database.let_pages_go()  # each is read once
+        return has_more
 
     def save_index(self, build: "Build") -> None:
         """Write an index file and let it count."""

@@ -12,6 +12,7 @@ from bridle.core.errors import BridleError, ToolError
 from bridle.core.ports import Memory, Recalled, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.memory.passages import SEARCH_TOOL
+from bridle.system.dates import calendar_s
 
 DEFAULT_LIMIT = 5
 MAX_LIMIT = 20
@@ -42,7 +43,7 @@ class Found(Struct, frozen=True):
     @classmethod
     def of(cls, passage: Recalled) -> "Found":
         """Show a passage, with its time as a date."""
-        when = datetime.fromtimestamp(passage.at / 1000, UTC).isoformat(timespec="seconds")
+        when = datetime.fromtimestamp(calendar_s(passage.at), UTC).isoformat(timespec="seconds")
         return cls(passage.text, passage.score, passage.session, passage.turn, passage.seq, when)
 
 
@@ -50,6 +51,7 @@ class MemorySearch:
     """Searches memory."""
 
     parallel = True
+    seldom = True
 
     def __init__(self, memory: Memory | None) -> None:
         """Take the memory; without one the tool is of no use anywhere."""

@@ -94,7 +94,7 @@ class Vectors:
         # A question lies near what it asks for, not right on it.
         sample = 3 * rows[:half] + rows[half : 2 * half]
         sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), 1e-9)
-        base = self._whole_base(connection, self._hold(connection, project))
+        base = self._whole_base(connection, self._opened(connection, project))
         return Build(project, Builder(project.dims, sample, base))
 
     def _whole_base(self, connection: apsw.Connection, held: "_Held") -> Snapshot | None:
@@ -135,6 +135,7 @@ class Vectors:
             "INSERT OR REPLACE INTO indexes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (now.id, row.file, row.kind, row.covered, row.count, row.expansion, row.size, row.checksum),
         )
+        self._held.pop(now.id, None)  # most of what it held is in the file now
 
     def tidy(self, connection: apsw.Connection) -> None:
         """Delete the index files that do not count any more."""
@@ -147,12 +148,18 @@ class Vectors:
     # ------------------------------------------------------------------ what is held in memory
 
     def _hold(self, connection: apsw.Connection, project: Project) -> "_Held":
+        """Return all vectors of a project, read into memory as far as they are in no index file."""
+        held = self._opened(connection, project)
+        held.read_on(connection)
+        return held
+
+    def _opened(self, connection: apsw.Connection, project: Project) -> "_Held":
+        """Return what is held of a project, with its index file."""
         row = connection.execute(_INDEX, (project.id,)).fetchone()
         index = IndexRow(*row) if row else None
         held = self._held.pop(project.id, None)
         if held is None or held.version != project.version or held.index != index:
             held = _Held(project, index, self._snapshot(connection, project, index))
-        held.read_on(connection)
         self._held[project.id] = held
         while len(self._held) > MAX_HELD:
             del self._held[next(iter(self._held))]

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import ProviderError, ProviderErrorKind
+from bridle.core.malformed import MALFORMED
 
 MAX_MESSAGE_CHARS = 500
 
@@ -262,7 +263,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 def _parse(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except MALFORMED:
         return None
 
 

@@ -13,10 +13,11 @@ What aiohttp raises leaves here as a ProviderError, from one table.
 import asyncio
 import io
 import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from types import SimpleNamespace
-from typing import Self, TypeVar
+from contextvars import ContextVar
+from typing import Any, Self, TypeVar
 
 import aiohttp
 import msgspec
@@ -24,6 +25,7 @@ from msgspec import Struct
 
 from bridle import __version__
 from bridle.core.errors import ProviderError, ProviderErrorKind
+from bridle.core.malformed import MALFORMED
 from bridle.providers.failure import malformed, refused, timed_out
 from bridle.providers.sse import ServerEvent, SseError, SseParser
 
@@ -115,16 +117,16 @@ class HttpClient:
         """
         while True:
             sending = _Sending()
+            _current.set(sending)
             try:
                 return await self._session().post(
                     endpoint.url,
                     data=io.BytesIO(body) if len(body) > MAX_WRITE_BYTES else body,
                     headers=endpoint.headers,
                     allow_redirects=False,  # a key must not travel to another host
-                    trace_request_ctx=sending,
                 )
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-                if not sending.on_kept_connection:
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+                if sending.has_connected or isinstance(error, aiohttp.ClientConnectorError):
                     raise
 
     async def aclose(self) -> None:
@@ -137,10 +139,11 @@ class HttpClient:
         if self._opened is None or self._opened.closed:
             self._opened = aiohttp.ClientSession(
                 # No limit, as sessions bound their calls themselves; kept long enough for a slow tool.
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=KEEP_ALIVE_S, socket_factory=_new_socket
+                ),
                 timeout=self._timeouts,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trace_configs=[_reuse_trace()],
                 headers={
                     "Accept": "text/event-stream",
                     "Accept-Encoding": "identity",  # a compressing proxy would hold tokens back
@@ -154,18 +157,18 @@ class HttpClient:
 class _Sending:
     """One try to send a request."""
 
-    on_kept_connection = False
+    has_connected = False
+    """It has made a connection of its own: what it used was not a kept one."""
 
 
-def _reuse_trace() -> aiohttp.TraceConfig:
-    async def note(
-        _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionReuseconnParams
-    ) -> None:
-        context.trace_request_ctx.on_kept_connection = True
+_current: ContextVar[_Sending] = ContextVar("sending")
 
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(note)
-    return trace
+
+def _new_socket(address: tuple[Any, ...]) -> socket.socket:
+    """Make the socket of a new connection, and let who waits for it know; a trace costs ten times as much."""
+    _current.get().has_connected = True
+    family, kind, protocol, *_ = address
+    return socket.socket(family, kind, protocol)
 
 
 # The first row that fits counts: certificates are connector errors too, and DNS failures OS errors.
@@ -196,11 +199,11 @@ def decode_event(decoder: "msgspec.json.Decoder[_T]", who: str, data: bytes) -> 
     """Decode an event's payload; raises ProviderError when it is not what the API promises."""
     try:
         return decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except MALFORMED:
         pass
     try:
         return decoder.decode(_mended(data))
-    except (msgspec.DecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise malformed(who, str(error)) from error
 
 
@@ -227,6 +230,8 @@ async def _refusal(endpoint: Endpoint, response: aiohttp.ClientResponse) -> Prov
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
     """Read the end of a finished stream, so that its connection can serve the next request."""
+    if response.content.at_eof():
+        return
     with suppress(TimeoutError, aiohttp.ClientError):
         async with asyncio.timeout(DRAIN_S):
             while not response.content.at_eof():

@@ -31,6 +31,7 @@ from bridle.providers.vendors import Quirks, vendor_at
 from bridle.providers.wire import ask, left_out, params_of
 
 _PLAIN = Quirks()
+_encode = msgspec.json.Encoder().encode
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "end_turn",
@@ -115,38 +116,41 @@ class OpenAIProvider:
 
 def wire_messages(request: ModelRequest, quirks: Quirks = _PLAIN) -> list[dict[str, Any]]:
     """Write the conversation in OpenAI's shape."""
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    return system + [wire for message in request.messages for wire in _wire_message(message, quirks)]
+    wire: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    for message in request.messages:
+        match message.role:
+            case "assistant":
+                wire += _assistant(message, quirks)
+            case "tool":
+                wire += _results([part for part in message.parts if isinstance(part, ToolResult)], quirks)
+            case "user":
+                wire.append({"role": "user", "content": _content(message.parts)})
+            case "system":
+                wire.append({"role": "system", "content": message.text})
+    return wire
 
 
-def _wire_message(message: Message, quirks: Quirks) -> Iterator[dict[str, Any]]:
-    match message.role:
-        case "system":
-            yield {"role": "system", "content": message.text}
-        case "user":
-            yield {"role": "user", "content": _content(message.parts)}
-        case "assistant":
-            yield from _assistant(message, quirks)
-        case "tool":
-            yield from _results([part for part in message.parts if isinstance(part, ToolResult)], quirks)
-
-
-def _assistant(message: Message, quirks: Quirks) -> Iterator[dict[str, Any]]:
+def _assistant(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     wire: dict[str, Any] = {"role": "assistant"}
-    if message.text:
-        wire["content"] = message.text
-    if message.calls:
-        wire["tool_calls"] = [_wire_call(call, quirks) for call in message.calls]
+    texts, calls = [], []
+    for part in message.parts:  # once: every turn sends all of them again
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, ToolCall):
+            calls.append(_wire_call(part, quirks))
+    if text := "".join(texts):
+        wire["content"] = text
+    if calls:
+        wire["tool_calls"] = calls
         if quirks.reasoning_key:
             wire[quirks.reasoning_key] = message.reasoning
-    if len(wire) > 1:  # a turn of reasoning alone has nothing that may be sent back
-        yield wire
+    return [wire] if len(wire) > 1 else []  # a turn of reasoning alone has nothing that may be sent back
 
 
 def _wire_call(call: ToolCall, quirks: Quirks) -> dict[str, Any]:
     # Servers parse old arguments again for their prompt template, so broken ones travel in whole JSON.
     args = {"invalid_json": call.invalid} if call.invalid else call.args
-    function = {"name": call.name, "arguments": msgspec.json.encode(args).decode()}
+    function = {"name": call.name, "arguments": _encode(args).decode()}
     return {"id": _wire_id(call.id, quirks), "type": "function", "function": function}
 
 
@@ -158,17 +162,19 @@ def _wire_id(call_id: str, quirks: Quirks) -> str:
     return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
-def _results(results: list[ToolResult], quirks: Quirks) -> Iterator[dict[str, Any]]:
-    for result in results:
-        call_id = _wire_id(result.call_id, quirks)
-        yield {"role": "tool", "tool_call_id": call_id, "content": result.output}
+def _results(results: list[ToolResult], quirks: Quirks) -> list[dict[str, Any]]:
+    wire: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": _wire_id(result.call_id, quirks), "content": result.output}
+        for result in results
+    ]
     # A tool message takes text only; what else came back follows as the user's.
     for result in results:
         if result.media:
             sent = (
                 media if media.mime.startswith("image/") else Text(left_out(media)) for media in result.media
             )
-            yield {"role": "user", "content": _content((Text(f"From {result.name}:"), *sent))}
+            wire.append({"role": "user", "content": _content((Text(f"From {result.name}:"), *sent))})
+    return wire
 
 
 def _content(parts: Sequence[Text | Reasoning | Media | ToolCall | ToolResult]) -> str | list[dict[str, Any]]:

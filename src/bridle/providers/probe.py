@@ -43,3 +43,16 @@ async def served_models(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> li
             ]
         case _:
             return None
+
+
+async def is_llama_server(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> bool:
+    """Tell whether what answers at an address is a llama-server, which knows its own window."""
+    parts = urlsplit(base_url)
+    control = Control(base_url)
+    try:
+        answer = await control.ask(Address(f"{parts.scheme}://{parts.netloc}"), "/props", timeout_s=timeout_s)
+    except ProviderError:
+        return False
+    finally:
+        await control.aclose()
+    return answer.status == 200 and isinstance(answer.body, dict)

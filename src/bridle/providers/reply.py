@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from bridle.core.errors import ProviderError
 from bridle.core.ids import CallId
+from bridle.core.malformed import MALFORMED
 from bridle.core.messages import Message, Part, Reasoning, StopReason, Text, ToolCall, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import ReasoningDelta, TextDelta, ToolCallDelta
@@ -129,5 +130,5 @@ def _call(draft: _Draft, text: str) -> ToolCall:
         return ToolCall(draft.id, draft.name, meta=draft.meta)
     try:
         return ToolCall(draft.id, draft.name, _args_decoder.decode(text), meta=draft.meta)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except MALFORMED:
         return ToolCall(draft.id, draft.name, invalid=text, meta=draft.meta)

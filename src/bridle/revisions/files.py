@@ -1,9 +1,10 @@
 """The keepers of all sessions, with their files in one folder."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from threading import Lock
+from weakref import WeakValueDictionary
 
 from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId, is_session_id
@@ -31,10 +32,11 @@ class FileRevisions:
         self._blobs = blobs
         self._sight = Sight(blobs, max_file_bytes, now_ns)
         self._lock = Lock()  # a session has one keeper
-        self._keepers: dict[SessionId, FileKeeper] = {}
+        # One that nobody uses has all it knows in its file, if there is one.
+        self._keepers: MutableMapping[SessionId, FileKeeper] = {} if folder is None else WeakValueDictionary()
 
     def keeper(self, session: SessionId, cwd: str) -> FileKeeper:
-        """Return the keeper of a session, the same one each time; raises StoreError for an impossible id."""
+        """Return the keeper of a session, the same one to all; raises StoreError for an impossible id."""
         with self._lock:
             found = self._keepers.get(session)
             if found is None:

@@ -178,7 +178,7 @@ def _open(path: Path) -> int:
 def _decoded(line: bytes) -> Line | None:
     try:
         decoded: Line = _decoder.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return decoded
 

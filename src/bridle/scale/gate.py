@@ -73,6 +73,16 @@ class Gate:
             self._door, principal, self.standing, audit=self.audit, folders=self.folders, new_id=_new_id
         )
 
+    async def look(self, principal: Principal, target: str) -> None:
+        """Refuse who may not look at anything, also at what no session holds; raises NotAllowed."""
+        if principal.is_cluster_admin:
+            return
+        try:
+            principal.require("read")
+        except NotAllowed:
+            await self.audit.note(principal, "read", target, "refused")
+            raise
+
     async def standing(self, principal: Principal) -> Tenant:
         """Return what holds for a principal by now; raises NotAllowed once its token counts no more."""
         if principal != NODE and await self._tokens.get(principal.token_id) is None:

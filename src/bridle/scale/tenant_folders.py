@@ -28,6 +28,8 @@ class TenantFolders(Struct, frozen=True):
     tenants: Tenants
     workspaces: str
     """Where a tenant without folders has one of its own; empty for nowhere."""
+    unwalled: str = ""
+    """Why nothing holds programs apart here; no run of a tenant begins then."""
 
     def of(self, tenant: Tenant) -> tuple[str, ...]:
         """Return the folders of a tenant."""
@@ -53,6 +55,11 @@ class TenantFolders(Struct, frozen=True):
         tenant = await self._tenant_of(session)
         if tenant is None:
             return
+        if self.unwalled:
+            raise UsageError(
+                f"runs of tenant {tenant.name} need a sandbox, and at this worker {self.unwalled}",
+                hint="bridle sandbox status, at the worker",
+            )
         if not tenant.folders:
             for folder in self.of(tenant):
                 with suppress(OSError):  # who needs it sees that it is missing

@@ -84,6 +84,7 @@ class Actor:
         self._preparing: asyncio.Task[Setup] | None = None
         """Finds what a run works with, unless somebody has called that off."""
         self._is_closing = False
+        self._is_parked = False
         self._used_s = engine.clock.monotonic_s()
         self._untaken = 0  # commands; a run begins only when its model server has started
         self.is_tended = False
@@ -176,7 +177,7 @@ class Actor:
 
     async def park(self) -> None:
         """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
-        self._is_closing = True
+        self._is_closing = self._is_parked = True
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT_S), self._starting:
                 pass  # a run that is just beginning is parked, too
@@ -193,7 +194,9 @@ class Actor:
         if self._compacting is not None:
             self._compacting.cancel()
             await asyncio.wait([self._compacting], timeout=CLOSE_TIMEOUT_S)
-        if self._driver is not None:
+        if self._is_parked and self._running is not None:
+            self._running.cancel()  # it was slow to begin, or is slow to end: nothing more is recorded
+        elif self._driver is not None:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
@@ -421,6 +424,11 @@ class Actor:
 
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
+            if self._driver is None:
+                await self.journal.catch_up()
+            if self._driver is None and self._has_next:  # it was cut off between two runs
+                first = self.journal.session.known.queue[0]
+                return await self._begin(first.message, first.options, first.item_id, first.key)
             return await self._go_on(command)
 
     async def _go_on(self, command: Resume) -> Receipt:

@@ -39,9 +39,11 @@ PIECES = (TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta)
 class Subscription:
     """One watcher's bounded backlog."""
 
-    def __init__(self, backlog: int) -> None:
+    def __init__(self, backlog: int, *, pieces: bool = True) -> None:
+        """Without `pieces` fragments are passed over: for who waits for a record only."""
         self._items: deque[Record | Delta] = deque()
         self._backlog = backlog
+        self.wants_pieces = pieces
         self._dropped = 0
         self._waiter: asyncio.Future[None] | None = None
         self.is_over = False
@@ -61,8 +63,9 @@ class Subscription:
         self._wake()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     async def take(self) -> tuple[int, list[Record | Delta]]:
         """Wait for items or the end; return how many were dropped before them, and them."""
@@ -126,9 +129,9 @@ class Bus:
         for roll in self._rolls:
             roll.add(session, deleted=deleted)
 
-    def subscribe(self, session: SessionId) -> Subscription:
-        """Begin to collect for a new watcher."""
-        subscription = Subscription(self._backlog)
+    def subscribe(self, session: SessionId, *, pieces: bool = True) -> Subscription:
+        """Begin to collect for a new watcher, with or without the fragments of what is recorded later."""
+        subscription = Subscription(self._backlog, pieces=pieces)
         watchers = self._watchers.setdefault(session, [])
         watchers.append(subscription)
         if self._on_watch is not None and len(watchers) == 1:
@@ -146,7 +149,7 @@ class Bus:
     def publish_everywhere(self, item: Delta) -> None:
         """Hand a fragment to everyone who watches anything."""
         for session in list(self._watchers):
-            self.publish(session, (item,))
+            self.show(session, item)
 
     def unsubscribe(self, session: SessionId, subscription: Subscription) -> None:
         """Forget a watcher."""
@@ -168,11 +171,13 @@ class Bus:
         if self._rolls and any(isinstance(item, Record) and isinstance(item.event, NEWS) for item in items):
             self.announce(session)
         self._note(session, items)
-        watchers = self._watchers.get(session)
-        if watchers is None:
-            return
         for item in items:
-            for watcher in watchers:
+            self.show(session, item)
+
+    def show(self, session: SessionId, item: Record | Delta) -> None:
+        """Hand one item to everyone who watches the session; fragments only to those who want them."""
+        for watcher in self._watchers.get(session, ()):
+            if watcher.wants_pieces or not isinstance(item, PIECES):
                 watcher.push(item)
 
     def _note(self, session: SessionId, items: Sequence[Record | Delta]) -> None:

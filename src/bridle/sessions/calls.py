@@ -108,6 +108,8 @@ class Calls:
         self._given: dict[CallId, dict[str, Any]] = {}
         """Arguments that hooks have put in the place of the model's."""
         self._foreseen: set[CallId] = set()
+        self._judged: dict[CallId, Checked] = {}
+        """What was found out in this step, in which nothing else can have happened."""
         self._to_ask: list[Checked] = []
         self._shows = asyncio.Lock()
         """One preview is made at a time, so that questions come in the order of the calls."""
@@ -171,6 +173,7 @@ class Calls:
         if checked.action == "deny" and not self._run.options.approve_each:
             return self.refuse(call, checked.why, denied=checked.denied)
         if checked.action == "allow" and not self._run.options.approve_each:
+            self._judged[call.id] = checked
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         if decided := self._decision_on(checked.call):
             asked = Prepared(call.id, "ask", parallel=checked.parallel)
@@ -193,8 +196,9 @@ class Calls:
             for call_id, decided in self._run.decided.items()
         )
 
-    def begin_previews(self) -> None:
-        """Line up the previews of this step's questions."""
+    def end_step(self) -> None:
+        """Line up the previews of this step's questions, and forget what it has found out."""
+        self._judged.clear()
         if self._to_ask:
             self._kit.later(self._preview(self._to_ask))
             self._to_ask = []
@@ -296,7 +300,7 @@ class Calls:
             todos=facts.todos,
             sees_images=self._setup.backend.model.images,
             env=self._kit.env_of(call.id),
-            tools=self._setup.dispatcher.specs,
+            tools=self._setup.dispatcher.functions,
             call=None if is_nested else make,
             snapshot=facts.snapshot,
             rewinds=facts.rewinds,
@@ -313,7 +317,9 @@ class Calls:
 
     def execute(self, call: ToolCall) -> list[Input]:
         """Announce a call and line it up, unless there are too many, or it means something else by now."""
-        checked = self._check(call)  # a link, a folder, a variable may have changed since it was prepared
+        checked = self._judged.get(call.id)
+        if checked is None:  # a link, a folder, a variable may have changed since it was prepared
+            checked = self._check(call)
         if checked.action == "deny":
             return self.refuse(call, checked.why, denied=checked.denied)
         if checked.action == "ask" and call.id not in self._run.decided:

@@ -157,7 +157,7 @@ def _tell(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> 
 
 async def _compacted(setup: Setup, backend: Backend, told: Told, summary: str) -> Compacted:
     carried = told.plan.carried
-    can_recall = any(spec.name == RECALL_TOOL for spec in setup.dispatcher.specs)
+    can_recall = RECALL_TOOL in setup.dispatcher.names
     message = compose(summary, carried, can_recall=can_recall)
     [tokens] = await backend.count(message.text)
     tokens += MESSAGE_FRAME_TOKENS

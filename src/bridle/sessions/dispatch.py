@@ -87,6 +87,11 @@ class Dispatcher:
         return self._toolbox.specs
 
     @property
+    def functions(self) -> tuple[ToolSpec, ...]:
+        """Return what Python code of the model can call."""
+        return self._toolbox.functions
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Return what can be called, also what the model has to find first."""
         return self._toolbox.names

@@ -154,7 +154,7 @@ class Driver:
         while pending:
             for action in self._loop.feed(pending.popleft()):
                 pending.extend(self._act(action))
-        self._calls.begin_previews()
+        self._calls.end_step()
         try:
             await self._kit.journal.flush()
         except BaseException:

@@ -35,6 +35,7 @@ class Journal:
         self._clock = clock
         self.is_stale = False
         """The fold is ahead of the store or behind it: load the session anew."""
+        self._failure: StoreError | None = None
         self._staged: list[Event] = []
         self._durable_seq = session.seq
         self._appending = asyncio.Lock()  # invariant: records are appended and published in seq order
@@ -52,12 +53,16 @@ class Journal:
         """
         async with self._appending:
             if self.is_stale:
-                raise StoreError(f"session {self.id} must be loaded anew: an earlier append to it failed")
+                raise _loaded_anew(self.id, self._failure)
             if not self._staged:
                 return
             events, self._staged = self._staged, []
             self.is_stale = True
-            records = await self._store.append(self.id, self._durable_seq, events)
+            try:
+                records = await self._store.append(self.id, self._durable_seq, events)
+            except StoreError as error:
+                self._failure = error
+                raise
             self.is_stale = False
             self._durable_seq += len(records)
             self._bus.publish(self.id, records)
@@ -83,7 +88,7 @@ class Journal:
 
     def show(self, delta: Delta) -> None:
         """Publish a live fragment."""
-        self._bus.publish(self.id, (delta,))
+        self._bus.show(self.id, delta)
 
     def announce(self) -> None:
         """Tell who keeps a list of sessions that this one began to run, or has come to rest."""
@@ -166,3 +171,12 @@ async def _read_back(
 def _is_enough(records: list[Record], tokens: int) -> bool:
     transcript = transcript_of(live(records).records)
     return transcript.is_whole or sum(item.tokens for item in transcript.messages) >= tokens
+
+
+def _loaded_anew(session: SessionId, why: StoreError | None) -> StoreError:
+    """Make what everybody is told who wants to append after an append has failed."""
+    cause = f": {why.message}" if why is not None else ""
+    return StoreError(
+        f"session {session} must be loaded anew: an earlier append to it failed{cause}",
+        hint=why.hint if why is not None else "",
+    )

@@ -221,7 +221,8 @@ class ModelCalls:
                         self._empty = item.usage
                         raise ProviderError("the model answered nothing", kind="empty_reply")
                     return item
-                item = mended(item)
+                if not (isinstance(item, TextDelta) and item.text.isascii()):  # as most fragments are
+                    item = mended(item)
                 self._begun += length_of(item)
                 if isinstance(item, TextDelta):
                     streamed += item.text.encode()

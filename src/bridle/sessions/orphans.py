@@ -26,6 +26,7 @@ from bridle.sessions.bus import Bus
 from bridle.sessions.engine import Engine
 from bridle.sessions.heirs import own_end, read_left
 from bridle.sessions.journal import Journal, open_journal
+from bridle.sessions.late_changes import record_late_changes
 from bridle.sessions.relay import ENDED
 
 CUT_OFF = "the process ended during the run"
@@ -72,6 +73,7 @@ async def end_child(
             journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
             journal.stage(Checkpoint(journal.session.known))
             await journal.record(end)
+            await record_late_changes(engine, journal)
         return end or RunEnded(RunId(""), outcome, reason=reason)
     except SessionNotFound:
         return RunEnded(RunId(""), outcome, reason=reason)

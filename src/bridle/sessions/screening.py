@@ -73,9 +73,9 @@ def without_calls(message: Message) -> Message:
 def length_of(delta: Delta) -> int:
     """Return how many characters of a reply a fragment of it has, whatever they are for."""
     match delta:
-        case TextDelta(text) | ReasoningDelta(text):
-            return len(text)
-        case ToolCallDelta(args=args):
-            return len(args)
+        case TextDelta() | ReasoningDelta():
+            return len(delta.text)
+        case ToolCallDelta():
+            return len(delta.args)
         case _:
             return 0

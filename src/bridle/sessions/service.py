@@ -118,14 +118,20 @@ class SessionService:
         with self._engine.loans.lend(session, dispatcher):
             yield
 
-    async def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
+    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
         With None the newest record comes first: then the caller knows that nothing later is missed.
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
         Raises SessionNotFound, also once the session is deleted.
         """
-        subscription, heard = self._bus.subscribe(session), self._bus.position(session)
+        return self._follow(session, after, pieces=True)
+
+    async def _follow(
+        self, session: SessionId, after: int | None, *, pieces: bool
+    ) -> AsyncGenerator[Record | Delta, None]:
+        subscription = self._bus.subscribe(session, pieces=pieces)
+        heard = self._bus.position(session)
         try:
             after = await self._watched_from(session, after)
             for record in await self._engine.store.read(session, after=after):
@@ -173,7 +179,7 @@ class SessionService:
         actor = self._actors.get(session)
         if actor is not None and actor.aborted is not None and actor.aborted.run_id == run_id:
             return RunEnded(run_id, "failed", reason=actor.aborted.reason)
-        async for item in self.watch(session, after):
+        async for item in self._follow(session, after, pieces=False):
             if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
                 return item.event
             if isinstance(item, Aborted) and item.run_id == run_id:

@@ -8,33 +8,32 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
+from bridle.config.prompt import with_more
 from bridle.core.agent import Agent
 from bridle.core.budget import Budget, Limits
-from bridle.core.codeact import PYTHON, as_text
+from bridle.core.codeact import as_text
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
 from bridle.core.deferred import as_sent
-from bridle.core.errors import ConfigError, UsageError
+from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.messages import with_media_named
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Clock, Hooks, Keeper, OccasionalTool, Provider, TokenCounter, Tool, offers
+from bridle.core.ports import Clock, Hooks, Keeper, Provider, TokenCounter, offers
 from bridle.core.protocol import RunOptions
-from bridle.core.servers import LENT_PREFIX, ToolOffer
+from bridle.core.servers import ToolOffer
 from bridle.core.session import RunState, Session
 from bridle.core.tenancy import Bounds
-from bridle.core.tool import is_among
 from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.sessions.structured import Extraction
-from bridle.tools.tool_search import ToolCaller, ToolSearch
+from bridle.sessions.toolset import Wants, choose
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
 PATIENCE_S = 1.0  # what may be waited for without a word
-TOOL_SHARE = 4  # the tools of an agent that names none take at most this part of the window
 
 
 class Backend(Struct, frozen=True):
@@ -86,6 +85,8 @@ class Setup(Struct, frozen=True):
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
         """Return the standing rules and those the user granted during the session."""
+        if not granted:
+            return self.rules
         return (*self.rules, *_within(self.bounds, (parse_rule("allow", text) for text in granted)))
 
     def budget_left(self, run: RunState, clock: Clock) -> Budget:
@@ -145,15 +146,13 @@ async def set_up(
     code = agent.code if options.code is None else options.code
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
-    loaned = _usable(engine.loans.tools(session_id), options, cwd)
-    replaced = {tool.spec.name for tool in loaned}
-    usable = [tool for tool in _usable(engine.tools, options, cwd) if tool.spec.name not in replaced]
-    own = _tools(usable, agent.tools, model.window_tokens, code=code)
-    lent = _lent(offer, options, agent.tools, int(model.window_tokens * engine.lent_share))
+    lent_tokens = int(model.window_tokens * engine.lent_share)
+    wants = Wants(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
+    chosen = choose(engine.tools, engine.loans.tools(session_id), offer.tools, wants)
     if offer.instructions and options.system is None:
-        agent = replace(agent, prompt=f"{agent.prompt}\n\n{offer.instructions}")
+        agent = replace(agent, prompt=with_more(agent.prompt, offer.instructions))
     dispatcher = Dispatcher(
-        Toolbox([*own, *loaned, *lent.tools], lent.deferred),
+        Toolbox(chosen.tools, chosen.deferred),
         timeout_s=engine.tool_timeout_s,
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
@@ -161,7 +160,8 @@ async def set_up(
     )
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""
     if code:
-        agent = replace(agent, prompt=f"{agent.prompt}\n\n{code_prompt(dispatcher.specs)}")
+        more = [spec for spec in dispatcher.functions if spec.name in dispatcher.deferred]
+        agent = replace(agent, prompt=with_more(agent.prompt, code_prompt(dispatcher.specs, more)))
 
     async def find_backend(ref: str) -> Backend:
         return await _backend(*await engine.models.resolve(ref), (agent.prompt, tools), most_output)
@@ -226,56 +226,6 @@ async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
     if offers(provider, TokenCounter):
         return await provider.count_tokens(texts)
     return [estimate_tokens(text) for text in texts]
-
-
-def _usable(tools: Sequence[Tool], options: RunOptions, cwd: str) -> list[Tool]:
-    """Return the tools that the run may use and that are of use there."""
-    allowed = [tool for tool in tools if _is_allowed(tool, options)]
-    return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(cwd)]
-
-
-def _is_allowed(tool: Tool, options: RunOptions) -> bool:
-    name = tool.spec.name
-    is_wanted = options.tools is None or is_among(name, options.tools)
-    return is_wanted and not is_among(name, options.without_tools)
-
-
-class _Lent(Struct, frozen=True):
-    """What servers lend a run, as it can use it."""
-
-    tools: tuple[Tool, ...] = ()
-    deferred: frozenset[str] = frozenset()
-
-
-def _lent(offer: ToolOffer, options: RunOptions, chosen: tuple[str, ...] | None, room_tokens: int) -> _Lent:
-    """Return the lent tools that the run may use, found by search when there is no room for all of them."""
-    tools = tuple(
-        tool
-        for tool in offer.tools
-        if (chosen is None or is_among(tool.spec.name, chosen)) and _is_allowed(tool, options)
-    )
-    specs = [tool.spec for tool in tools if tool.spec.name.startswith(LENT_PREFIX)]
-    if sum(estimate_tokens(encode(spec).decode()) for spec in specs) <= room_tokens:
-        return _Lent(tools)
-    return _Lent((*tools, ToolSearch(specs), ToolCaller()), frozenset(spec.name for spec in specs))
-
-
-def _tools(
-    tools: Sequence[Tool], chosen: tuple[str, ...] | None, window_tokens: int, *, code: bool
-) -> list[Tool]:
-    """Return the chosen tools, or as many as a small window has room for, the most useful first."""
-    needed = [tool for tool in tools if code and tool.spec.name == PYTHON]
-    if code and not needed:
-        raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
-    if chosen is not None:
-        return [tool for tool in tools if is_among(tool.spec.name, chosen) or tool in needed]
-    left = window_tokens // TOOL_SHARE
-    fitting: list[Tool] = []
-    for tool in tools:
-        left -= estimate_tokens(encode(tool.spec).decode())
-        if left >= 0 or not fitting:
-            fitting.append(tool)
-    return [*fitting, *(tool for tool in needed if tool not in fitting)]
 
 
 def _within(bounds: Bounds | None, rules: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -365,12 +365,14 @@ class SubAgent:
         heir = self._heir
         if heir is not None and heir.ended is not None:
             return heir.ended
-        session = self.member.journal.session if self.member.journal is not None else None
-        if session is not None and session.run is None and session.last is not None:
+        journal = self.member.journal
+        session = journal.session if journal is not None else None
+        is_lost = journal is not None and journal.is_stale  # what it knows of its end is not what is stored
+        if session is not None and not is_lost and session.run is None and session.last is not None:
             return session.last
         outcome: Outcome = "cancelled" if self._stopped and not failure else "failed"
         run = session.run if session is not None else None
-        if run is not None or heir is not None:  # nobody has ended it, or that could not be recorded
+        if is_lost or run is not None or heir is not None:  # its end is not recorded, or nobody has ended it
             engine, reason = self._parent.engine, failure or self._stopped or UNRECORDED
             with suppress(BridleError):
                 return await end_child(engine, self._parent.bus, self.member.id, outcome, reason)

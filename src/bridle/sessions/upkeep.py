@@ -3,16 +3,15 @@
 import asyncio
 
 from bridle.core.errors import UsageError
-from bridle.core.ports import Keeper
 from bridle.core.protocol import Checkpoint, Rewind
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
 from bridle.core.session import RunState
-from bridle.core.turns import changed_files
 from bridle.sessions.bill import Bill
 from bridle.sessions.children import Family
 from bridle.sessions.compaction import CANCELLED, compact, due, failed
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.late_changes import keeper_of, record_late_changes
 from bridle.sessions.rewind import rewind
 from bridle.sessions.setup import Setup
 
@@ -39,21 +38,14 @@ class Upkeep:
 
     async def record_late_changes(self) -> None:
         """Record what a background job has changed since the last call, or a call that a crash cut off."""
-        keeper = self._keeper()
-        if keeper is None:
-            return
-        known = self._journal.session.changes  # a crash may have come before their confirmation
-        is_over = self._engine.is_at_rest(self._journal.id)
-        found = await asyncio.to_thread(keeper.collect, is_over=is_over)
-        await self._journal.record(*changed_files([change for change in found if change not in known]))
-        await asyncio.to_thread(keeper.confirm)
+        await record_late_changes(self._engine, self._journal)
 
     async def rewind(self, command: Rewind) -> None:
         """Go back to how things were."""
         await self.close_cut_off()
         await self.record_late_changes()
         engine, journal = self._engine, self._journal
-        keeper, is_over = self._keeper(), engine.is_at_rest(journal.id)
+        keeper, is_over = keeper_of(engine, journal), engine.is_at_rest(journal.id)
         done = await rewind(journal.id, command, engine.store, keeper, is_over=is_over)
         await journal.record(*done)
         if keeper is not None:
@@ -76,9 +68,3 @@ class Upkeep:
             await self._journal.record_whole(failed(bill, CANCELLED))
             raise
         await self._journal.record_whole(*done)
-
-    def _keeper(self) -> Keeper | None:
-        revisions = self._engine.revisions
-        if revisions is None:
-            return None
-        return revisions.keeper(self._journal.id, self._journal.session.known.created.cwd)

@@ -1,6 +1,7 @@
 """Who may run a session: one process at a time, known by a lock that dies with the process."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from bridle.core.ids import SessionId
@@ -34,7 +35,8 @@ class FileClaims:
         """Give a claimed session back; one that is not held is left alone."""
         descriptor = self._held.pop(session, None)
         if descriptor is not None:
-            self._path(session).unlink(missing_ok=True)
+            with suppress(OSError):  # the file is only a name for the lock, which ends with the descriptor
+                self._path(session).unlink(missing_ok=True)
             os.close(descriptor)
 
     async def is_taken(self, session: SessionId) -> bool:

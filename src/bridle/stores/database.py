@@ -111,7 +111,8 @@ class Database:
         """Checkpoint and close; a later call opens the file again."""
         if self._connection is not None:
             self.checkpoint()
-            self._connection.close()
+            with suppress(apsw.Error):  # what is in the WAL is safe there, and written back by a later one
+                self._connection.close()
             self._connection = None
             self._version = -1
 

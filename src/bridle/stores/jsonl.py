@@ -57,6 +57,7 @@ from bridle.stores.lines import (
     from_os_error,
     newest_first,
     not_found,
+    remember,
     summary_of,
     wanted,
 )
@@ -114,7 +115,7 @@ class JsonlStore:
                 if end.seq == 0:
                     self._path(session).unlink()  # an empty file is no session
                 raise
-            self._ends[session] = End(offset, records[-1].seq, records[-1].hash)
+            remember(self._ends, session, End(offset, records[-1].seq, records[-1].hash))
             return records
 
     def _settle(self, session: SessionId, fd: int) -> End:

@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
+from bridle.core.malformed import MALFORMED
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message, with_unique_call_ids
 from bridle.core.protocol import Event, MessageAdded, SessionCreated
 from bridle.core.summary import title_from
@@ -170,7 +171,7 @@ def _decoded(data: bytes, skipped: Counter[str]) -> Iterator[_Line]:
             continue
         try:
             line = _line_decoder.decode(raw.decode(errors="replace"))  # as Go reads it
-        except (msgspec.DecodeError, RecursionError):
+        except MALFORMED:
             skipped[NO_JSON] += 1
             continue
         if line.role not in ("user", "assistant", "tool"):

@@ -5,7 +5,7 @@ import errno
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -22,6 +22,9 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary, summarise
 
+T = TypeVar("T")
+
+MAX_ENDS = 1_000  # sessions whose last number and hash are known without a look into the store
 PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then others on the event loop get a turn
 
 FREE_SPACE = "free some space; what was recorded is safe, and a run that was cut off can be resumed"
@@ -102,6 +105,14 @@ def chain(
     except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as error:
         raise StoreError(f"an event cannot be stored as JSON: {error}") from error
     return [record for record, _ in pairs], [line for _, line in pairs]
+
+
+def remember(ends: dict[SessionId, T], session: SessionId, end: T) -> None:
+    """Note where a session ends; of more sessions than are in use at once the longest unused is forgotten."""
+    ends.pop(session, None)
+    ends[session] = end
+    if len(ends) > MAX_ENDS:
+        del ends[next(iter(ends))]
 
 
 def wanted(last_seq: int, *, after: int, before: int | None, limit: int | None, newest: bool) -> range:

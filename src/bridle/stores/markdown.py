@@ -7,6 +7,7 @@ import msgspec
 
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.protocol import Compacted, Pinned, Record, Rewound, RunEnded, SessionCreated, SessionTitled
+from bridle.system.dates import calendar_s
 
 _HEADINGS = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Results"}
 _FENCES = re.compile(r"`{3,}")
@@ -16,7 +17,7 @@ def event_markdown(record: Record) -> str:
     """Render what an event says beyond its message; most say nothing."""
     match record.event:
         case SessionCreated() as created:
-            started = datetime.fromtimestamp(record.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+            started = datetime.fromtimestamp(calendar_s(record.at), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
             parent = f"- forked from: {created.parent}\n" if created.parent else ""
             return (
                 f"# Session {created.session_id}\n\n- agent: {created.agent}\n"

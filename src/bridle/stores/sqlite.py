@@ -45,6 +45,7 @@ from bridle.stores.lines import (
     decode_lines,
     newest_first,
     not_found,
+    remember,
     summary_of,
     wanted,
 )
@@ -107,7 +108,7 @@ class SqliteStore:
         check_id(session)
         records = await self._database.write(partial(self._append, session, expected_seq, events))
         if records:
-            self._ends[session] = (records[-1].seq, records[-1].hash)
+            remember(self._ends, session, (records[-1].seq, records[-1].hash))
         return records
 
     def _append(

@@ -19,6 +19,7 @@ from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Outcome, Record
 from bridle.core.summary import SessionSummary
+from bridle.system.dates import calendar_s
 
 SlotOf = Callable[[int], int]
 Step = Literal["hour", "day"]
@@ -224,5 +225,5 @@ def _hour(at_ms: int) -> int:
 
 
 def _day(at_ms: int) -> int:
-    midnight = datetime.fromtimestamp(at_ms / 1000).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ006  the user's day
+    midnight = datetime.fromtimestamp(calendar_s(at_ms)).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ006  the user's day
     return int(midnight.timestamp() * 1000)

@@ -29,6 +29,7 @@ from bridle.surfaces.nested import Cell, NestedCall, cells_of
 from bridle.surfaces.render import code_lines, code_of, count, describe_args, describe_cost, todo_lines
 from bridle.surfaces.spoken import describe_note, spoken
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
+from bridle.system.dates import calendar_s
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
 NO_CELL = Cell()
@@ -88,7 +89,7 @@ def describe_totals(totals: Totals) -> str:
 
 def local_time(at_ms: int) -> str:
     """Write a stored time in the user's own zone."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(calendar_s(at_ms)))
 
 
 def _message_lines(screen: Screen, message: Message, cells: Mapping[CallId, Cell]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ChildStarted, Outcome, Record
 from bridle.core.summary import SessionSummary
+from bridle.system.dates import calendar_s
 
 Read = Callable[[SessionId], Awaitable[Sequence[Record]]]
 LeftOut = Callable[[SessionId, StoreCorrupt], None]
@@ -129,7 +130,7 @@ async def use_of(door: Door, session: SessionId) -> Stats:
 
 
 def _day_of(at_ms: int) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
+    return time.strftime("%Y-%m-%d", time.localtime(calendar_s(at_ms)))
 
 
 def _dearest_first(users: Mapping[str, Use]) -> dict[str, Use]:

@@ -16,7 +16,7 @@ from msgspec.json import encode
 from bridle.core.codeact import FENCED
 from bridle.core.errors import ToolError
 from bridle.core.messages import ToolCall
-from bridle.core.schema import is_costly
+from bridle.core.schema import COSTLY, is_costly
 from bridle.core.tool import ToolSpec
 
 MAX_PROBLEMS = 5
@@ -86,11 +86,17 @@ def _validator(schema: str) -> Validator:
     return validator_for(schema, offline=True)
 
 
+def _may_be_costly(schema: str) -> bool:
+    """Tell it from the text: to walk through a schema for each call takes longer than the check itself."""
+    return any(word in schema for word in COSTLY)
+
+
 def _problems(spec: ToolSpec, args: dict[str, Any]) -> list[ValidationError]:
-    if is_costly(spec.parameters, args):  # then it is for the tool alone to judge
-        return []
     try:
-        validator = _validator(encode(spec.parameters).decode())
+        schema = encode(spec.parameters).decode()
+        if _may_be_costly(schema) and is_costly(spec.parameters, args):
+            return []  # then it is for the tool alone to judge
+        validator = _validator(schema)
     except ValueError as error:
         first_line = str(error).partition("\n")[0]
         raise ToolError(

@@ -15,7 +15,6 @@ from bridle.tools.disk import reason
 from bridle.tools.paths import Place, printable, resolve
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
-PATH = ("string", "Relative path")
 
 
 def text_arg(args: dict[str, Any], key: str) -> str:
@@ -105,11 +104,11 @@ def parameters(required: int, **properties: tuple[str, str]) -> dict[str, Any]:
 
     One whose name says it all has an empty description: each word is paid for on every turn.
     """
-    return {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {
             name: {"type": kind, "description": text} if text else {"type": kind}
             for name, (kind, text) in properties.items()
         },
-        "required": list(properties)[:required],
     }
+    return {**schema, "required": list(properties)[:required]} if required else schema

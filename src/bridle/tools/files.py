@@ -5,7 +5,7 @@ from typing import Any
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.changes import Change, carry_out, plan_edit, plan_write, preview, write_access
-from bridle.tools.common import MAX_FILE_BYTES, PATH, description, integer_arg, parameters, text_arg
+from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, parameters, text_arg
 from bridle.tools.edits import Edit, edit_text
 from bridle.tools.list_files import ListFiles
 from bridle.tools.multi_edit import MultiEdit
@@ -96,11 +96,11 @@ class EditFile:
         return plan_edit("edit_file", path, edit, context, max_bytes)
 
 
-_WRITE_PARAMETERS = parameters(2, path=PATH, content=("string", "All of it"))
+_WRITE_PARAMETERS = parameters(2, path=("string", ""), content=("string", ""))
 _EDIT_PARAMETERS = parameters(
     3,
-    path=PATH,
-    old_str=("string", "Exact text"),
-    new_str=("string", "New text"),
-    occurrence=("integer", "From 1; 0 for all"),
+    path=("string", ""),
+    old_str=("string", ""),
+    new_str=("string", ""),
+    occurrence=("integer", ""),
 )

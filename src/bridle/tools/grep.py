@@ -193,7 +193,7 @@ _PARAMETERS = parameters(
     1,
     pattern=("string", ""),
     path=("string", ""),
-    include=("string", "Such as *.py"),
+    include=("string", ""),
     literal=("boolean", ""),
     ignore_case=("boolean", ""),
     context=("integer", ""),

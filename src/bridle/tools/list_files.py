@@ -29,6 +29,7 @@ class ListFiles:
     """Lists the files that match a pattern."""
 
     parallel = True
+    seldom = True
 
     def __init__(self, max_files: int = MAX_LISTED, deadline_s: float = LIST_DEADLINE_S) -> None:
         """Limit how much is listed and how long it is searched for."""
@@ -81,4 +82,4 @@ def _pattern(args: dict[str, Any], context: ToolContext) -> str:
     return clean_path(pattern)
 
 
-_LIST_PARAMETERS = parameters(1, pattern=("string", "Glob"))
+_LIST_PARAMETERS = parameters(1, pattern=("string", ""))

@@ -101,6 +101,7 @@ class DateTime:
     """Tells what time it is."""
 
     parallel = True
+    seldom = True
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -134,6 +135,7 @@ class Wait:
     """Lets some time pass."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -240,20 +242,15 @@ _TODOS_PARAMETERS: dict[str, Any] = {
 _ASK_PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "question": {"type": "string", "minLength": 1},
-        "choices": {
-            "type": "array",
-            "maxItems": MAX_CHOICES,
-            "items": {"type": "string"},
-        },
-        "several": {"type": "boolean", "description": "Allow more than one"},
+        "question": {"type": "string"},
+        "choices": {"type": "array", "items": {"type": "string"}},
+        "several": {"type": "boolean"},
     },
     "required": ["question"],
 }
 _DATETIME_PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {"timezone": {"type": "string"}},
-    "required": [],
 }
 _WAIT_PARAMETERS: dict[str, Any] = {
     "type": "object",

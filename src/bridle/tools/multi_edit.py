@@ -7,7 +7,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.changes import Change, carry_out, plan_edit, preview, write_access
-from bridle.tools.common import MAX_FILE_BYTES, PATH, description, integer_arg, text_arg
+from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, text_arg
 from bridle.tools.edits import Edit, edit_text
 
 MAX_EDITS = 100
@@ -17,6 +17,7 @@ class MultiEdit:
     """Replaces several texts in a file that exists."""
 
     parallel = False
+    seldom = True
 
     def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
         """Limit how large a file may be and become."""
@@ -101,7 +102,7 @@ _EDIT = {
 _PARAMETERS = {
     "type": "object",
     "properties": {
-        "path": dict(zip(("type", "description"), PATH, strict=True)),
+        "path": {"type": "string"},
         "edits": {
             "type": "array",
             "items": _EDIT,

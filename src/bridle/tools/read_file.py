@@ -19,7 +19,6 @@ from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.blocking import in_thread
 from bridle.tools.common import (
     MAX_FILE_BYTES,
-    PATH,
     description,
     integer_arg,
     locate,
@@ -177,7 +176,7 @@ def _seen(place: Place, data: bytes) -> tuple[FilesSeen]:
 
 _READ_PARAMETERS = parameters(
     1,
-    path=PATH,
-    start_line=("integer", "From 1"),
-    end_line=("integer", "Inclusive"),
+    path=("string", ""),
+    start_line=("integer", ""),
+    end_line=("integer", ""),
 )

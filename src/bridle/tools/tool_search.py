@@ -1,4 +1,4 @@
-"""Tools that find tools: the schemas of many servers would fill the window, so few are shown at a time."""
+"""Tools that lead to tools: the schemas of all of them would fill the window, so few are shown at a time."""
 
 import math
 import re
@@ -8,19 +8,22 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
-from msgspec.json import encode
 
 from bridle.core.deferred import CALL, SEARCH
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, integer_arg, parameters, text_arg
+from bridle.tools.toolbox import told
 
 DEFAULT_FOUND = 5
 MAX_FOUND = 20
 MAX_SHOWN_BYTES = 24_000
 MAX_SERVERS = 20
+MAX_LISTED = 60
+MAX_NEAR = 3
 MAX_QUERY_WORDS = 64
 NAME_WEIGHT = 4
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # the usual constants of BM25
@@ -47,7 +50,8 @@ class ToolSearch:
     @cached_property
     def spec(self) -> ToolSpec:
         """What the model sees."""
-        servers = Counter(spec.name.split("__")[1] for spec in self._specs)
+        lent = [spec.name for spec in self._specs if spec.name.startswith(LENT_PREFIX)]
+        servers = Counter(name.split("__")[1] for name in lent)
         named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
         more = ", …" if len(servers) > len(named) else ""
         text = f"{description(SEARCH)} There are {', '.join(named)}{more}." if named else description(SEARCH)
@@ -98,22 +102,35 @@ class ToolSearch:
 
 
 class ToolCaller:
-    """Stands for the tools that are found by search: what it is called with becomes a call of one of them.
+    """Stands for the tools that are not shown: what it is called with becomes a call of one of them.
 
     A call comes here only when it names none.
     """
 
     parallel = True
 
-    @property
+    def __init__(self, specs: Sequence[ToolSpec] = ()) -> None:
+        """Take the tools to name; those of servers are for `tool_search` to find."""
+        self._specs = sorted(specs, key=lambda spec: spec.name)
+
+    @cached_property
     def spec(self) -> ToolSpec:
         """What the model sees."""
-        return ToolSpec(CALL, description(CALL), _CALL_PARAMETERS)
+        named = self._named()
+        text = f"{description(CALL)} There are {named}." if named else description(CALL)
+        return ToolSpec(CALL, text, _CALL_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Refuse: there is nothing to call."""
         name = str(args.get("name", ""))[:80]
-        raise ToolError(f"no tool is named {name!r}", hint=f"{SEARCH} finds those that there are")
+        if any(spec.name == name for spec in context.tools):
+            raise ToolError(f"{name} is not called through {CALL}", hint="call it by itself")
+        near = ToolSearch(self._specs).find(name, MAX_NEAR)
+        if near:
+            raise ToolError("\n".join((f"no tool is named {name!r}; these come near:", *map(told, near))))
+        named = self._named()
+        hint = f"there are {named}" if named else f"{SEARCH} finds those that there are"
+        raise ToolError(f"no tool is named {name!r}", hint=hint)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Show nothing: nothing would change."""
@@ -123,6 +140,9 @@ class ToolCaller:
         """Refuse, too."""
         self.access(args, context)
         raise AssertionError("access has refused it")
+
+    def _named(self) -> str:
+        return ", ".join(spec.name for spec in self._specs) if len(self._specs) <= MAX_LISTED else ""
 
 
 def _count(spec: ToolSpec) -> Counter[str]:
@@ -150,7 +170,7 @@ def _words(text: str) -> Iterator[str]:
 def _shown(specs: Sequence[ToolSpec]) -> Iterator[str]:
     left = MAX_SHOWN_BYTES
     for place, spec in enumerate(specs):
-        text = f"{spec.name}: {spec.description}\nparameters: {encode(spec.parameters).decode()}"
+        text = told(spec)
         left -= len(text.encode())
         if left < 0 and place:
             yield f"Also: {', '.join(spec.name for spec in specs[place:])}"

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.json import encode
+
+from bridle.core.deferred import CALL
 from bridle.core.errors import ToolError, UsageError
 from bridle.core.messages import ToolCall
 from bridle.core.ports import Tool
+from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import ToolSpec
 
 _MAX_NAMES = 30
@@ -31,13 +35,28 @@ class Toolbox:
         self.deferred = deferred
         self.specs = tuple(spec for name, (spec, _) in self._by_name.items() if name not in deferred)
         """What the model sees, sorted by name: the same tools give the same bytes."""
+        far = {name for name in deferred if name.startswith(LENT_PREFIX)}
+        left_out = far or {CALL}  # which is of no use where every tool is a function
+        self.functions = tuple(spec for name, (spec, _) in self._by_name.items() if name not in left_out)
+        """What code can call: all but those of servers that have to be found first."""
 
     def get(self, name: str) -> Tool:
         """Return the tool with this name; raises ToolError with similar names."""
         return self._find(name)[1]
 
     def arguments(self, call: ToolCall) -> dict[str, Any]:
-        """Return the arguments to run a call with, near misses put right; raises ToolError."""
+        """Return the arguments to run a call with, near misses put right.
+
+        Raises ToolError, which tells all about a tool that the model has not seen.
+        """
+        try:
+            return self._fitted(call)
+        except ToolError as error:
+            if call.name not in self.deferred:
+                raise
+            raise ToolError(f"{error}\n{told(self._find(call.name)[0])}") from error
+
+    def _fitted(self, call: ToolCall) -> dict[str, Any]:
         spec, _ = self._find(call.name)
         # Loads jsonschema-rs, which a program that only looks at sessions never needs.
         from bridle.tools.arguments import broken_json, fit_arguments  # noqa: PLC0415
@@ -57,6 +76,11 @@ class Toolbox:
         if found := self._by_name.get(name):
             return found
         raise _unknown_tool(name, tuple(self._by_name))
+
+
+def told(spec: ToolSpec) -> str:
+    """Return all that is needed to call a tool, as a result shows it."""
+    return f"{spec.name}: {spec.description}\nparameters: {encode(spec.parameters).decode()}"
 
 
 def cap_output(text: str, limit: int, *, rest: str = "ask for a smaller part to see it") -> str:

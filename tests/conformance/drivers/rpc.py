@@ -140,6 +140,7 @@ class RpcDriver:
         self._client = client
         self._place = place
         self._watched = Watched()
+        self._stream = ""
 
     async def start(self) -> None:
         scenario = self._place.scenario
@@ -153,7 +154,7 @@ class RpcDriver:
     async def _begin(self, command: Prompt | Resume) -> None:
         session = self._place.session
         self._client.told[session] = self._watched.take
-        await self._client.ask("session/watch", session_id=session, after=None)
+        self._stream = (await self._client.ask("session/watch", session_id=session, after=None))["stream_id"]
         self._watched.run_id = (await self._send(command))["run_id"]
 
     async def _send(self, command: Move) -> Any:
@@ -164,7 +165,9 @@ class RpcDriver:
         await (self._begin(move) if isinstance(move, Resume) else self._send(move))
 
     async def seen(self) -> list[Seen]:
-        return await self._watched.lines()
+        lines = await self._watched.lines()
+        await self._client.ask("session/stream_close", stream_id=self._stream)
+        return lines
 
 
 class Watched:

@@ -94,7 +94,7 @@ class McpDriver:
                     await self._form
                     self._asked.append(asked("c1"))
                 await self._tell("cancel")
-                if self._place.scenario.needs_person:
+                if self._place.scenario.needs_person and not self._answer.done():  # or it was withdrawn
                     self._answer.set_result(ElicitResult(action="cancel"))
             case Steer():
                 await self._tell("steer", text=move.message.text)

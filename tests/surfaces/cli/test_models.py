@@ -69,9 +69,9 @@ def test_all_of_them(acme: Bridle):
     refs = [line.split()[0] for line in acme("models", "list", "--all").out.splitlines()[1:]]
 
     known = sum(len(models) for models in known_models().vendors.values())
-    assert len(refs) == known + 5
+    assert len(refs) == known + 6
     assert refs == sorted(refs)
-    assert {"acme/anvil", "embedded/smollm2-135m", "scripted/demo"} < set(refs)
+    assert {"acme/anvil", "embedded/smollm2-135m", "scripted/demo", "scripted/tutorial"} < set(refs)
 
 
 def test_a_list_for_programs(acme: Bridle):

@@ -30,6 +30,10 @@ class DaemonProcess:
         assert self._child is not None
         return self._child.pid
 
+    @property
+    def lives(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
     async def start(self) -> None:
         """Start it and wait until it listens."""
         self.place.make_folders()
@@ -85,7 +89,7 @@ class DaemonProcess:
         return self._child.wait(PATIENCE_S)
 
     def close(self) -> None:
-        if self._child is not None and self._child.poll() is None:
+        if self.lives:
             self.kill()
 
 

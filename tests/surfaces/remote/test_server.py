@@ -60,6 +60,26 @@ async def test_a_hello_without_an_end_is_cut_short(tmp_path: Path):
         rough.writer.close()
 
 
+async def test_what_is_not_utf_8_is_refused_and_others_are_served(tmp_path: Path):
+    problems: list[dict] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, problem: problems.append(problem))
+    async with Hall(Stage(Play()), tmp_path).open() as hall:
+        stranger = await Rough.at(hall, hello=b"")
+        stranger.writer.write(b'{"version":"\xff"}\n')
+        refused = msgspec.json.decode(await stranger.reader.readline())
+        stranger.writer.close()
+        rough = await Rough.at(hall)
+        rough.writer.write(b'{"id":7,"ask":{"type":"is_running","session":"\xff"}}\n')
+        answer = msgspec.json.decode(await rough.reader.readline())
+        listed = await rough.ask(8, {"type": "list_sessions"})
+        rough.writer.close()
+
+    gc.collect()  # what a task has raised is told when nobody can ask for it any more
+    assert refused["refusal"] == "that is not how a client of Bridle says hello"
+    assert (answer["id"], answer["failure"]["kind"]) == (0, "UsageError")
+    assert (listed["id"], problems) == (8, [])
+
+
 async def test_who_says_nothing_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server_module, "HELLO_S", 0.01)
     async with Hall(Stage(Play()), tmp_path).open() as hall:

@@ -93,6 +93,18 @@ def test_a_cookie_ends_after_a_week_though_the_browser_keeps_it():
     assert here.of(sent(cookie.replace("=1", "=2", 1))) == "wrong", "its end is signed"
 
 
+def test_a_login_that_was_ended_is_over_and_others_are_not():
+    clock = Clock()
+    here = logins(clock=clock)
+    mine, other = here.new_cookie(), here.new_cookie()
+
+    here.end(sent(f"{here.cookie}=1.00"))
+    assert [here.of(sent(cookie)) for cookie in (mine, other)] == ["good", "good"], "a wrong one ends nothing"
+    here.end(sent(mine))
+    assert [here.of(sent(cookie)) for cookie in (mine, other)] == ["expired", "good"]
+    assert logins(clock=clock).of(sent(mine)) == "good", "a new daemon knows nothing of it"
+
+
 def test_cookies_of_others_change_nothing():
     here = logins()
     cookie = here.new_cookie()

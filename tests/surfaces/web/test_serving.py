@@ -377,6 +377,9 @@ async def test_logging_out_takes_the_cookie_away():
 
     assert (foreign.status, asked.status, done.status) == (403, 405, 204)
     assert done.headers["set-cookie"] == daemon.logins.no_cookie()
+    kept = await daemon.get("/sessions", cookie=cookie)
+    assert kept.status == 401, "who has kept a copy is logged out as well"
+    assert (await daemon.get("/sessions", cookie=await daemon.cookie())).status == 200
 
 
 async def test_huge_cookies_are_refused_and_the_daemon_goes_on():

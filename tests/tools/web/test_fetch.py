@@ -310,7 +310,7 @@ def test_both_tools_are_described():
 
 
 @pytest.mark.parametrize(
-    "args", [{}, {"url": "u", "format": "pdf"}, {"url": "u", "timeout": 121}, {"url": "u", "limit": 0}]
+    "args", [{}, {"url": "u", "format": "pdf"}, {"url": "u", "timeout": "x"}, {"url": "u", "limit": 0.5}]
 )
 def test_wrong_arguments_are_refused(args: dict[str, Any]):
     with pytest.raises(ToolError):

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from bridle.core.errors import ProviderError, ProviderErrorKind
+from bridle.core.malformed import MALFORMED
 from bridle.memory.embedders.rows import unit_rows
 
 BATCH_TEXTS = 32
@@ -124,7 +125,7 @@ class ServerEmbedder:
     def _read(self, body: bytes, count: int) -> list[list[float]]:
         try:
             items = msgspec.json.decode(body, type=_Answer).data
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except MALFORMED as error:
             raise self._failure("gave an answer that is not one of embeddings") from error
         rows = {item.index: item.embedding for item in items}
         if sorted(rows) != list(range(count)):
@@ -148,7 +149,7 @@ class ServerEmbedder:
 def _message(body: bytes) -> str:
     try:
         answer: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except MALFORMED:
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     return str(error.get("message", "")) if isinstance(error, dict) else str(error or "")

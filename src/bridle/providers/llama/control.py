@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import ProviderError
+from bridle.core.malformed import MALFORMED
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
@@ -177,5 +178,5 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 def _decode(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except MALFORMED:
         return None

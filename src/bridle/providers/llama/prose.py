@@ -11,6 +11,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from bridle.core.malformed import MALFORMED
+
 _NAMES = ("name", "tool", "function")
 _ARGS = ("arguments", "parameters", "args")
 _KEYS = frozenset({*_NAMES, *_ARGS, "type", "id"})
@@ -54,7 +56,7 @@ def read_printed_call(text: str, tools: Container[str]) -> PrintedCall | None:
         text = text.removeprefix(_OPEN).removesuffix(_CLOSE).strip()
     try:
         found = _decoder.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except MALFORMED:
         return None
     if isinstance(inner := found.get("function"), dict) and found.keys() <= {"function", "type", "id"}:
         found = inner
@@ -73,6 +75,6 @@ def _object(value: Any) -> dict[str, Any] | None:
     if isinstance(value, str):
         try:
             return _decoder.decode(value)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
+        except MALFORMED:
             return None
     return value if isinstance(value, dict) else None

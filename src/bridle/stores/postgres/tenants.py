@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from bridle.core.codec import encode
 from bridle.core.errors import StoreCorrupt, UsageError
+from bridle.core.malformed import MALFORMED
 from bridle.core.tenancy import SCOPES, KeptToken, Principal, Scope, Tenant, check_tenant, check_user
 from bridle.core.token_text import ID_BYTES, SECRET_BYTES, secret_digest, token_text
 from bridle.stores.postgres.pool import Postgres
@@ -184,5 +185,5 @@ def _stored(tenant: Tenant) -> Tenant:
 def _tenant(settings: bytes, created_at: int) -> Tenant:
     try:
         return replace(_tenants.decode(settings), created_at=created_at)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise StoreCorrupt(f"what holds for a tenant cannot be read: {error}") from error

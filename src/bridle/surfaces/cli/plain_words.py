@@ -55,6 +55,33 @@ def add_models(commands: Commands) -> None:
     )
 
 
+def add_init(commands: Commands) -> None:
+    """Add the first command of a newcomer."""
+    init = add_command(
+        commands,
+        "init",
+        "init:init",
+        "set Bridle up: find a model, ask a little, write the settings",
+        epilog=(
+            "It looks for keys in the environment (their names only), model servers and model files here.\n"
+            "Where there is no terminal it asks nothing and takes the first of each.\n\n"
+            "examples:\n"
+            "  bridle init\n"
+            "  bridle init --yes\n"
+            "  bridle init --model ollama/qwen3-coder --force"
+        ),
+    )
+    init.add_argument("--yes", action="store_true", help="ask nothing, take what is best")
+    init.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers, whatever is found")
+    init.add_argument(
+        "--mode",
+        choices=["ask", "accept-edits", "plan"],
+        help="what may be done unasked: reading; reading and editing; reading and nothing else",
+    )
+    init.add_argument("--force", action="store_true", help="change settings that are there, and keep a copy")
+    init.add_argument("--no-try", action="store_true", help="do not ask the model for a word")
+
+
 def add_doctor(commands: Commands) -> None:
     """Add the check of everything."""
     doctor = add_command(
@@ -88,7 +115,10 @@ def add_completion(commands: Commands) -> None:
         epilog=(
             "examples:\n"
             "  bridle completion bash > ~/.local/share/bash-completion/completions/bridle\n"
-            "  bridle completion zsh > ~/.zfunc/_bridle"
+            "  bridle completion zsh > ~/.zfunc/_bridle  # fpath+=~/.zfunc before compinit in ~/.zshrc\n"
+            "  bridle completion fish > ~/.config/fish/completions/bridle.fish\n"
+            "  bridle completion tcsh > ~/.bridle.tcsh  # source ~/.bridle.tcsh in ~/.tcshrc\n\n"
+            "A shell that is started afterwards completes commands, flags and files."
         ),
     )
     completion.add_argument("shell", choices=["bash", "zsh", "tcsh", "fish"], help="which shell")

@@ -136,8 +136,14 @@ class HttpSide:
     async def _rpc_desk(self, principal: Principal) -> Desk:
         if self._gate is None or principal == NODE:
             return self._rpc
-        folders = await folders_for(self._gate, principal, self._rpc.folders)
-        return replace(self._rpc, door=self._gate.door(principal), folders=folders)
+        gate = self._gate
+        folders = await folders_for(gate, principal, self._rpc.folders)
+        return replace(
+            self._rpc,
+            door=gate.door(principal),
+            folders=folders,
+            may_look=lambda target: gate.look(principal, target),
+        )
 
     def stop_listening(self) -> None:
         """Take no new requests; those that wait for a run, and streams, go on."""

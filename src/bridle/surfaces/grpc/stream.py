@@ -94,9 +94,9 @@ class RunStream:
         async with asyncio.TaskGroup() as group:
             async for command in commands:
                 await self._take(command, group)
-            if self._running is not None:
+            if (running := self._running) is not None:
                 await self._answered.wait()
-                self._running.cancel()
+                running.cancel()  # a start that failed has ended itself
 
     async def _take(self, command: RunCommand, group: asyncio.TaskGroup) -> None:
         match command.WhichOneof("command"):

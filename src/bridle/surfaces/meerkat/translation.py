@@ -83,6 +83,7 @@ from bridle.surfaces.meerkat.events import (
     TurnStarted,
     token_usage,
 )
+from bridle.system.dates import calendar_s
 
 ERROR_CLASSES: dict[Outcome, str] = {
     "denied": "tool",
@@ -258,4 +259,6 @@ def _published(event: HookPublished, at: int) -> dict[str, object]:
 
 def rfc3339(at: int) -> str:
     """Write a time in milliseconds since 1970 as a date."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(calendar_s(at), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )

@@ -343,6 +343,8 @@ class RemoteService:
             return msgspec.json.decode(await answered, type=kind)
         finally:
             del self._asked[number]
+            if not answered.cancel() and not answered.cancelled():
+                answered.exception()  # or asyncio complains of a loss that was noticed while sending
 
     async def _send(self, request: Request) -> None:
         if self._gone is not None:

@@ -16,6 +16,7 @@ from bridle.core.door import Door
 from bridle.core.errors import BridleError, NotAllowed, UsageError
 from bridle.core.failures import Failure, as_failure
 from bridle.core.ids import CallId
+from bridle.core.malformed import MALFORMED
 from bridle.core.messages import ToolCall
 from bridle.core.tenancy import Principal
 from bridle.scale.gate import NODE, Gate
@@ -169,7 +170,7 @@ class RemoteServer:
         """Return who says hello, or why they are not let in."""
         try:
             hello = _hellos.decode(line or b"")
-        except (msgspec.DecodeError, RecursionError):
+        except MALFORMED:
             return None, "that is not how a client of Bridle says hello"
         try:
             caller = await self._caller(hello.token) if needs_token else NODE
@@ -215,7 +216,7 @@ class _Connection:
     async def _take(self, line: bytes, group: asyncio.TaskGroup) -> None:
         try:
             request = _requests.decode(line)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except MALFORMED as error:
             await self._send(Answer(_id_in(line), failure=Failure("UsageError", f"not understood: {error}")))
             return
         if refusal := self._refusal(request):
@@ -372,6 +373,6 @@ def _id_in(line: bytes) -> int:
     """Find the number of a request that is otherwise not understood."""
     try:
         found = msgspec.json.decode(line, type=dict[str, Any]).get("id")
-    except (msgspec.DecodeError, RecursionError):
+    except MALFORMED:
         return 0
     return found if isinstance(found, int) else 0

@@ -88,7 +88,7 @@ def _endpoint(methods: dict[str, Operation], desks: Desks) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         try:
-            desk = await desks.of(request.scope.get("principal"))
+            desk = await desks.of(request.scope.get("principal"), operation.looks_at)
             return await operation.handler(await read(operation, desk, request))
         except BridleError as error:
             return ProblemResponse(document_of(error))

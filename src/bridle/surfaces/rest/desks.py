@@ -27,10 +27,15 @@ class Desks:
         self._made: dict[Principal, Desk] = {}
         self._is_stopped = False
 
-    async def of(self, principal: Principal | None) -> Desk:
-        """Return the desk of whoever asks, None being the owner; raises NotAllowed, StoreError."""
+    async def of(self, principal: Principal | None, looks_at: str = "") -> Desk:
+        """Return the desk of whoever asks, None being the owner; raises NotAllowed, StoreError.
+
+        Who only looks at something must be one who may.
+        """
         if principal is None or self._gate is None or principal == NODE:
             return self._own
+        if looks_at:
+            await self._gate.look(principal, looks_at)
         folders = await folders_for(self._gate, principal, self._own.folders)
         desk = self._made.pop(principal, None)
         if desk is None:

@@ -88,6 +88,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     name: str
     summary: str
     handler: Handler
+    only_looks: bool = False
+    """Whether it changes nothing though it is no GET."""
     answers: Any = None
     """The type of the JSON that it answers; None for what is no JSON."""
     media: str = "application/json"
@@ -105,6 +107,11 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The types of the JSON in the events of a stream."""
     media_also: dict[str, Any] = {}
     """The types of other ways to put the answer, by their media type."""
+
+    @property
+    def looks_at(self) -> str:
+        """Return the path of what it only looks at; empty for what it changes."""
+        return self.path if self.method == "GET" or self.only_looks else ""
 
 
 def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -312,7 +312,7 @@ def _params(request: Request, kind: Any) -> Any:
         return msgspec.json.decode(request.params, type=kind)
     except msgspec.ValidationError as error:
         raise UsageError(misfit(error, "Invalid params")) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"Invalid params: {error}") from None
     except RecursionError:
         raise UsageError("Invalid params: nested too deeply") from None

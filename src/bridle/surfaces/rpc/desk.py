@@ -2,13 +2,17 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
 from bridle.core.door import Door
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.meerkat.contract import Contract
+
+
+async def _everybody(target: str) -> None:
+    """Let everybody look."""
 
 
 class Desk(Struct, kw_only=True):
@@ -20,6 +24,8 @@ class Desk(Struct, kw_only=True):
     """A client may name another one when it greets."""
     keeps_runs: bool
     """Whether runs go on when the client that started them is gone; otherwise they are cancelled."""
+    may_look: Callable[[str], Awaitable[None]] = _everybody
+    """Refuses a client that may not look at what no session holds; raises NotAllowed."""
     version: str = ""
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     new_id: Callable[[], uuid.UUID] = uuid.uuid4

@@ -33,6 +33,7 @@ class LookingMethods:
     """What a client can look at; the answers are those of REST."""
 
     def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._door = desk.door
         self._looking = Looking(desk.door, desk.folders)
 
@@ -67,14 +68,17 @@ class LookingMethods:
 
     async def agents(self, params: FolderParams) -> dict[str, Any]:
         """List the agents of a folder."""
+        await self._desk.may_look("agents/list")
         return {"agents": await self._looking.agents(params.cwd)}
 
     async def models(self, params: FolderParams) -> dict[str, Any]:
         """List the models that can be asked."""
+        await self._desk.may_look("models/list")
         return {"models": await self._looking.models(params.cwd)}
 
     async def rules(self, params: FolderParams) -> RuleList:
         """Return the rules that hold in a folder."""
+        await self._desk.may_look("rules/list")
         return await self._looking.rules(params.cwd)
 
     async def servers(self, params: FolderParams) -> dict[str, Any]:

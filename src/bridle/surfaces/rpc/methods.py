@@ -161,6 +161,7 @@ class Methods:
 
     async def list_skills(self, params: FolderParams) -> SkillList:
         """List the skills of a folder."""
+        await self._desk.may_look("skills/list")
         return await asyncio.to_thread(lambda: skill_list(skills_in(self._desk.folders.settings(params.cwd))))
 
     async def register_tools(self, params: RegisterParams) -> dict[str, int]:

@@ -5,7 +5,8 @@ bridle web ─▶ daemon: a code, 5 minutes ─▶ /login?code=… ─▶ cookie
 ```
 
 The cookie is signed with a key that is made of the daemon's token: it outlives the daemon, and dies with the
-token. Cookies are shared by all ports of a host, so its name tells one daemon from another.
+token. One that was logged out is refused as long as the daemon lives, whoever has kept a copy. Cookies are
+shared by all ports of a host, so its name tells one daemon from another.
 """
 
 import hashlib
@@ -24,6 +25,8 @@ COOKIE_S = 7 * 24 * 3600
 MAX_LOOKED_AT = 8
 """Cookies of the same name: a page at another port can add some, and must not lock us out by that."""
 MAX_DIGITS = 15
+MAX_ENDED = 1_000
+"""Logins that were ended and are remembered; only who has a good one can add to them."""
 BEST_FIRST: tuple[Login, ...] = ("good", "expired", "wrong")
 
 
@@ -42,6 +45,7 @@ class Logins:
         self._now = now
         self._passed = passed
         self._codes: dict[bytes, float] = {}
+        self._ended: dict[str, None] = {}
         self.cookie = f"bridle-{_derived(token, 'web cookie').hex()[:16]}"
 
     # ------------------------------------------------------------------ codes
@@ -63,8 +67,14 @@ class Logins:
 
     def new_cookie(self) -> str:
         """Return the header that gives a browser its login."""
-        expires = int(self._now()) + COOKIE_S
-        return self._header(f"{expires}.{self._sign(expires)}", COOKIE_S)
+        text = f"{int(self._now()) + COOKIE_S}-{secrets.token_hex(8)}"
+        return self._header(f"{text}.{self._sign(text)}", COOKIE_S)
+
+    def end(self, headers: Headers) -> None:
+        """End the logins of a request: their cookies are good no more, also elsewhere."""
+        self._ended |= dict.fromkeys(value for value in self._values(headers) if self._judge(value) == "good")
+        for oldest in list(self._ended)[:-MAX_ENDED]:
+            del self._ended[oldest]
 
     def no_cookie(self) -> str:
         """Return the header that takes it away."""
@@ -83,14 +93,15 @@ class Logins:
 
     def _judge(self, value: str) -> Login:
         text, _, signature = value.partition(".")
-        if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
+        expires = text.partition("-")[0]
+        if not (text.isascii() and expires.isdecimal() and len(expires) <= MAX_DIGITS):
             return "wrong"
-        if not hmac.compare_digest(signature.encode(), self._sign(int(text)).encode()):
+        if not hmac.compare_digest(signature.encode(), self._sign(text).encode()):
             return "wrong"
-        return "good" if self._now() < int(text) else "expired"
+        return "good" if self._now() < int(expires) and value not in self._ended else "expired"
 
-    def _sign(self, expires: int) -> str:
-        return hmac.digest(self._key, str(expires).encode(), "sha256").hex()
+    def _sign(self, text: str) -> str:
+        return hmac.digest(self._key, text.encode(), "sha256").hex()
 
     def _header(self, value: str, age_s: int) -> str:
         return f"{self.cookie}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age_s}"

@@ -4,7 +4,7 @@
 |---|---|
 | `GET /` | the page, or who has to log in |
 | `GET /login?code=` | a cookie, and the way to the page |
-| `POST /logout` | no cookie any more |
+| `POST /logout` | no cookie any more, and its copies are refused |
 | `GET /web/DIGEST/NAME` | a file of the page, to be kept for a year |
 """
 
@@ -106,8 +106,10 @@ class Web:
         )
 
     async def _log_out(self, request: Request) -> Response:
-        gone = {"set-cookie": self._logins.no_cookie()} if self._logins is not None else {}
-        return Response(status_code=204, headers=gone)
+        if self._logins is None:
+            return Response(status_code=204)
+        self._logins.end(request.headers)
+        return Response(status_code=204, headers={"set-cookie": self._logins.no_cookie()})
 
 
 def _nobody(headers: Headers) -> Login:

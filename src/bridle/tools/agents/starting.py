@@ -26,6 +26,7 @@ class AgentSpawn:
     """Starts a sub-agent that knows nothing but its prompt."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -49,6 +50,7 @@ class AgentFork:
     """Starts a sub-agent that knows the conversation so far, or a part of it."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:

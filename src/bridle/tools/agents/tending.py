@@ -18,6 +18,7 @@ class AgentStatus:
     """Tells how far a sub-agent is, and what it has answered."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -51,6 +52,7 @@ class AgentList:
     """Lists the sub-agents."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -93,6 +95,7 @@ class AgentCancel:
     """Stops a sub-agent and all that it has started."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -128,6 +131,7 @@ class SendMessage:
     """Sends a message to another agent."""
 
     parallel = True
+    seldom = True
 
     @property
     def spec(self) -> ToolSpec:

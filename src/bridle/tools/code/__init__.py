@@ -8,7 +8,6 @@
 | `pieces` | one symbol in the text of its file |
 | `news` | what an edit did to the problems of a project |
 | `showing` | answers as lines of text, nothing from denied files |
-| `useful` | whether a session has any use for all this |
 """
 
 from bridle.core.languages import Languages
@@ -16,12 +15,10 @@ from bridle.core.ports import Tool
 from bridle.tools.code.asking import question_tools
 from bridle.tools.code.editing import edit_tools
 from bridle.tools.code.news import with_news
-from bridle.tools.code.useful import Usefulness
 
-__all__ = ["Usefulness", "code_tools", "edit_tools", "question_tools", "with_news"]
+__all__ = ["code_tools", "edit_tools", "question_tools", "with_news"]
 
 
 def code_tools(languages: Languages) -> tuple[Tool, ...]:
     """Make all of these tools."""
-    is_useful = Usefulness(languages)
-    return (*question_tools(languages, is_useful), *edit_tools(languages, is_useful))
+    return (*question_tools(languages), *edit_tools(languages))

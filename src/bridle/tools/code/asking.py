@@ -19,7 +19,6 @@ from bridle.tools.code.showing import (
     show_problems,
     show_symbols,
 )
-from bridle.tools.code.useful import Usefulness
 from bridle.tools.common import description, integer_arg, locate, parameters, path_access, text_arg
 from bridle.tools.paths import printable
 
@@ -63,23 +62,18 @@ class CodeQuestion:
     """A tool that reads code."""
 
     parallel = True
+    seldom = True
 
     def __init__(
         self,
         spec: ToolSpec,
         answer: Callable[[Asked], Awaitable[str]],
         languages: Languages,
-        is_useful: Usefulness,
     ) -> None:
         """Take what finds the answer; raises ToolError."""
         self.spec = spec
         self._answer = answer
         self._languages = languages
-        self._is_useful = is_useful
-
-    def is_useful(self, cwd: str) -> bool:
-        """Tell whether a folder has files that a language server is there for."""
-        return self._is_useful(cwd)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Name the file, and what it leads to if it is a link; what is found elsewhere is judged then."""
@@ -94,7 +88,7 @@ class CodeQuestion:
         return ToolOutput(await self._answer(Asked(self.spec.name, args, context, self._languages)))
 
 
-def question_tools(languages: Languages, is_useful: Usefulness) -> tuple[CodeQuestion, ...]:
+def question_tools(languages: Languages) -> tuple[CodeQuestion, ...]:
     """Make the tools that only read."""
     answers = {
         "diagnostics": diagnostics,
@@ -104,9 +98,7 @@ def question_tools(languages: Languages, is_useful: Usefulness) -> tuple[CodeQue
         "call_hierarchy": call_hierarchy,
     }
     return tuple(
-        CodeQuestion(
-            ToolSpec(name, description(f"code/{name}"), _PARAMETERS[name]), answer, languages, is_useful
-        )
+        CodeQuestion(ToolSpec(name, description(f"code/{name}"), _PARAMETERS[name]), answer, languages)
         for name, answer in answers.items()
     )
 

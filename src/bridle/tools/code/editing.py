@@ -19,7 +19,6 @@ from bridle.tools.code.asking import Asked, CodeQuestion, name_arg, read_access
 from bridle.tools.code.news import tell_news
 from bridle.tools.code.pieces import PieceAction, edit_symbol, find_symbol
 from bridle.tools.code.plans import Plans, Wanted, carry_out, plan_edits
-from bridle.tools.code.useful import Usefulness
 from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, locate, parameters, text_arg
 from bridle.tools.disk import check_unprotected
 from bridle.tools.edits import parse_document
@@ -33,26 +32,21 @@ class CodeEdit:
     """A tool that changes code."""
 
     parallel = False
+    seldom = True
 
     def __init__(
         self,
         spec: ToolSpec,
         work_out: Callable[[Asked], Awaitable[Wanted]],
         languages: Languages,
-        is_useful: Usefulness,
         question: CodeQuestion | None = None,
     ) -> None:
         """Take what works the edits out, and what answers calls that do not say which edit they want."""
         self.spec = spec
         self._work_out = work_out
         self._languages = languages
-        self._is_useful = is_useful
         self._question = question
         self._plans = Plans()
-
-    def is_useful(self, cwd: str) -> bool:
-        """Tell whether a folder has files that a language server is there for."""
-        return self._is_useful(cwd)
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
         """Work out what a call would change, once; raises ToolError if it would fail.
@@ -111,16 +105,16 @@ class CodeEdit:
         return self._question is not None and not args.get("action")
 
 
-def edit_tools(languages: Languages, is_useful: Usefulness) -> tuple[CodeEdit, ...]:
+def edit_tools(languages: Languages) -> tuple[CodeEdit, ...]:
     """Make the tools that change code."""
     rename, replace, act = (
         ToolSpec(name, description(f"code/{name}"), schema) for name, schema in _PARAMETERS.items()
     )
-    offer = CodeQuestion(act, offer_fixes, languages, is_useful)
+    offer = CodeQuestion(act, offer_fixes, languages)
     return (
-        CodeEdit(rename, rename_symbol, languages, is_useful),
-        CodeEdit(replace, replace_symbol, languages, is_useful),
-        CodeEdit(act, apply_fix, languages, is_useful, offer),
+        CodeEdit(rename, rename_symbol, languages),
+        CodeEdit(replace, replace_symbol, languages),
+        CodeEdit(act, apply_fix, languages, offer),
     )
 
 

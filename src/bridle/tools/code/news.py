@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from bridle.core.deferred import is_seldom
 from bridle.core.errors import ToolError
 from bridle.core.languages import Languages, News, Watching
 from bridle.core.permission import EDITING_TOOLS, READING_TOOL
@@ -44,6 +45,7 @@ class CodeAware:
         self._tool = tool
         self._languages = languages
         self.parallel = tool.parallel
+        self.seldom = is_seldom(tool)
 
     @property
     def spec(self) -> ToolSpec:

@@ -234,7 +234,7 @@ def _wanted(args: dict[str, Any]) -> _Wanted:
 _PARAMETERS = parameters(
     1,
     command=("string", ""),
-    description=("string", "For the user, 5-10 words"),
-    timeout=("number", f"Seconds until killed, at most {MAX_TIMEOUT_S}"),
+    description=("string", "For the user"),
+    timeout=("number", f"Seconds, at most {MAX_TIMEOUT_S}"),
     background=("boolean", ""),
 )

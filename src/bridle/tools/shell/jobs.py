@@ -23,6 +23,7 @@ class Jobs:
     """Lists the background jobs of the session."""
 
     parallel = True
+    seldom = True
 
     def __init__(self, shells: Shells) -> None:
         """Share the shells with the other tools."""
@@ -56,6 +57,7 @@ class JobOutput:
     """Shows what a job has printed."""
 
     parallel = True
+    seldom = True
 
     def __init__(self, shells: Shells, masker: Masker) -> None:
         """Share the shells with the other tools."""
@@ -102,6 +104,7 @@ class JobKill:
     """Ends a job."""
 
     parallel = False
+    seldom = True
 
     def __init__(self, shells: Shells) -> None:
         """Share the shells with the other tools."""

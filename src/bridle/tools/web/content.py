@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from bridle.core.malformed import MALFORMED
 from bridle.tools.web.urls import shorten
 
 Kind = Literal["html", "json", "text", "binary"]
@@ -125,7 +126,7 @@ def pretty_json(text: str) -> str:
         return text
     try:
         return msgspec.json.format(data, indent=2).decode()
-    except (msgspec.DecodeError, RecursionError):
+    except MALFORMED:
         return text
 
 

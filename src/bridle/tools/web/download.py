@@ -38,6 +38,7 @@ class Download:
     """Saves what lies at an address as a file."""
 
     parallel = False
+    seldom = True
 
     def __init__(
         self,

@@ -161,8 +161,8 @@ _PARAMETERS: dict[str, Any] = {
     "properties": {
         "url": {"type": "string"},
         "format": {"type": "string", "enum": ["markdown", "text", "html"]},
-        "limit": {"type": "integer", "minimum": 1, "description": "Bytes"},
-        "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S},
+        "limit": {"type": "integer"},
+        "timeout": {"type": "integer"},
     },
     "required": ["url"],
 }

@@ -99,6 +99,7 @@ OPERATIONS = (
         path="/commands/expand",
         name="expand_command",
         summary="Return a prompt with the skill put in that it calls as /name",
+        only_looks=True,
         body=Typed,
         answers=Meant,
         handler=_expand,

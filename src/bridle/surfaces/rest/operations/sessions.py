@@ -13,6 +13,7 @@ from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, Queu
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import Text
+from bridle.system.dates import calendar_s
 
 PAGE = 50
 MAX_PAGE = 200
@@ -128,7 +129,11 @@ def _state(session_id: SessionId, session: Glance) -> SessionState:
 
 
 def _rfc3339(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(calendar_s(at_ms), UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 OPERATIONS = (

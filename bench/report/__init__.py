@@ -1,0 +1,1 @@
+"""What becomes of the figures: kept runs, what has changed between them, the page and its pictures."""

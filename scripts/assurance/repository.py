@@ -1,0 +1,129 @@
+"""Look for secrets and traces of a machine in what git keeps: every tracked file, and every line of its past.
+
+`python -m scripts.assurance.repository [--history]` prints what it finds and exits with 1 then. Examples in
+tests have to look like keys; each of them is named here, so that a new one is looked at by somebody.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from scripts.assurance.inventory import ROOT
+
+SHAPES = {
+    "a key of AWS": r"\bAKIA[0-9A-Z]{16}\b",
+    "a token of GitHub": r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}",
+    "a token of Slack": r"\bxox[baprs]-[0-9A-Za-z-]{10,}",
+    "a key of Google": r"\bAIza[0-9A-Za-z_-]{35}",
+    "a key of a model's vendor": r"\bsk-[A-Za-z0-9_-]{20,}",
+    "a token of Bridle": r"\bbrdl_[0-9a-f]{16}_[A-Za-z0-9_-]{30,}",
+    "a private key": r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----",
+    "a password in a URL": r"\b[a-z][a-z0-9+]{2,12}://[^\s/:@\"'{}<>]{1,64}:[^\s/@\"'{}<>$]{8,}@[a-z0-9.-]+\.[a-z]{2,}",
+    "a path of somebody's machine": r"(?<![\w/$}.])/(?:root|work/(?:main|shared))/[\w.]",
+    "a package index of somebody's own": (
+        r"(?:index-url|registry)\s*[= ]\s*[\"']?https?://(?!pypi\.org|registry\.npmjs\.org)[\w.-]+"
+    ),
+}
+LOOKS_FOR = {kind: re.compile(shape) for kind, shape in SHAPES.items()}
+ANY = re.compile("|".join(SHAPES.values()))
+INVENTED = frozenset(
+    (
+        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_abcdefghijklmnopqrst0123456789abcdef",
+        "brdl_aaaaaaaaaaaaaaaa_" + "0" * 64,
+        "sk-live-0123456789abcdefABCDEF",
+        "sk-live-9f8e7d6c5b4a39281706",
+        "sk-proj-abcdefghijklmnop1234",
+        "sk-very-secret-0123456789",
+        "xoxb-123456789012-abcdef",
+    )
+)
+"""What the tests show to what must know a key again."""
+CANARY = "canary"
+"""Is in secrets that are planted to be looked for."""
+INVENTED_IN = {
+    "a private key": ("tests/memory/test_hiding.py", "tests/scripts/test_repository.py"),
+}
+"""Where the words alone are no secret."""
+MAX_LINE = 4_000
+"""Longer lines are of programs, such as the libraries of the page."""
+
+
+class Finding(Struct, frozen=True):
+    """Something that should not be there."""
+
+    where: str
+    kind: str
+    shown: str
+    """Its beginning: a report is no place for a whole secret."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what was found; returns 1 if there is anything."""
+    parser = argparse.ArgumentParser(prog="repository", description="look for secrets in what git keeps")
+    parser.add_argument("--history", action="store_true", help="look at every line of the past, too")
+    args = parser.parse_args(argv)
+    lines = list(tracked_lines())
+    found = list(look(lines))
+    said = f"{len(lines)} lines of tracked files"
+    if args.history:
+        past = list(past_lines())
+        found += look(past)
+        said += f", {len(past)} lines of the past"
+    for one in found:
+        print(f"{one.where}: {one.kind}: {one.shown}")
+    print(f"{said}: {len(found)} findings")
+    return int(bool(found))
+
+
+def look(lines: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """Yield what is found in lines, each with the place where it stands."""
+    for where, line in lines:
+        if len(line) > MAX_LINE or not ANY.search(line):
+            continue
+        for kind, shape in LOOKS_FOR.items():
+            match = shape.search(line)
+            if match and not _is_known(where, kind, match[0]):
+                yield Finding(where, kind, f"{match[0][:12]}…")
+
+
+def tracked_lines() -> Iterator[tuple[str, str]]:
+    """Yield every line of text that git tracks or would, with its file and number."""
+    listed = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split(b"\0")
+    for name in sorted({raw.decode() for raw in listed if raw}):
+        path = ROOT / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        content = path.read_bytes()
+        if b"\0" in content[:8_000]:
+            continue
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+            yield f"{name}:{number}", line
+
+
+def past_lines() -> Iterator[tuple[str, str]]:
+    """Yield every line that any commit has added, with the file."""
+    name = ""
+    for raw in _git("log", "-p", "--all", "--no-color", "--unified=0", "--format=%H").splitlines():
+        line = raw.decode("utf-8", "replace")
+        if line.startswith("+++ b/"):
+            name = line.removeprefix("+++ b/")
+        elif line.startswith("+"):
+            yield name, line[1:]
+
+
+def _is_known(where: str, kind: str, text: str) -> bool:
+    return text in INVENTED or CANARY in text or where.partition(":")[0] in INVENTED_IN.get(kind, ())
+
+
+def _git(*args: str) -> bytes:
+    return subprocess.run(["git", *args], cwd=ROOT, check=True, capture_output=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

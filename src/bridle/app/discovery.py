@@ -1,0 +1,165 @@
+"""What there is on this machine to begin with: keys, model servers, model files, other agent programs."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from bridle.app.models import models_dir, open_models
+from bridle.config.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bridle.providers.model_files import ModelFile
+
+FIRST_MODELS = {
+    "anthropic": "claude-sonnet-5-5",
+    "openai": "gpt-6-sol",
+    "gemini": "gemini-3.8-flash",
+    "xai": "grok-4.7",
+    "mistral": "mistral-large-4",
+    "deepseek": "deepseek-v4-pro",
+    "groq": "openai/gpt-oss-120b",
+    "openrouter": "anthropic/claude-sonnet-5.5",
+}
+"""A model of each vendor that does well as an agent and is not the dearest, the order of the offer."""
+CODING_WORDS = ("coder", "devstral", "codestral", "gpt-oss", "glm", "qwen3", "qwen")
+"""Words in the names of models that are better at an agent's work than their neighbours, the best first."""
+NO_CHAT_WORDS = ("embed", "rerank", "whisper", "minilm", "bge-", "clip", "tts")
+MOST_OF_SERVER = 3
+MOST_FILES = 3
+MEMORY_SHARE = 0.75  # the rest is for what else runs here, and for the context
+
+LOCAL_EXTRA = "pip install 'bridle[local]'"
+
+
+class Choice(Struct, frozen=True):
+    """A model that could be used."""
+
+    ref: str
+    why: str
+    needs: str = ""
+    """The command that is missing before it answers; empty if it does."""
+
+
+class Found(Struct, frozen=True):
+    """All that was found."""
+
+    choices: tuple[Choice, ...]
+    """The best first; the built-in model is always among them."""
+    keys: tuple[str, ...]
+    """The names of variables that hold keys, never what is in them."""
+    servers: dict[str, list[str]]
+    """The model servers that answer, with the names of their models."""
+    places: frozenset[str]
+    """The hosts and ports that model servers answer at."""
+    files: "tuple[ModelFile, ...]"
+    """Model files, the largest first."""
+    has_ollama_models: bool
+    """Whether Ollama has models here, also when it does not run."""
+    programs: "dict[str, Path]"
+    """Other agent programs, with their folders."""
+
+
+async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
+    """Look for all of it at once; only this machine is asked, and nobody for long."""
+    from bridle.config.elsewhere import has_ollama_models, model_folders, other_programs
+    from bridle.providers.model_files import find_model_files
+
+    folders = (models_dir(settings), *model_folders(environ))
+    async with asyncio.TaskGroup() as group:
+        served = group.create_task(_servers(settings))
+        listed = group.create_task(asyncio.to_thread(find_model_files, folders))
+    servers, files = served.result(), tuple(listed.result())
+    return Found(
+        choices=(
+            *_with_keys(settings),
+            *_of_servers(servers),
+            *_of_files(files, settings),
+            _built_in(settings),
+        ),
+        keys=tuple(sorted({settings.providers[name].api_key_env for name in settings.api_keys})),
+        servers=servers,
+        places=frozenset(urlsplit(settings.providers[name].base_url).netloc for name in servers),
+        files=files,
+        has_ollama_models=has_ollama_models(environ),
+        programs=other_programs(environ, settings.root),
+    )
+
+
+async def _servers(settings: Settings) -> dict[str, list[str]]:
+    """Ask the servers of this machine; one that two providers name counts for the one that fits it better."""
+    from bridle.providers.probe import is_llama_server
+
+    models = open_models(settings)
+    try:
+        answers = await models.answering()
+    finally:
+        await models.aclose()
+    found: dict[str, list[str]] = {}
+    places: dict[str, str] = {}
+    for name in sorted(answers, key=lambda name: settings.providers[name].kind == "llama"):
+        url = settings.providers[name].base_url
+        place = urlsplit(url).netloc
+        if place not in places or await is_llama_server(url):
+            found.pop(places.get(place, ""), None)
+            places[place] = name
+            found[name] = answers[name]
+    return found
+
+
+def _with_keys(settings: Settings) -> Iterator[Choice]:
+    for name, model in FIRST_MODELS.items():
+        if name in settings.api_keys:
+            yield Choice(f"{name}/{model}", f"{settings.providers[name].api_key_env} is set")
+
+
+def _of_servers(servers: Mapping[str, list[str]]) -> Iterator[Choice]:
+    for name, models in servers.items():
+        chatting = [model for model in models if not any(word in model.lower() for word in NO_CHAT_WORDS)]
+        for model in sorted(chatting, key=_rank)[:MOST_OF_SERVER]:
+            yield Choice(f"{name}/{model}", "served on this machine")
+
+
+def _rank(model: str) -> tuple[int, str]:
+    """Order the names of models: those that code before the others."""
+    places = [place for place, word in enumerate(CODING_WORDS) if word in model.lower()]
+    return min(places, default=len(CODING_WORDS)), model
+
+
+def _of_files(files: "tuple[ModelFile, ...]", settings: Settings) -> Iterator[Choice]:
+    from bridle.providers.embedded import is_available
+
+    room_bytes = _memory_bytes() * MEMORY_SHARE
+    fitting = [file for file in files if file.size_bytes <= room_bytes and file.path.as_posix().isprintable()]
+    needs = "" if is_available() else LOCAL_EXTRA
+    for file in fitting[:MOST_FILES]:
+        size = f"{file.size_bytes / 1e9:.1f} GB"
+        if file.path.parent == models_dir(settings):
+            yield Choice(f"embedded/{file.path.stem}", f"a file of {size}", needs)
+            continue
+        path = str(file.path)
+        if settings.user_folder is not None and file.path.is_relative_to(settings.user_folder):
+            path = f"~/{file.path.relative_to(settings.user_folder)}"
+        yield Choice(f"embedded/{path}", f"a file of {size}", needs)
+
+
+def _built_in(settings: Settings) -> Choice:
+    from bridle.providers.embedded import DEFAULT_WEIGHTS, is_available, is_present
+
+    why = "built in: very small, it cannot code"
+    needs = ""
+    if not is_available():
+        needs = LOCAL_EXTRA
+    elif not is_present(models_dir(settings)):
+        needs = "bridle models pull"
+        why += f" ({DEFAULT_WEIGHTS.size_bytes // 1_000_000} MB to fetch)"
+    return Choice(f"embedded/{DEFAULT_WEIGHTS.name}", why, needs)
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,147 @@
+"""What can be found in the settings of another program, and what cannot be brought along."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bridle.config.kinds import AGENT_NAME_PATTERN
+from bridle.config.kontekst_copy import BroughtKind
+from bridle.config.schema import one_line
+from bridle.config.textfile import read_text
+from bridle.core.errors import ConfigError
+from bridle.core.malformed import MALFORMED
+from bridle.core.permission import Action
+
+MAX_ENTRIES = 1000
+
+
+class FoundRule(Struct, frozen=True):
+    """A rule, as it was written and as it is written here: sometimes that takes more than one."""
+
+    action: Action
+    written: str
+    rules: tuple[str, ...]
+
+
+class FoundServer(Struct, frozen=True):
+    """A tool server; `needs` are the variables that stand where secrets stood."""
+
+    name: str
+    entry: dict[str, Any]
+    needs: tuple[str, ...] = ()
+
+
+class FoundSkill(Struct, frozen=True):
+    """A skill: a text, or a folder to be copied as it is."""
+
+    name: str
+    text: str = ""
+    folder: Path | None = None
+    note: str = ""
+
+
+class FoundAgent(Struct, frozen=True):
+    """An agent: its prompt, and its `config.toml` as a tree."""
+
+    name: str
+    prompt: str
+    tree: dict[str, Any] = {}
+    note: str = ""
+
+
+class LeftOut(Struct, frozen=True):
+    """Something that has no place here, and why; or where to put it."""
+
+    kind: BroughtKind
+    name: str
+    why: str
+
+
+Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | LeftOut
+
+
+def kind_of(finding: Finding) -> BroughtKind:
+    """Return what kind of thing was found."""
+    match finding:
+        case FoundRule():
+            return "rule"
+        case FoundServer():
+            return "server"
+        case FoundSkill():
+            return "skill"
+        case FoundAgent():
+            return "agent"
+        case LeftOut(kind):
+            return kind
+
+
+def or_left_out(kind: BroughtKind, name: str, found: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield what is found, and what keeps the rest from being read."""
+    try:
+        yield from found
+    except ConfigError as error:
+        yield LeftOut(kind, name, error.message)
+
+
+def read_json(file: Path, within: Path) -> dict[str, Any]:
+    """Return a table from a file, empty when there is none; raises ConfigError."""
+    text = read_text(file, within=within)
+    if text is None:
+        return {}
+    try:
+        tree = msgspec.json.decode(text)
+    except MALFORMED as error:
+        raise ConfigError(f"{file}: not valid JSON: {error}") from error
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{file}: is not a table")
+    return tree
+
+
+def table(tree: Any, key: str) -> dict[str, Any]:
+    """Return a table of a tree that nobody has judged yet; empty when there is none."""
+    value = tree.get(key) if isinstance(tree, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def texts(tree: Any, key: str) -> list[str]:
+    """Return the texts of a list that nobody has judged yet."""
+    value = tree.get(key) if isinstance(tree, dict) else None
+    return [one for one in value if isinstance(one, str)][:MAX_ENTRIES] if isinstance(value, list) else []
+
+
+def markdown_files(folder: Path) -> list[Path]:
+    """Return the files `*.md` of a folder and those one below, sorted; links are left alone."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        if Path(place) != folder:
+            folders.clear()
+        found += [Path(place, name) for name in names if name.endswith(".md")]
+    kept = [path for path in found if path.is_file() and not path.is_symlink()]
+    return sorted(kept)[:MAX_ENTRIES]
+
+
+def folders_with(folder: Path, file: str) -> Iterator[Path]:
+    """Yield the folders in a folder that hold a file of this name, sorted; hidden ones and links are not."""
+    try:
+        names = sorted(os.listdir(folder))[:MAX_ENTRIES]
+    except OSError:
+        return
+    for name in names:
+        inside = folder / name
+        if not name.startswith(".") and not inside.is_symlink() and (inside / file).is_file():
+            yield inside
+
+
+def other_model(wanted: str) -> str:
+    """Say that an agent comes without its model: models have other names here, and other keys."""
+    return f"it wanted the model {one_line(wanted)}, and has that of your settings"
+
+
+def is_agent_name(name: str) -> bool:
+    """Tell whether an agent can have this name."""
+    return re.fullmatch(AGENT_NAME_PATTERN, name) is not None

@@ -1,0 +1,27 @@
+"""Changes of files that no call has recorded: by a background job, or by a call that was cut off."""
+
+import asyncio
+
+from bridle.core.ports import Keeper
+from bridle.core.turns import changed_files
+from bridle.sessions.engine import Engine
+from bridle.sessions.journal import Journal
+
+
+def keeper_of(engine: Engine, journal: Journal) -> Keeper | None:
+    """Return what remembers the files of a session; None where nobody does."""
+    if engine.revisions is None:
+        return None
+    return engine.revisions.keeper(journal.id, journal.session.known.created.cwd)
+
+
+async def record_late_changes(engine: Engine, journal: Journal) -> None:
+    """Record what has changed since the last call of a session that nobody drives; raises StoreError."""
+    keeper = keeper_of(engine, journal)
+    if keeper is None:
+        return
+    known = journal.session.changes  # a crash may have come before their confirmation
+    is_over = engine.is_at_rest(journal.id)
+    found = await asyncio.to_thread(keeper.collect, is_over=is_over)
+    await journal.record(*changed_files([change for change in found if change not in known]))
+    await asyncio.to_thread(keeper.confirm)

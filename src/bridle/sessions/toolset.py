@@ -1,0 +1,123 @@
+"""Which tools a run has, and which of them its requests show.
+
+```
+named by the agent or the run   shown
+needed at first                 shown, as far as the window has room; the rest is found by name
+seldom needed                   found by name: `tool_call` lists them
+lent by servers                 shown while they are few, else found by `tool_search`
+```
+
+What is shown depends on the settings, the model and the servers, never on what was said, done or allowed:
+so all requests of a session begin with the same bytes.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.json import encode
+
+from bridle.core.codeact import PYTHON
+from bridle.core.context import estimate_tokens
+from bridle.core.deferred import is_seldom
+from bridle.core.errors import ConfigError
+from bridle.core.ports import OccasionalTool, Tool, offers
+from bridle.core.protocol import RunOptions
+from bridle.core.servers import LENT_PREFIX
+from bridle.core.tool import ToolSpec, is_among
+from bridle.tools.tool_search import MAX_LISTED, ToolCaller, ToolSearch
+
+TOOL_SHARE = 4  # the tools of an agent that names none take at most this part of the window
+CALLER_SHARE = 2  # and to name those that are not shown, at most this part of that
+
+
+class Wants(Struct, frozen=True):
+    """What decides over the tools of a run."""
+
+    options: RunOptions
+    chosen: tuple[str, ...] | None
+    """The tools that the agent names."""
+    cwd: str
+    window_tokens: int
+    lent_tokens: int
+    """What the tools of servers may take of the window."""
+    code: bool = False
+
+    def usable(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return the tools that the run may use and that are of use there."""
+        allowed = [tool for tool in tools if self.allows(tool)]
+        return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(self.cwd)]
+
+    def allows(self, tool: Tool) -> bool:
+        """Tell whether the run may use a tool."""
+        name, options = tool.spec.name, self.options
+        is_wanted = options.tools is None or is_among(name, options.tools)
+        return is_wanted and not is_among(name, options.without_tools)
+
+
+class Toolset(Struct, frozen=True):
+    """The tools of a run, and which of them the model finds."""
+
+    tools: tuple[Tool, ...]
+    deferred: frozenset[str]
+
+
+def choose(own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wants: Wants) -> Toolset:
+    """Put the tools together: Bridle's own, the most useful first, those of a client, those of servers.
+
+    Raises ConfigError when code mode has no Python.
+    """
+    loaned = wants.usable(loaned)
+    replaced = {tool.spec.name for tool in loaned}
+    usable = [tool for tool in wants.usable(own) if tool.spec.name not in replaced]
+    shown, found = _divided(usable, wants)
+    lent = [tool for tool in lent if _is_chosen(tool, wants.chosen) and wants.allows(tool)]
+    many = [tool.spec for tool in lent if tool.spec.name.startswith(LENT_PREFIX)]
+    if _tokens(many) <= wants.lent_tokens:
+        many = []
+    specs = [tool.spec for tool in found]
+    return Toolset(
+        (*shown, *found, *loaned, *lent, *_finders(specs, many, code=wants.code)),
+        frozenset(spec.name for spec in (*specs, *many)),
+    )
+
+
+def _finders(found: Sequence[ToolSpec], many: Sequence[ToolSpec], *, code: bool) -> list[Tool]:
+    """Return what leads to the tools that are not shown; Python has those of Bridle itself as functions."""
+    needs_search = bool(many) or (len(found) > MAX_LISTED and not code)
+    finders: list[Tool] = [ToolSearch([*found, *many])] if needs_search else []
+    return [*finders, ToolCaller(found)] if needs_search or (found and not code) else []
+
+
+def _divided(tools: Sequence[Tool], wants: Wants) -> tuple[list[Tool], list[Tool]]:
+    """Return the tools that are shown, and those that are found."""
+    needed = [tool for tool in tools if wants.code and tool.spec.name == PYTHON]
+    if wants.code and not needed:
+        raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
+    if wants.chosen is not None:
+        return [tool for tool in tools if _is_chosen(tool, wants.chosen) or tool in needed], []
+    named = wants.options.tools or ()
+    first = [tool for tool in tools if not is_seldom(tool) or tool.spec.name in named]
+    found = [tool for tool in tools if tool not in first]
+    room = wants.window_tokens // TOOL_SHARE
+    naming = _names(found)
+    can_name = naming <= room // CALLER_SHARE
+    left = room - naming if can_name else room
+    shown: list[Tool] = []
+    for tool in first:
+        left -= _tokens([tool.spec])
+        if left >= 0 or not shown or tool in needed:
+            shown.append(tool)
+    return shown, [tool for tool in tools if tool not in shown] if can_name else []
+
+
+def _is_chosen(tool: Tool, chosen: tuple[str, ...] | None) -> bool:
+    return chosen is None or is_among(tool.spec.name, chosen)
+
+
+def _names(tools: Sequence[Tool]) -> int:
+    """Return the tokens that it takes to name tools."""
+    return _tokens([ToolCaller([tool.spec for tool in tools]).spec]) if tools else 0
+
+
+def _tokens(specs: Iterable[ToolSpec]) -> int:
+    return sum(estimate_tokens(encode(spec).decode()) for spec in specs)

@@ -1,0 +1,181 @@
+"""Sessions of Claude Code: `projects/<folder>/<id>.jsonl`, one piece of a message a line.
+
+```
+{"type": "user", "uuid": "…", "parentUuid": "…", "cwd": "…", "message": {"role": "user", "content": "…"}}
+{"type": "assistant", "uuid": "…", "message": {"id": "msg_…", "content": [{"type": "tool_use", …}]}}
+{"type": "summary" | "ai-title" | "custom-title", …}
+```
+
+A prompt whose parent is not the newest line was typed after going back: what lies between is left out. What
+sub-agents said is in files of their own or marked `isSidechain`; their answers are results of calls.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bridle.core.claude import TOOLS, our_arguments
+from bridle.core.messages import Media, Part, Reasoning, Text
+from bridle.stores.foreign.reading import (
+    ForeignSession,
+    Source,
+    files_below,
+    inner,
+    items,
+    json_lines,
+    word,
+)
+from bridle.stores.foreign.telling import Result, Telling, call
+
+FOLDER = "projects"
+SUFFIX = ".jsonl"
+BRANCH = "of a way that was left by going back"
+SIDE = "of a sub-agent"
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_COMMAND = re.compile(r"<command-name>/?(?P<name>[^<\n]*)</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(?P<args>.*?)</command-args>", re.DOTALL)
+_MACHINERY = ("<local-command-", "<bash-stdout>", "Caveat: The messages below")
+
+
+def sources(folder: Path) -> list[Source]:
+    """Return what may be a session; blocking, raises StoreError."""
+    found = files_below(folder / FOLDER, suffix=SUFFIX)
+    return [
+        Source(path.name.removesuffix(SUFFIX), path, folder)
+        for path in found
+        if not path.name.startswith("agent-") and path.parent.name != "subagents"
+    ]
+
+
+def read(source: Source) -> ForeignSession | None:
+    """Read a session; None when nothing was said. Blocking, raises StoreError."""
+    skipped: Counter[str] = Counter()
+    titles: dict[str, str] = {}
+    cwd = ""
+    lines = _Lines(skipped)
+    for line in json_lines(source, skipped):
+        kind = word(line, "type")
+        if kind in _TITLES:
+            titles[kind] = word(line, _TITLES[kind])
+        elif kind in ("user", "assistant"):
+            cwd = cwd or word(line, "cwd")
+            lines.add(line)
+        else:
+            lines.pass_over(line)
+    telling = Telling(skipped)
+    for line in lines.kept:
+        _tell(line, telling)
+    conversation = telling.conversation()
+    if not conversation.messages:
+        return None
+    title = next((titles[kind] for kind in _TITLES if titles.get(kind)), "")
+    return ForeignSession(source.key, conversation, title, cwd)
+
+
+class _Lines:
+    """The lines that are still true."""
+
+    def __init__(self, skipped: Counter[str]) -> None:
+        self.kept: list[dict[str, Any]] = []
+        self._skipped = skipped
+        self._ends: dict[str, int] = {}
+        """How many lines were kept when a line came."""
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Take in a line; one that was written twice counts once."""
+        uuid, parent = word(line, "uuid"), word(line, "parentUuid")
+        if uuid and uuid in self._ends:
+            return
+        if line.get("isSidechain") is True:
+            self._skipped[SIDE] += 1
+            return
+        if line.get("isMeta") is not True:
+            if _is_prompt(line) and (end := self._ends.get(parent)) is not None:
+                self._leave(end)
+            self.kept.append(line)
+        self._ends[uuid] = len(self.kept)
+
+    def pass_over(self, line: dict[str, Any]) -> None:
+        """Take in a line that says nothing: others may follow it."""
+        self._ends[word(line, "uuid")] = len(self.kept)
+
+    def _leave(self, end: int) -> None:
+        left = self.kept[end:]
+        if any(map(_is_prompt, left)):
+            self._skipped[BRANCH] += len(left)
+            del self.kept[end:]
+
+
+def _is_prompt(line: dict[str, Any]) -> bool:
+    if word(line, "type") != "user":
+        return False
+    content = inner(line, "message").get("content")
+    if isinstance(content, str):
+        return bool(content.strip())
+    return isinstance(content, list) and not any(word(block, "type") == "tool_result" for block in content)
+
+
+def _tell(line: dict[str, Any], telling: Telling) -> None:
+    message = inner(line, "message")
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(message, "content")
+    if word(line, "type") == "assistant":
+        telling.reply([part for block in blocks if (part := _replied(block))], word(message, "id"))
+        return
+    if line.get("isCompactSummary") is True and telling.has_begun:
+        return  # all that it sums up is here
+    for block in blocks:
+        if word(block, "type") == "tool_result":
+            telling.result(_result(block))
+    telling.user([part for block in blocks if (part := _said(block))])
+
+
+def _replied(block: Any) -> Part | None:
+    match word(block, "type"):
+        case "text":
+            return Text(word(block, "text"))
+        case "thinking":
+            return Reasoning(word(block, "thinking"))
+        case "tool_use":
+            name = word(block, "name")
+            ours = TOOLS.get(name, name)
+            return call(word(block, "id"), ours, our_arguments(ours, inner(block, "input")))
+        case _:
+            return None
+
+
+def _said(block: Any) -> Part | None:
+    match word(block, "type"):
+        case "text":
+            return Text(_typed(word(block, "text")))
+        case "image" | "document":
+            return _media(block)
+        case _:
+            return None
+
+
+def _typed(text: str) -> str:
+    """Return what a person typed of what was sent; nothing where only the program spoke."""
+    if text.startswith(_MACHINERY):
+        return ""
+    if name := _COMMAND.search(text[:10_000]):
+        args = _ARGUMENTS.search(text[:100_000])
+        return f"/{name['name'].strip()} {args['args'].strip() if args else ''}".strip()
+    return text
+
+
+def _media(block: Any) -> Part | None:
+    source = inner(block, "source")
+    mime, data = word(source, "media_type"), word(source, "data")
+    return Media(mime, data) if mime and data and word(source, "type") == "base64" else None
+
+
+def _result(block: Any) -> Result:
+    content = block.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(block, "content")
+    texts = [word(one, "text") for one in blocks if word(one, "type") == "text"]
+    media = [part for one in blocks if isinstance(part := _media(one), Media)]
+    is_error = block.get("is_error") is True
+    return Result(word(block, "tool_use_id"), "\n".join(texts), is_error, tuple(media))

@@ -1,0 +1,161 @@
+"""Sessions of Crush: the tables `sessions` and `messages` of a project's `.crush/crush.db`.
+
+A message has its parts as JSON: `[{"type": "text", "data": {"text": "…"}}, …]`. The database belongs to
+somebody else: it is opened for reading, its own functions and views are not trusted, and a query may take so
+many steps.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import apsw
+import msgspec
+
+from bridle.core.errors import StoreError
+from bridle.core.malformed import MALFORMED
+from bridle.core.messages import Media, Part, Reasoning, Text
+from bridle.stores.foreign.reading import (
+    MAX_FILES,
+    MAX_LINE_BYTES,
+    MAX_LINES,
+    NO_JSON,
+    ForeignSession,
+    Source,
+    inner,
+    open_regular,
+    word,
+)
+from bridle.stores.foreign.telling import Result, Telling, call
+
+DATABASE = Path(".crush") / "crush.db"
+TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024**2} MiB"
+MAX_STEPS = 20_000  # of 10,000 instructions each: some seconds
+
+TOOLS = {
+    "view": "read_file",
+    "write": "write_file",
+    "edit": "edit_file",
+    "multiedit": "multi_edit",
+    "ls": "list_files",
+    "fetch": "web_fetch",
+}
+"""Their names for tools, and ours; others have the same name in both, or none here."""
+_ARGUMENTS = {"file_path": "path", "old_string": "old_str", "new_string": "new_str"}
+
+_SESSIONS = """
+SELECT id FROM sessions WHERE parent_session_id IS NULL ORDER BY updated_at, id LIMIT ?
+"""
+_MESSAGES = """
+SELECT role, CASE WHEN length(parts) > ? THEN NULL ELSE parts END, is_summary_message
+FROM messages WHERE session_id = ? ORDER BY created_at, rowid LIMIT ?
+"""
+
+
+def sources(folder: Path) -> list[Source]:
+    """Return the sessions of a project, without those of sub-agents; blocking, raises StoreError."""
+    path = folder / DATABASE
+    if not path.exists():
+        return []
+    place = Source("", path, folder)
+    rows = list(_rows(place, _SESSIONS, (MAX_FILES,)))
+    return [Source(key, path, folder) for (key,) in rows if isinstance(key, str)]
+
+
+def read(source: Source) -> ForeignSession | None:
+    """Read a session; None when nothing was said. Blocking, raises StoreError."""
+    skipped: Counter[str] = Counter()
+    telling = Telling(skipped)
+    titles = list(_rows(source, "SELECT substr(title, 1, 1000) FROM sessions WHERE id = ?", (source.key,)))
+    for role, text, is_summary in _rows(source, _MESSAGES, (MAX_LINE_BYTES, source.key, MAX_LINES)):
+        if text is None:
+            skipped[TOO_LONG] += 1
+        elif (blocks := _blocks(text)) is None:
+            skipped[NO_JSON] += 1
+        elif not (is_summary and telling.has_begun):
+            _tell(role, blocks, telling)
+    conversation = telling.conversation()
+    title = str(titles[0][0] or "") if titles else ""
+    return ForeignSession(source.key, conversation, title) if conversation.messages else None
+
+
+def _rows(source: Source, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    open_regular(source).close()
+    steps = iter(range(MAX_STEPS))
+    try:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(f"file:{quote(str(source.path.resolve()))}?mode=ro", flags=flags)
+        try:
+            connection.set_busy_timeout(2000)
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            connection.set_progress_handler(lambda: next(steps, None) is None, 10_000)
+            yield from connection.execute(query, values)
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise StoreError(f"{source.path}: cannot be read as a database of Crush: {error}") from error
+
+
+def _blocks(text: Any) -> list[dict[str, Any]] | None:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError):
+        return None
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else None
+
+
+def _tell(role: Any, blocks: list[dict[str, Any]], telling: Telling) -> None:
+    parts = [part for block in blocks if (part := _part(word(block, "type"), inner(block, "data")))]
+    if role == "assistant":
+        telling.settle()
+        telling.reply(parts)
+    elif role == "tool":
+        for block in blocks:
+            if word(block, "type") == "tool_result":
+                telling.result(_result(inner(block, "data")))
+    elif role == "user":
+        telling.user(parts)
+
+
+def _part(kind: str, data: dict[str, Any]) -> Part | None:
+    match kind:
+        case "text":
+            return Text(word(data, "text"))
+        case "reasoning":
+            return Reasoning(word(data, "thinking"))
+        case "binary":
+            mime, coded = word(data, "MIMEType"), word(data, "Data")
+            return Media(mime, coded, Path(word(data, "Path")).name) if mime and coded else None
+        case "shell_command":
+            return Text(f"$ {word(data, 'command')}\n{word(data, 'output')}")
+        case "tool_call":
+            name = word(data, "name")
+            return call(word(data, "id"), TOOLS.get(name, name), _arguments(word(data, "input")))
+        case _:
+            return None
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        args = msgspec.json.decode(text or "{}")
+    except MALFORMED:
+        return {}
+    return _renamed(args) if isinstance(args, dict) else {}
+
+
+def _renamed(args: dict[str, Any]) -> dict[str, Any]:
+    return {
+        _ARGUMENTS.get(key, key): [_renamed(one) if isinstance(one, dict) else one for one in value]
+        if isinstance(value, list)
+        else value
+        for key, value in args.items()
+    }
+
+
+def _result(data: dict[str, Any]) -> Result:
+    mime, coded = word(data, "mime_type"), word(data, "data")
+    media = (Media(mime, coded),) if mime and coded else ()
+    return Result(word(data, "tool_call_id"), word(data, "content"), data.get("is_error") is True, media)

@@ -1,0 +1,136 @@
+"""Telling what another program has kept as a conversation that any model takes.
+
+| in the record | in the session |
+|---|---|
+| pieces of one reply, one after the other | one message |
+| results of a reply, whenever they come | one message behind it, in the order of the calls |
+| a call without its result | a result that says so |
+| what the user said between calls and results | the same, after the results |
+| a result without its call | left out, and counted |
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.context import Counted
+from bridle.core.ids import CallId
+from bridle.core.messages import Media, Message, Part, Text, ToolCall, ToolResult, with_unique_call_ids
+from bridle.stores.kontekst_import import Conversation
+
+MAX_TEXT_CHARS = 1_000_000
+MAX_MEDIA_CHARS = 10 * 1024 * 1024
+NO_CALL = "a result without its call"
+NO_RESULT = "what this call gave back was not kept"
+TOO_LARGE = "[a file that was too large to bring along]"
+CUT = "\n[the rest was not brought along]"
+
+
+class Result(Struct, frozen=True):
+    """What a call gave back, as another program says it."""
+
+    call_id: str
+    output: str
+    is_error: bool = False
+    media: tuple[Media, ...] = ()
+
+
+class Telling:
+    """Takes what was said, piece by piece, and puts it in order."""
+
+    def __init__(self, skipped: Counter[str]) -> None:
+        self._skipped = skipped
+        self._messages: list[Message] = []
+        self._parts: list[Part] = []
+        """The newest reply, as far as it is known."""
+        self._key = ""
+        self._results: dict[str, Result] = {}
+        self._held: list[Message] = []
+        """What the user said in between."""
+
+    def user(self, parts: Sequence[Part]) -> None:
+        """Take in what a user said."""
+        if not (said := _shortened(parts)):
+            return
+        message = Message("user", said)
+        if self._missing():
+            self._held.append(message)
+            return
+        self.settle()
+        self._messages.append(message)
+
+    def reply(self, parts: Sequence[Part], key: str = "") -> None:
+        """Take in a piece of a reply; pieces with one key belong together, or else those that follow."""
+        is_same = key == self._key if key else not (self._results or self._held)
+        if not is_same:
+            self.settle()
+        self._key = key
+        self._parts += _shortened(parts)
+
+    def result(self, result: Result) -> None:
+        """Take in what a call gave back."""
+        if result.call_id in self._missing():
+            self._results[result.call_id] = result
+        else:
+            self._skipped[NO_CALL] += 1
+
+    def rewind(self, turns: int) -> None:
+        """Take back so many prompts with all that followed."""
+        self.settle()
+        prompts = [index for index, message in enumerate(self._messages) if message.role == "user"]
+        if turns > 0 and prompts:
+            del self._messages[prompts[-min(turns, len(prompts))] :]
+
+    def settle(self) -> None:
+        """End the newest reply."""
+        if self._parts:
+            reply = with_unique_call_ids(Message("assistant", tuple(self._parts)), (), len(self._messages))
+            self._messages.append(reply)
+            if reply.calls:
+                self._messages.append(Message("tool", tuple(map(self._result_of, reply.calls))))
+        self._messages += self._held
+        self._parts, self._key, self._results, self._held = [], "", {}, []
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether anything was said yet."""
+        return bool(self._messages or self._parts)
+
+    def conversation(self) -> Conversation:
+        """Return all of it."""
+        self.settle()
+        return Conversation(tuple(Counted(one, 0) for one in self._messages), "", dict(self._skipped))
+
+    def _missing(self) -> set[str]:
+        return {str(part.id) for part in self._parts if isinstance(part, ToolCall)} - self._results.keys()
+
+    def _result_of(self, call: ToolCall) -> ToolResult:
+        found = self._results.get(call.id)
+        if found is None:
+            return ToolResult(call.id, call.name, NO_RESULT, is_error=True)
+        media = tuple(one for one in found.media if len(one.data) <= MAX_MEDIA_CHARS)
+        return ToolResult(call.id, call.name, _cut(found.output), found.is_error, media)
+
+
+def call(call_id: str, name: str, args: object) -> ToolCall:
+    """Make a call of what another program says about one."""
+    is_table = isinstance(args, dict) and all(isinstance(key, str) for key in args)
+    return ToolCall(CallId(call_id[:200]), name[:128] or "unknown", args if is_table else {})  # type: ignore[arg-type]
+
+
+def _shortened(parts: Sequence[Part]) -> tuple[Part, ...]:
+    kept: list[Part] = []
+    for part in parts:
+        if isinstance(part, Media) and len(part.data) > MAX_MEDIA_CHARS:
+            kept.append(Text(TOO_LARGE))
+        elif isinstance(part, ToolCall | Media | ToolResult):
+            kept.append(part)
+        elif part.text.strip():
+            kept.append(replace(part, text=_cut(part.text)))
+    return tuple(kept)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARS else text[:MAX_TEXT_CHARS] + CUT

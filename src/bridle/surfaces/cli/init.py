@@ -1,0 +1,241 @@
+"""`bridle init`: look around, ask up to three questions, write a commented `config.toml`, try the model.
+
+```
+look around ─▶ which model? ─▶ what unasked? ─▶ what else? ─▶ write ─▶ what else ─▶ one word of the model
+```
+
+Nothing is written before the last answer, and the file appears whole.
+"""
+
+import argparse
+import asyncio
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.app import open_models
+from bridle.app.discovery import Choice, Found, look_around
+from bridle.app.trial import try_model
+from bridle.config.project_notes import NOTES_FILE, wants_notes, write_notes
+from bridle.config.settings import Settings, find_home, load_settings
+from bridle.config.starter import Written, write_settings
+from bridle.core.errors import BridleError, ConfigError, UsageError
+from bridle.core.permission import Mode
+from bridle.surfaces.cli.extras import missing_extras
+from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.questions import agreed, can_ask, choose
+from bridle.surfaces.cli.table import short_path
+from bridle.surfaces.render import count
+from bridle.surfaces.terminal import Console, cut, one_line, pad
+
+MODES: tuple[tuple[Mode, str], ...] = (
+    ("ask", "read files; everything else is asked about, a change with its diff"),
+    ("accept-edits", "read and edit files of the project; commands are asked about"),
+    ("plan", "read files, and nothing else"),
+)
+NOTHING = "nothing"
+PROGRAMS = {"claude": "Claude Code", "codex": "Codex", "crush": "Crush", "kontekst": "Kontekst"}
+IMPORTS = {
+    "claude": ("import", "claude", "--yes"),
+    "codex": ("import", "codex", "--yes"),
+    "crush": ("import", "crush", "--yes"),
+    "kontekst": ("import", "kontekst"),
+}
+"""What brings in what a program has; its folder follows."""
+FIRST_ANSWER = 'bridle run "What is the capital of France?"'
+FIRST_PROMPT = 'bridle run "what does this project do"'
+LABEL_WIDTH = 9
+MAX_ANSWER_CELLS = 60
+
+
+class Plan(Struct, frozen=True):
+    """What is going to be done."""
+
+    model: str
+    mode: Mode
+    extras: tuple[str, ...] = ()
+    """AGENTS.md, and the programs to import from."""
+
+
+def init(args: argparse.Namespace, console: Console) -> int:
+    """Set Bridle up."""
+    cwd = Path(working_directory())
+    asks = not args.yes and can_ask(console)
+    settings, is_broken = _settings(console, cwd, force=args.force)
+    is_there = os.path.lexists(settings.user_file)
+    if is_there and not asks and not args.force:
+        raise UsageError(
+            f"{short_path(str(settings.user_file), settings)} is there already",
+            hint="bridle init --force changes the model and the mode in it and keeps a copy",
+        )
+    if args.model:
+        open_models(settings).facts(args.model)  # raises what is wrong with the name
+    found = asyncio.run(look_around(settings, console.environ))
+    _tell_found(console, found)
+    plan = _plan(args, console, settings, found, asks=asks, is_there=is_there)
+    if is_there and asks and not args.force:
+        file = short_path(str(settings.user_file), settings)
+        if not agreed(console, f"{file} is there already. Change the model and the mode in it?"):
+            console.err.line("nothing was changed")
+            return 0
+    written = write_settings(settings.user_file, plan.model, plan.mode, anew=is_broken)
+    _tell_written(console, settings, written, plan)
+    return _finish(args, console, cwd, found, plan)
+
+
+def _settings(console: Console, cwd: Path, *, force: bool) -> tuple[Settings, bool]:
+    """Read the settings; those of a broken file do not count if it is to be replaced. Raises ConfigError."""
+    try:
+        return load_settings(console.environ, cwd), False
+    except ConfigError as error:
+        home = find_home(console.environ, cwd)
+        if not force:
+            hint = error.hint or "bridle init --force puts the file aside and begins anew"
+            raise ConfigError(error.message, hint=hint) from error
+        nowhere = {**console.environ, "BRIDLE_HOME": str(home / ".none")}
+        return replace(load_settings(nowhere, cwd), home=home), True
+
+
+def _plan(
+    args: argparse.Namespace,
+    console: Console,
+    settings: Settings,
+    found: Found,
+    *,
+    asks: bool,
+    is_there: bool,
+) -> Plan:
+    """Decide what is done: by flags, by asking, or by what is best."""
+    model = args.model or _chosen(console, settings, found, asks=asks)
+    is_said = settings.source("rules", "mode")[-1].layer == "user"  # what a person has said stays
+    mode: Mode = args.mode or (settings.rules.mode if is_said else MODES[0][0])
+    if asks and not args.mode:
+        (answer,) = choose(console, "What may it do without asking you?", MODES)
+        mode = next(mode for mode in get_args(Mode) if mode == answer)
+        console.err.line()
+    extras = _extras(console, settings, found) if asks and not is_there else []
+    return Plan(model, mode, tuple(extras))
+
+
+def _chosen(console: Console, settings: Settings, found: Found, *, asks: bool) -> str:
+    if not asks:
+        return found.choices[0].ref
+    options = [(choice.ref, choice.why) for choice in found.choices]
+    models = open_models(settings)
+    while True:
+        (ref,) = choose(console, "Which model should answer?", options, other="PROVIDER/MODEL")
+        try:
+            models.facts(ref)
+        except BridleError as error:
+            console.fail(error.message, error.hint)
+        else:
+            console.err.line()
+            return ref
+
+
+def _extras(console: Console, settings: Settings, found: Found) -> list[str]:
+    """Ask what else is wanted; nothing is asked where there is nothing to do."""
+    options = [(NOTHING, "")]
+    if wants_notes(settings.root, settings.user_folder):
+        options.append((NOTES_FILE, f"make it in {settings.root.name}/: what agents should know about it"))
+    for name, folder in found.programs.items():
+        where = short_path(str(folder), settings)
+        options.append((name, f"bring in what {PROGRAMS[name]} has in {where} (bridle import {name})"))
+    if len(options) == 1:
+        return []
+    wanted = choose(console, "What else shall be done?", options, several=True)
+    console.err.line()
+    return [name for name in wanted if name != NOTHING]
+
+
+# ---------------------------------------------------------------------------- what is told
+
+
+def _tell_found(console: Console, found: Found) -> None:
+    lines = [("keys", ", ".join(found.keys) or "none in the environment")]
+    served = [f"{name} ({count(len(models), 'model')})" for name, models in found.servers.items()]
+    lines.append(("servers", ", ".join(served) or "no model server answers on this machine"))
+    if found.has_ollama_models and "ollama" not in found.servers:
+        lines.append(("", "Ollama has models here but does not run: ollama serve"))
+    if found.files:
+        lines.append(("files", f"{count(len(found.files), 'model file')} (GGUF)"))
+    for label, text in lines:
+        console.err.line(f"{console.err.paint('detail', pad(label, LABEL_WIDTH))}{one_line(text)}")
+    console.err.line()
+
+
+def _tell_written(console: Console, settings: Settings, written: Written, plan: Plan) -> None:
+    out = console.out
+    file = short_path(str(written.file), settings)
+    out.line(f"wrote {one_line(file)}: model {one_line(plan.model)}, mode {plan.mode}")
+    if written.copy is not None:
+        out.line(f"what it was before is in {one_line(short_path(str(written.copy), settings))}")
+
+
+def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Found, plan: Plan) -> int:
+    """Do what else is wanted, try the model, and say what comes next."""
+    settings = load_settings(console.environ, cwd)
+    code = 0
+    for name in plan.extras:
+        if name == NOTES_FILE:
+            _make_notes(console, settings)
+        else:
+            code |= _import(console, [*IMPORTS[name], str(found.programs[name])])
+    known = {choice.ref: choice for choice in found.choices}
+    choice = known.get(plan.model, Choice(plan.model, ""))
+    if choice.needs:
+        _tell_next(console, {choice.needs: "it needs this first", FIRST_ANSWER: "a first answer"})
+        return code
+    if not args.no_try:
+        code |= _try(console, settings, plan.model)
+    if code:
+        _tell_next(
+            console, {"bridle doctor": "what is missing, and what fixes it", "bridle init": "once more"}
+        )
+    else:
+        looking = {} if "tui" in missing_extras() else {"bridle": "the terminal interface"}
+        _tell_next(
+            console, {FIRST_PROMPT: "an answer", **(looking or {"bridle doctor": "what else there is"})}
+        )
+    return code
+
+
+def _make_notes(console: Console, settings: Settings) -> None:
+    file = write_notes(settings.root)
+    console.out.line(f"wrote {one_line(short_path(str(file), settings))}: read it, and say what is missing")
+
+
+def _import(console: Console, words: list[str]) -> int:
+    """Run `bridle import` as a person would: what it says is what its own page shows."""
+    console.out.line(f"bridle {' '.join(map(shlex.quote, words))}")
+    console.out.flush()
+    done = subprocess.run([sys.executable, "-m", "bridle", *words], env=console.environ, check=False)
+    return 1 if done.returncode else 0
+
+
+def _try(console: Console, settings: Settings, ref: str) -> int:
+    err = console.err
+    err.write(f"asking {one_line(ref)} for one word ... ")
+    err.flush()
+    try:
+        answer = asyncio.run(try_model(settings, ref))
+    except BridleError as error:
+        err.line()
+        console.fail(f"it does not answer: {error.message}", error.hint)
+        return 1
+    err.line(f"it says: {cut(one_line(answer), MAX_ANSWER_CELLS) or '(nothing)'}")
+    return 0
+
+
+def _tell_next(console: Console, commands: dict[str, str]) -> None:
+    width = max(map(len, commands))
+    console.out.line()
+    console.out.line("next:")
+    for command, meaning in commands.items():
+        console.out.line(f"  {pad(command, width)}  {console.out.paint('detail', f'# {meaning}')}")

@@ -1,0 +1,76 @@
+"""Questions with numbered answers on a terminal, each with a default for Enter."""
+
+import signal
+import sys
+from collections.abc import Sequence
+
+from bridle.core.errors import UsageError
+from bridle.surfaces.terminal import Console, pad, visible
+
+MOST_TRIES = 5
+
+
+def can_ask(console: Console) -> bool:
+    """Tell whether somebody can read a question and answer it."""
+    return console.err.is_terminal and sys.stdin is not None and sys.stdin.isatty()
+
+
+def choose(
+    console: Console,
+    question: str,
+    options: Sequence[tuple[str, str]],
+    *,
+    other: str = "",
+    several: bool = False,
+) -> list[str]:
+    """Ask for one of the options (what is returned, what is shown), the first on Enter.
+
+    `other` names what may be typed in the place of a number, `several` lets numbers be joined by commas.
+    Raises KeyboardInterrupt when the input ends, UsageError after too many answers that make no sense.
+    """
+    err = console.err
+    width = max(len(name) for name, _ in options)
+    err.line(err.paint("strong", question))
+    for number, (name, meaning) in enumerate(options, 1):
+        err.line(f"  {number}  {err.paint('name', pad(visible(name), width))}  {visible(meaning)}".rstrip())
+    how = "Enter for 1, or a number"
+    if several:
+        how += ", or several as 2,3"
+    if other:
+        how += f", or any {other}"
+    for _ in range(MOST_TRIES):
+        typed = _line(console, f"{how}: ")
+        numbers = [part.strip() for part in typed.split(",")]
+        if not typed:
+            return [options[0][0]]
+        if all(part.isdecimal() and 1 <= int(part) <= len(options) for part in numbers):
+            if several or len(numbers) == 1:
+                return list(dict.fromkeys(options[int(part) - 1][0] for part in numbers))
+        elif other and "/" in typed:
+            return [typed]
+        err.line(f"that is none of them: {visible(typed[:60])}")
+    raise UsageError(f"no answer to: {question}", hint="bridle init --help")
+
+
+def agreed(console: Console, question: str) -> bool:
+    """Ask for a yes; anything else is a no. Raises KeyboardInterrupt when the input ends."""
+    return _line(console, f"{console.err.paint('strong', question)} [y/N] ").lower() in ("y", "yes")
+
+
+def _line(console: Console, prompt: str) -> str:
+    """Read one line; Ctrl-C and the end of the input both mean that nothing more is wanted."""
+    # An event loop would take Ctrl-C as a wish to end soon, and the terminal would be read on.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        console.err.write(prompt)
+        console.err.flush()
+        typed = sys.stdin.readline()
+    except KeyboardInterrupt:
+        console.err.line()
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if not typed:
+        console.err.line()
+        raise KeyboardInterrupt
+    return typed.strip()

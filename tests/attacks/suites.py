@@ -1,0 +1,149 @@
+"""Which tests attack which promise of SECURITY.md: one list, by the short names that stand there.
+
+A place is a module or one test of a module, below `tests`. What is listed has the marker `attack`, so that
+`pytest -m attack` runs it; `python -m scripts.assurance.attack` runs it and writes the report.
+"""
+
+from functools import cache
+
+SUITES: dict[str, tuple[str, ...]] = {
+    "rules": (
+        "attacks/test_command_rules.py",
+        "attacks/test_modes.py",
+        "core/test_permission.py",
+    ),
+    "commands": (
+        "attacks/test_command_harmless.py",
+        "attacks/test_search_options.py",
+        "tools/commands/test_access.py",
+    ),
+    "walls": (
+        "attacks/test_outside_writes.py",
+        "attacks/test_network.py",
+        "sandbox/test_protect.py",
+        "sandbox/test_proxy.py",
+        "sandbox/test_shield.py",
+    ),
+    "denied": ("attacks/test_denied_reads.py",),
+    "exhaustion": ("attacks/test_exhaustion.py", "attacks/test_cell_exhaustion.py"),
+    "cells": (
+        "attacks/test_cell_calls.py",
+        "attacks/test_cell_escapes.py",
+        "attacks/test_cell_network.py",
+        "attacks/test_cell_reads.py",
+        "attacks/test_cell_writes.py",
+        "kernel/test_bad_cells.py",
+        "kernel/test_guest_abuse.py",
+    ),
+    "paths": ("attacks/test_races.py", "tools/test_paths.py"),
+    "web-tools": ("attacks/test_ssrf.py", "tools/web/test_client.py"),
+    "projects": (
+        "config/test_trust.py",
+        "config/test_trusted.py",
+        "surfaces/cli/test_trust.py",
+        "app/test_mcp.py::test_those_of_a_project_wait_for_trust",
+    ),
+    "hooks": ("hooks/test_attacks.py", "sessions/test_guardrails.py"),
+    "sub-agents": (
+        "attacks/test_children.py",
+        "sessions/test_inherit.py",
+        "sessions/test_worktree.py",
+        "sessions/test_children.py::test_another_agent_can_do_no_more_than_its_parent",
+        "sessions/test_children.py::test_tools_that_the_parent_lacks_cannot_be_given",
+        "sessions/test_children.py::test_a_tree_of_fifteen_under_one_cost_limit_stops_within_one_reservation",
+    ),
+    "keys": (
+        "attacks/test_secrets.py",
+        "tools/test_secrets.py",
+        "app/test_secrets.py",
+        "providers/test_http.py::test_a_key_is_never_in_an_error",
+        "providers/test_http.py::test_a_redirect_is_not_followed_with_the_key",
+    ),
+    "stored": (
+        "attacks/test_stored_secrets.py",
+        "memory/test_hiding.py",
+        "surfaces/cli/test_bug.py",
+    ),
+    "tool-servers": (
+        "mcp/test_asking.py",
+        "mcp/test_login.py",
+        "mcp/test_remote.py",
+        "mcp/test_sieve.py",
+        "mcp/test_tools.py",
+        "mcp/test_words.py",
+        "app/test_mcp.py::test_a_server_behind_walls_does_not_see_what_rules_deny",
+        "app/test_mcp.py::test_what_servers_are_given_is_known_as_secret",
+    ),
+    "ways-in": (
+        "surfaces/daemon/test_binding.py",
+        "surfaces/daemon/test_place.py",
+        "surfaces/daemon/test_process.py::test_who_comes_by_tcp_must_know_the_token",
+        "surfaces/daemon/test_grpc.py::test_without_the_token_nobody_is_let_in",
+        "surfaces/daemon/test_http.py::test_an_address_that_others_can_reach_is_refused",
+        "surfaces/grpc/test_server.py",
+        "surfaces/mcp_server/test_http.py",
+        "surfaces/rest/test_guard.py",
+        "surfaces/rest/test_hostile.py",
+        "surfaces/rpc/test_websocket.py",
+    ),
+    "page": (
+        "surfaces/web/test_attacks.py",
+        "surfaces/web/test_login.py",
+        "surfaces/web/test_serving.py",
+        "surfaces/export/test_browser.py",
+        "surfaces/export/test_markup.py",
+    ),
+    "screen": ("surfaces/test_terminal.py", "surfaces/test_spoken.py"),
+    "mcp-callers": (
+        "surfaces/mcp_server/test_configuring.py",
+        "surfaces/mcp_server/test_trusting.py",
+    ),
+    "editors": ("surfaces/acp/test_servers.py", "app/test_lent_servers.py"),
+    "tenants": (
+        "app/test_tenants.py",
+        "scale/test_tenant_door.py",
+        "scale/test_tenant_models.py",
+        "sessions/test_tenant.py",
+        "stores/test_tenancy.py",
+        "surfaces/test_tenants.py",
+    ),
+    "audit": ("scale/test_audit.py",),
+    "tls": ("system/test_tls.py",),
+    "record": ("stores/test_check.py",),
+    "undo": ("revisions/test_restore.py", "sessions/test_rewind.py"),
+    "comms": ("comms/test_hub.py", "comms/test_trust.py", "comms/test_wire.py"),
+    "imports": (
+        "config/foreign/test_claude_rules.py",
+        "config/foreign/test_servers.py",
+        "stores/foreign/test_crush.py",
+        "stores/foreign/test_reading.py",
+        "stores/foreign/test_telling.py",
+        "surfaces/cli/test_import_others.py::test_claude_comes_once_and_without_its_secrets",
+    ),
+    "telemetry": (
+        "telemetry/test_spans.py::test_what_was_said_is_told_only_if_wanted_and_without_secrets",
+        "surfaces/daemon/test_worker_http.py::test_metrics_are_for_who_knows_the_token",
+    ),
+    "supply": ("scripts/test_assurance.py", "scripts/test_repository.py"),
+}
+
+
+def places() -> list[str]:
+    """Return what pytest is to run, from the root of the tree."""
+    return sorted({f"tests/{place}" for listed in SUITES.values() for place in listed})
+
+
+def suites_of(test: str) -> list[str]:
+    """Return the names of the suites that a test belongs to, by its id in pytest."""
+    module, _, name = test.removeprefix("tests/").partition("::")
+    by_place = _by_place()
+    return [*by_place.get(module, ()), *by_place.get(f"{module}::{name.partition('[')[0]}", ())]
+
+
+@cache
+def _by_place() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for suite, listed in SUITES.items():
+        for place in listed:
+            found.setdefault(place, []).append(suite)
+    return found

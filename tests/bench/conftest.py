@@ -1,0 +1,8 @@
+"""The benches are programs beside each other: their folder is where they find one another."""
+
+import sys
+from pathlib import Path
+
+BENCH = str(Path(__file__).parents[2] / "bench")
+if BENCH not in sys.path:
+    sys.path.append(BENCH)  # last: nothing of ours may stand in the way of a library

@@ -1,0 +1,8 @@
+"""All targets by name; each module holds those of one kind of input."""
+
+from tests.fuzz.target import Target
+from tests.fuzz.targets import heads, stored, told, wires, written
+
+TARGETS: dict[str, Target] = {
+    target.name: target for module in (wires, heads, stored, written, told) for target in module.TARGETS
+}

@@ -1,0 +1,97 @@
+from pathlib import Path
+
+from bridle.core.context import Counted
+from bridle.core.ids import CallId, SessionId
+from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
+from bridle.core.protocol import SessionCreated
+from bridle.stores.foreign.claude import BRANCH, SIDE, read, sources
+from bridle.stores.foreign.reading import NO_JSON, ForeignSession, Source
+from bridle.stores.kontekst_import import Conversation
+from tests.stores.foreign.samples import CLAUDE_ID, claude_folder, gave, lines, replied, said, text
+
+MESSAGES = (
+    user_message("fix add()"),
+    Message(
+        "assistant",
+        (
+            Reasoning("look first"),
+            Text("I look."),
+            ToolCall(CallId("t1"), "read_file", {"path": "/p/add.py"}),
+            ToolCall(CallId("t2"), "bash", {"command": "pytest -q"}),
+        ),
+    ),
+    Message(
+        "tool",
+        (
+            ToolResult(CallId("t1"), "read_file", "def add(a, b): return a - b"),
+            ToolResult(CallId("t2"), "bash", "1 failed", is_error=True),
+        ),
+    ),
+    Message("assistant", (Text("It subtracts."),)),
+    user_message("/review add.py"),
+    Message("assistant", (Text("Good now."),)),
+)
+
+
+def test_a_session_is_told(tmp_path: Path):
+    folder = claude_folder(tmp_path, "/p")
+
+    found = sources(folder)
+    session = read(found[0])
+
+    assert {source.key for source in found} == {CLAUDE_ID, "00000000-0000-4000-8000-000000000000"}
+    conversation = Conversation(
+        tuple(Counted(one, 0) for one in MESSAGES), "", {BRANCH: 2, SIDE: 1, NO_JSON: 1}
+    )
+    assert session == ForeignSession(CLAUDE_ID, conversation, "Fixing the adder", "/p")
+    assert session.events(SessionId("s"), "/here", "coder")[0] == SessionCreated(
+        SessionId("s"), "/here", "coder", "Fixing the adder"
+    )
+    assert read(found[1]) is None
+
+
+def read_lines(tmp_path: Path, *items: dict[str, object]) -> ForeignSession | None:
+    file = tmp_path / "x.jsonl"
+    file.write_bytes(lines(*items))
+    return read(Source("x", file, tmp_path))
+
+
+def test_a_summary_counts_only_where_what_it_sums_up_is_gone(tmp_path: Path):
+    summary = said("c", None, "what was before", isCompactSummary=True)
+
+    alone = read_lines(tmp_path, summary)
+    behind = read_lines(tmp_path, said("u", None, "hi"), summary)
+
+    assert [one.message for one in alone.conversation.messages] == [user_message("what was before")]
+    assert [one.message for one in behind.conversation.messages] == [user_message("hi")]
+
+
+def test_pictures_come_along(tmp_path: Path):
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    session = read_lines(
+        tmp_path,
+        said("u", None, [text("see"), picture]),
+        replied(
+            "a", "u", "m", {"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "x.png"}}
+        ),
+        said("r", "a", [gave("t", [picture])]),
+    )
+
+    media = Media("image/png", "AAAA")
+    assert [one.message for one in session.conversation.messages] == [
+        Message("user", (Text("see"), media)),
+        Message("assistant", (ToolCall(CallId("t"), "read_file", {"path": "x.png"}),)),
+        Message("tool", (ToolResult(CallId("t"), "read_file", "", media=(media,)),)),
+    ]
+
+
+def test_the_name_that_a_person_gave_wins(tmp_path: Path):
+    session = read_lines(
+        tmp_path,
+        {"type": "custom-title", "customTitle": "Mine"},
+        {"type": "ai-title", "aiTitle": "Its"},
+        said("u", None, "hi"),
+        said("u", None, "hi"),
+    )
+
+    assert session == ForeignSession("x", Conversation((Counted(user_message("hi"), 0),), ""), "Mine")
