@@ -156,6 +156,7 @@ def _look_afterwards(bridle: Bridle, told: list[tuple[str, bytes]]) -> None:
         _say(bridle, told, "session", "export", session, "--format", "json")
     for form in ("md", "html"):
         _say(bridle, told, "session", "export", sessions[-1], "--format", form)
+    _say(bridle, told, "memory", "rebuild")  # what was killed may not have come to it
 
 
 def _say(bridle: Bridle, told: list[tuple[str, bytes]], *args: str, **env: str) -> None:
