@@ -101,7 +101,7 @@ def small_session(session: Any) -> list[Any]:
     """Return the events of a session of two turns."""
     from bridle.core.protocol import SessionCreated
 
-    return [SessionCreated(session, "/work/project", "default"), *turn_events(1), *turn_events(2)]
+    return [SessionCreated(session, "/home/me/project", "default"), *turn_events(1), *turn_events(2)]
 
 
 async def fill(store: Any, first: int, last: int) -> float:

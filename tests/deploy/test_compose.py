@@ -22,7 +22,7 @@ services:
     healthcheck:
       {test: [CMD, check, "tcp://127.0.0.1:7431"], interval: 10s, start_interval: 500ms, start_period: 1m}
     stop_grace_period: 40s
-    volumes: [work:/work:ro, kept:/home/bridle/.bridle/kept]
+    volumes: [goods:/goods:ro, kept:/home/bridle/.bridle/kept]
   db:
     image: postgres:18
     command: [postgres]
@@ -33,7 +33,7 @@ configs: {settings: {file: config.toml}}
 secrets: {password: {environment: PASSWORD}}
 """
 SETTINGS = (
-    'listen = "0.0.0.0:7431"\nother = "/workshop"\ncert = "/work/cert.pem"\nhome = "/home/bridle/.bridle"\n'
+    'listen = "0.0.0.0:7431"\nother = "/goodsyard"\ncert = "/goods/cert.pem"\nhome = "/home/bridle/.bridle"\n'
 )
 
 
@@ -77,7 +77,7 @@ def test_services_are_read(file: Path):
         "SIGTERM",
     )
     assert one.mounts == (
-        Mount("/work", volume="work"),
+        Mount("/goods", volume="goods"),
         Mount("/home/bridle/.bridle/kept", volume="kept"),
         Mount("/home/bridle/.bridle/config.toml", file=str(file.parent / "config.toml")),
     )
@@ -102,7 +102,7 @@ def test_services_are_read(file: Path):
 def test_a_service_finds_its_things_here(file: Path, tmp_path: Path):
     services = read_services(file)
     folder = tmp_path / "cluster"
-    places = Places(folder, services, {"PASSWORD": "one:7431 /work"})
+    places = Places(folder, services, {"PASSWORD": "one:7431 /goods"})
 
     places.lay_out(services["one"])
     places.lay_out(services["db"])
@@ -114,13 +114,13 @@ def test_a_service_finds_its_things_here(file: Path, tmp_path: Path):
         f"127.0.0.1:{port} localhost:{port} zone:7431 127.0.0.1:{places.port('one', '74311')}"
     )
     assert places.here("one", services["one"].environment["DATABASE"]) == (
-        f"postgresql://me:one:7431 /work@127.0.0.1:{other}/x"
+        f"postgresql://me:one:7431 /goods@127.0.0.1:{other}/x"
     )
     assert (mine / "home/.bridle/config.toml").read_text() == (
-        f'listen = "127.0.0.1:{port}"\nother = "/workshop"\ncert = "{folder}/volumes/work/cert.pem"\n'
+        f'listen = "127.0.0.1:{port}"\nother = "/goodsyard"\ncert = "{folder}/volumes/goods/cert.pem"\n'
         f'home = "{mine}/home/.bridle"\n'
     )
-    assert (folder / "volumes/work").is_dir()
+    assert (folder / "volumes/goods").is_dir()
     assert (mine / "home/.bridle/kept").resolve() == folder / "volumes/kept"
     secret = folder / "services/db/mounted/run/secrets/password"
-    assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("one:7431 /work", 0o600)
+    assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("one:7431 /goods", 0o600)

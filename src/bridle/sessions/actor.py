@@ -373,7 +373,7 @@ class Actor:
         queue = session.known.queue
         if session.run is not None or all(item.item_id != taken.item_id for item in queue):
             return taken
-        begun = await self._begin(queue[0].message, queue[0].options, queue[0].item_id, queue[0].key)
+        begun = await self._begin_first()
         is_next = queue[0].item_id == taken.item_id
         return replace(begun, repeated=True) if is_next else replace(taken, seq=begun.seq)
 
@@ -422,13 +422,17 @@ class Actor:
             self._titling.begin(setup.agent.small_model, message, driver.is_let_through)
         return receipt
 
+    async def _begin_first(self) -> Receipt:
+        """Begin the prompt that has waited longest."""
+        first = self.journal.session.known.queue[0]
+        return await self._begin(first.message, first.options, first.item_id, first.key)
+
     async def _resume(self, command: Resume) -> Receipt:
         async with self._starting:
             if self._driver is None:
                 await self.journal.catch_up()
             if self._driver is None and self._has_next:  # it was cut off between two runs
-                first = self.journal.session.known.queue[0]
-                return await self._begin(first.message, first.options, first.item_id, first.key)
+                return await self._begin_first()
             return await self._go_on(command)
 
     async def _go_on(self, command: Resume) -> Receipt:
@@ -566,9 +570,8 @@ class Actor:
 
     async def _begin_next(self) -> None:
         while self._driver is None and self._has_next:  # another process may have begun the first of them
-            first = self.journal.session.known.queue[0]
             try:
-                await self._begin(first.message, first.options, first.item_id, first.key)
+                await self._begin_first()
             except BridleError as error:
                 self.journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
                 return
