@@ -1,5 +1,6 @@
 """What every test may use: repeatable examples and a private home."""
 
+import gc
 import os
 import shutil
 import sys
@@ -19,6 +20,9 @@ settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("ci")
 
 
+gc.disable()  # till all tests are collected: to look through them again and again takes a third of all time
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker of attacks known."""
     config.addinivalue_line("markers", "attack: attacks a promise of SECURITY.md, run by `make attack`")
@@ -30,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if suites_of(item.nodeid):
             item.add_marker("attack")
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage look at what tests make, and not at the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+LOOK_S, MAX_LOOKS = 0.1, 100
 POOL = "asyncio_"  # threads of the event loop's pool come one by one as they are needed, and stay
 
 
@@ -37,10 +38,19 @@ class Held(Struct):
 
 
 async def held() -> Held:
-    """Count what is still there once all garbage is gone."""
-    for _ in range(3):
-        await asyncio.sleep(0)  # who has just ended lets go of its own in the next round
-        gc.collect()
+    """Count what is still there once all garbage is gone, and who starts or ends beside us has done so."""
+    before = None
+    for _ in range(MAX_LOOKS):
+        now = _held_now()
+        if now == before:
+            return now
+        before = now
+        await asyncio.sleep(LOOK_S)
+    raise AssertionError(f"what is held changes all the time: {before}")
+
+
+def _held_now() -> Held:
+    gc.collect()
     return Held(
         {name: count for name, count in sorted(_kinds().items()) if name.startswith("bridle.")},
         len(os.listdir("/proc/self/fd")),
