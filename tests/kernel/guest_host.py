@@ -158,7 +158,7 @@ class Host:
         messages: list[tuple[str, str]] = []
         for frame in self.frames():
             if frame["type"] == "exec_result" and frame["id"] == key:
-                text = frame["output"] + self.taken()
+                text = self.taken() + frame["output"]
                 return Cell(text, frame["error"], frame["response"], tuple(calls), tuple(messages))
             if frame["type"] == "tool_call":
                 args = json.loads(frame["args"])

@@ -202,6 +202,40 @@ def test_a_stream_arrives_while_the_cell_runs():
         assert host.run("", key=key) == Cell("second\n")
 
 
+def test_the_value_of_a_cell_comes_with_its_result():
+    with Host(output="stream") as host:
+        host.start("print('first')\n'second'")
+        result = host.receive()
+
+        assert (host.taken(), result["output"]) == ("first\n", "'second'\n")
+
+
+def test_a_long_value_is_printed():
+    with Host(output="stream") as host:
+        host.start("'x' * 100_000")
+        host.wait_for_output(b"x'\n")
+        result = host.receive()
+
+        assert (host.taken(), result["output"]) == ("'" + "x" * 100_000 + "'\n", "")
+
+
+def test_the_value_in_a_forked_child_is_printed():
+    with Host(output="stream") as host:
+        host.run("import os")
+        host.start("os.fork() or 'child'")
+        host.wait_for_output(b"'child'\n")
+        result = host.receive()
+
+        assert (host.taken(), result["output"].strip().isdecimal()) == ("'child'\n", True)
+
+
+def test_half_characters_of_a_value_are_escaped():
+    with Host(output="stream") as host:
+        host.run("class Odd:\n    def __repr__(self): return '\\ud800'")
+
+        assert host.run("Odd()").output == "\\ud800\n"
+
+
 def test_a_message_names_its_cell():
     with Host() as host:
         key = host.start("message('hi')")

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from bridle.kernel.output import Output
 
+WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
-def collect(pieces: list[bytes], max_bytes: int) -> tuple[str, str]:
+
+def collect(pieces: list[bytes], max_bytes: int, last: str = "") -> tuple[str, str]:
     """Return what is kept and what is shown."""
 
     async def run() -> tuple[str, str]:
@@ -17,7 +19,7 @@ def collect(pieces: list[bytes], max_bytes: int) -> tuple[str, str]:
         output.begin(shown.append)
         for piece in pieces:
             output.feed(piece)
-        return output.end(), "".join(shown)
+        return output.end(last), "".join(shown)
 
     return asyncio.run(run())
 
@@ -29,7 +31,14 @@ def test_little_output_is_kept_and_shown_as_it_is(pieces: list[bytes]):
     assert collect(pieces, 10_000) == (text, text)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200), st.integers(2, 40), st.integers(1, 9))
+@given(st.lists(WHOLE, max_size=3), WHOLE, st.integers(2, 1000))
+def test_what_comes_last_is_kept_and_shown_like_the_rest(texts: list[str], last: str, limit: int):
+    pieces = [text.encode() for text in texts]
+
+    assert collect(pieces, limit, last) == collect([*pieces, last.encode()], limit)
+
+
+@given(WHOLE, st.integers(2, 40), st.integers(1, 9))
 def test_of_much_output_head_and_tail_are_kept(text: str, limit: int, step: int):
     data = text.encode()
     kept, _ = collect([data[at : at + step] for at in range(0, len(data), step)], limit)

@@ -1,7 +1,6 @@
 """A cell that runs: what it has said, the tools it has called, and the time it has left."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import Literal
 
@@ -37,6 +36,7 @@ class Cell:
 
     def __init__(
         self,
+        number: str,
         channel: Channel,
         settings: KernelSettings,
         alarm: Alarm,
@@ -46,12 +46,13 @@ class Cell:
         stop: Callable[["Cell", EndedBy, str], None],
     ) -> None:
         """Take what serves it; `stop` is called when it must not go on."""
-        self.id = os.urandom(8).hex()
+        self.id = number
         self._channel = channel
         self._settings = settings
         self._alarm = alarm
         self._call = call
-        self._calls: Calls | None = None
+        self.calls: Calls | None = None
+        """The tools that it has called, once it has called any."""
         self._say = say
         self._stop = stop
         self._loop = asyncio.get_running_loop()
@@ -83,20 +84,20 @@ class Cell:
 
     def take(self, frame: ToolCall) -> None:
         """Let it call a tool."""
-        if self._calls is None:
-            self._calls = Calls(
+        if self.calls is None:
+            self.calls = Calls(
                 self._call,
                 self._channel,
                 max_running=self._settings.max_calls,
                 max_waiting=self._settings.max_waiting_calls,
                 changed=self._notice_calls,
             )
-        self._calls.take(frame)
+        self.calls.take(frame)
 
     def give_up(self, number: str) -> None:
         """Let it do without a tool that it has called."""
-        if self._calls is not None:
-            self._calls.give_up(number)
+        if self.calls is not None:
+            self.calls.give_up(number)
 
     def settle(self, result: ExecResult | None) -> None:
         """Take its result; a second one is ignored."""
@@ -111,40 +112,30 @@ class Cell:
         """Stop it, as its time is up."""
         self._stop(self, "timeout", f"more than {self._limit_s:g} s")
 
-    @property
-    def has_called(self) -> bool:
-        """Whether it has called any tool."""
-        return self._calls is not None
-
     def cancel_calls(self) -> None:
         """Ask its tools to end, and let no others begin."""
-        if self._calls is not None:
-            self._calls.cancel()
+        if self.calls is not None:
+            self.calls.cancel()
 
     async def end_calls(self) -> None:
         """End its tools and wait for them."""
-        if self._calls is not None:
-            await self._calls.end()
-
-    def check_calls(self) -> None:
-        """Raise what a call raised that no tool may raise."""
-        if self._calls is not None and self._calls.error is not None:
-            raise self._calls.error
+        if self.calls is not None:
+            await self.calls.end()
 
     def end(self, result: ExecResult | None, printed: str, why_dead: str) -> CellResult:
         """Say what became of it; count no more time."""
-        self._hold_time()
-        count = self._calls.count if self._calls is not None else 0
+        self._alarm.hush()
+        count = self.calls.count if self.calls is not None else 0
         if result is None:
             return CellResult(printed, "", self.answer, self.ended or "died", why_dead, count)
         answer = self.answer or result.response
         return CellResult(printed, result.error or "", answer, self.ended, self.why, count)
 
     def _notice_calls(self) -> None:
-        assert self._calls is not None
-        if self._calls.error is not None:
+        assert self.calls is not None
+        if self.calls.error is not None:
             self._stop(self, "cancelled", "a tool broke")
-        if self._calls.at_work:
+        if self.calls.at_work:
             self._hold_time()
         elif not self.ended and not self.done.done():
             self._let_time_run()

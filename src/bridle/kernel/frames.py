@@ -120,6 +120,7 @@ class Message(Frame, frozen=True):
 class ExecResult(Frame, frozen=True):
     id: str
     output: str = ""
+    """Printed text that has not come by the descriptor; the last of it."""
     response: str = ""
     error: str | None = None
 

@@ -11,6 +11,7 @@ the lines above on its stdin and stdout: `python3 guest.py`.
 
 - The lines travel on private copies of the descriptors. Whatever a cell prints, starts or does in C reaches
   the output: stderr if the host reads it (`init.output` is `"stream"`), else a file sent with the result.
+  The value of a cell's last line is part of the result in any case, after all that was printed.
 - Nothing here waits in a second thread. An idle guest reads; a running cell is told of new lines by a
   signal; a running event loop watches the descriptor too. `Wire.busy` says that somebody reads already.
 - To import `asyncio` costs five times a start, `traceback` once more: everything of that kind is imported
@@ -133,7 +134,7 @@ def encode(value: Any, unknown: "Callable[[Any], Any]" = _no_unknown) -> str:
 
 def _clean(text: str) -> str:
     """Escape half characters, which UTF-8 cannot hold."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Wire:
@@ -364,6 +365,8 @@ class Output:
         """Begin with stderr; `real` is our own copy of where output goes."""
         self._file = -1
         self._left_out = 0
+        self.end = ""
+        """What the cell printed last, if that is still to be sent."""
         self.real = _private(2)
         self.attach()
 
@@ -405,14 +408,23 @@ class Output:
         """Print something that may wait for the end of the cell: the host need not wake up for it alone."""
         self.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
 
+    def end_with(self, text: str) -> None:
+        """Print the last thing of a cell: unless it is long, it goes with the result and needs no call."""
+        if len(text) > _CHUNK:
+            self.add(text)
+        else:
+            self.end = _clean(text)
+
     def taken(self) -> str:
-        """Return what was printed since the last time, if we keep it."""
+        """Return what goes with a result: what was printed since the last, if we keep it, and the end."""
         try:
             self.stdout.flush()
         except (OSError, ValueError):
             self.attach()
-        if self._file < 0:
-            return ""
+        end, self.end = self.end, ""
+        return end if self._file < 0 else self._kept() + end
+
+    def _kept(self) -> str:
         size = posix.fstat(self._file).st_size
         if not size:
             return ""
@@ -1331,7 +1343,7 @@ class Cells:
                 self._wire.begin(key)
                 self._remember(name, source)
                 if self.mode == "strict":
-                    self._echo(self._execute(*self._compile(source, name)))
+                    self._show(self._execute(*self._compile(source, name)), self._output.end_with)
                 else:
                     self._run_loosely(source, name)
             except BaseException as failure:
@@ -1389,6 +1401,7 @@ class Cells:
         try:
             if error:
                 self._output.stderr.write(error + "\n")
+            self._output.add(self._output.end)
             self._output.stdout.flush()
         finally:
             posix._exit(1 if error else 0)
@@ -1437,9 +1450,9 @@ class Cells:
         except (SyntaxError, ValueError):
             return None
         names = code.co_names
-        if "asyncio" in names or any(one in self.tools for one in names):
+        if "asyncio" in names or not self.tools.keys().isdisjoint(names):
             return None
-        return None if any(type(one) is _Code for one in code.co_consts) else code
+        return None if _Code in map(type, code.co_consts) else code
 
     def _parse(self, source: str, name: str, *, busy: bool) -> "tuple[list[Any], bool]":
         global _ast
@@ -1512,8 +1525,11 @@ class Cells:
                 self._output.stdout.write(f"{self._describe(failure)}\n")
 
     def _echo(self, value: Any) -> None:
+        self._show(value, self._output.add)
+
+    def _show(self, value: Any, add: "Callable[[str], None]") -> None:
         if value is not None and type(value) is not Done:
-            self._output.add(f"{value!r}\n")
+            add(f"{value!r}\n")
             self._builtins["_"] = value
 
     # The event loop
@@ -2152,15 +2168,11 @@ class Guest:
         self._cells.put_back()
 
     def _answer(self, key: Any, error: "str | None", response: str = "") -> None:
-        output = self._output.taken()
-        parts = (
-            encode_basestring(key) if type(key) is str else encode(key),
-            encode_basestring(output) if output else '""',
-            encode_basestring(response) if response else '""',
-        )
+        number = encode_basestring(key) if type(key) is str else encode(key)
+        output, said = encode_basestring(self._output.taken()), encode_basestring(response)
         told = "null" if error is None else encode_basestring(error)
         self._wire.send(
-            '{"type":"exec_result","id":%s,"output":%s,"response":%s,"error":%s}' % (*parts, told)
+            f'{{"type":"exec_result","id":{number},"output":{output},"response":{said},"error":{told}}}'
         )
 
     def _init(self, frame: "dict[str, Any]") -> None:

@@ -12,8 +12,8 @@ waits for is ignored, so that what an abandoned cell still says never answers th
 """
 
 import asyncio
-import secrets
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TypeVar
 
 from bridle.core.errors import ToolError
@@ -41,6 +41,8 @@ _HANG_UP_S = 0.2  # from the end of its pipes to its own end: an honest exit tak
 _CLOSE_S = 0.1
 _GONE_S = 1.0
 _MAX_WORDS = 500
+_ID_BYTES = 8
+_IDS = 64  # asked for at once
 
 F = TypeVar("F", bound=frames.Frame)
 
@@ -74,6 +76,7 @@ class Kernel:
         self._alarm = Alarm(self._time_out)
         self._cell: Cell | None = None
         self._asked: tuple[str, asyncio.Future[frames.Frame | None]] | None = None
+        self._ids = _new_ids()
         self._malformed = 0
         self._ready = frames.Ready()
         self._tools = ""
@@ -132,26 +135,29 @@ class Kernel:
         self._check_free()
         if len(code) > MAX_CODE_CHARS:
             raise ToolError(f"the code is longer than {MAX_CODE_CHARS} characters; put data into a file")
+        number = next(self._ids)
+        self._channel.send(frames.Exec(number, code))  # first of all: the guest works while we make ready
         cell = self._cell = Cell(
-            self._channel, self._settings, self._alarm, call=call, say=say, stop=self._stop
+            number, self._channel, self._settings, self._alarm, call=call, say=say, stop=self._stop
         )
         self._malformed = 0
         self._output.begin(emit)
         self._channel.hold_output()
-        self._channel.send(frames.Exec(cell.id, code))
         cell.begin(timeout_s if timeout_s is not None else self._settings.cell_timeout_s)
         result = None
         try:
             result = await cell.done
-            if cell.has_called:
-                await cell.end_calls()
+            if cell.calls is not None:
+                await cell.calls.end()
         except asyncio.CancelledError:
             await self._abandon(cell)
             raise
         finally:
             self._cell = None
-            ended = cell.end(result, self._output.end(), self.why_dead)
-        cell.check_calls()
+            printed = self._output.end(result.output if result is not None else "")
+            ended = cell.end(result, printed, self.why_dead)
+        if cell.calls is not None and cell.calls.error is not None:
+            raise cell.calls.error
         return ended
 
     async def interrupt(self) -> None:
@@ -211,7 +217,7 @@ class Kernel:
     async def snapshot(self) -> TakenSnapshot:
         """Return what it holds, for `restore`; raises ToolError."""
         limit = self._settings.max_snapshot_bytes
-        asked = frames.Snapshot(_new_id(), self._settings.snapshot_codec, limit)
+        asked = frames.Snapshot(next(self._ids), self._settings.snapshot_codec, limit)
         self._channel.lines.max_bytes = max(frames.MAX_LINE_BYTES, 4 * limit)  # a JSON text in a JSON text
         try:
             found = await self._ask(asked, asked.id, frames.SnapshotResult, is_harmless=True)
@@ -230,7 +236,7 @@ class Kernel:
         A rich one makes the guest run what is in it: only what was sealed may come here.
         """
         codec, text = unpack(data)
-        asked = frames.Restore(_new_id(), text, codec)
+        asked = frames.Restore(next(self._ids), text, codec)
         done = await self._ask(asked, asked.id, frames.ExecResult)
         if done.error:
             raise ToolError(f"the snapshot cannot be restored: {done.error}")
@@ -239,7 +245,7 @@ class Kernel:
         """Make it as it was at the start; False when something of its owner lives on, so do not reuse it."""
         if not self._can("reset"):
             return False
-        asked = frames.Reset(_new_id())
+        asked = frames.Reset(next(self._ids))
         done = await self._ask(asked, asked.id, frames.ResetResult)
         self._channel.read_output()
         self._output.end()  # what the last owner still printed is for nobody
@@ -321,7 +327,6 @@ class Kernel:
                 if cell.done.done():
                     return
                 self._channel.read_output()
-                self._output.feed(frame.output.encode(errors="replace"))
                 cell.settle(frame)
             case frames.ToolCall():
                 if cell is None or cell.done.done():
@@ -363,7 +368,7 @@ class Kernel:
         return self._output.end().strip().rpartition("\n")[2][:_MAX_WORDS]
 
     def _check_free(self) -> None:
-        if not self.is_alive:
+        if self.why_dead:
             raise ToolError(self._dead_text())
         if self._cell is not None or self._asked is not None:
             raise ToolError("the kernel is busy; it does one thing at a time")
@@ -402,5 +407,8 @@ class Kernel:
             self._asked[1].set_result(None)
 
 
-def _new_id() -> str:
-    return secrets.token_hex(8)
+def _new_ids() -> Iterator[str]:
+    """Yield ids that nobody can guess; to ask the system for each alone takes a microsecond."""
+    while True:
+        block = os.urandom(_ID_BYTES * _IDS)
+        yield from (block[start : start + _ID_BYTES].hex() for start in range(0, len(block), _ID_BYTES))

@@ -14,6 +14,7 @@ from bridle.kernel.alarm import Alarm
 
 INTERVAL_S = 0.05
 
+_MAX_CHARACTER_BYTES = 4
 _LATER_BYTES = bytes(range(0x80, 0xC0))  # of a character that was cut in two
 _MORE = "\n[there is more; it is not shown live]\n"
 
@@ -62,19 +63,21 @@ class Output:
         if self._pending:
             self._show()
 
-    def end(self) -> str:
-        """Show the rest and return all that was printed, or its head and tail."""
-        if not self._head:
-            self._emit = None
-            return ""
+    def end(self, last: str = "") -> str:
+        """Show the rest and return all that was printed with what comes last, or its head and tail."""
+        emit, self._emit = self._emit, None
+        if not self._head and len(last) <= self._half // _MAX_CHARACTER_BYTES:
+            if last and emit is not None:
+                emit(last)
+            return last
+        self.feed(last.encode(errors="replace"))
         text = self._text()
         self._hush()
-        if self._emit is not None:
+        if emit is not None:
             rest = self._decoder.decode(bytes(self._pending), final=True)
             rest += "" if self._live_left else _MORE
             if rest:
-                self._emit(rest)
-        self._emit = None
+                emit(rest)
         self._clear()
         return text
 
