@@ -1,6 +1,8 @@
 """The rest of a reply is told once, whatever of it was streamed."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bridle.core.ids import RunId
 from bridle.core.messages import Message, Reasoning, Text, Usage
@@ -35,3 +37,15 @@ def test_what_was_missed_is_said_with_the_reply(streamed: list[Record | TextDelt
 
     assert unsaid.take(record(REPLY)) == rest
     assert unsaid.take(record(REPLY)) == ("It is done.", "Let me think.")
+
+
+@given(st.lists(st.text()), st.text())
+def test_pieces_of_any_characters_are_not_said_again(pieces: list[str], rest: str):
+    unsaid = Unsaid()
+    for piece in pieces:
+        unsaid.take(TextDelta(piece))
+        unsaid.take(ReasoningDelta(piece))
+
+    whole = "".join([*pieces, rest])
+    message = Message("assistant", (Reasoning(whole), Text(whole)))
+    assert unsaid.take(record(ModelReplied(RUN, 1, message, "end_turn", Usage()))) == (rest, rest)
