@@ -9,13 +9,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import apsw
-from msgspec import Struct
+from msgspec import Struct, json
 
-from bridle.memory.database import TOKENIZER
+from bridle.memory.database import TOKENIZER, rows_of
 
 MAX_WORDS = 24
 MAX_ASKED = 12  # the rarest ones choose the passages
 COMMON_SHARE = 0.2  # a word in more passages than this chooses none, if there are rarer ones
+RANKED = 256
+SAMPLE = 32
+
+_BEST = """
+    SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
+    WHERE words MATCH ? AND project = ? AND NOT (session = ? AND seq > ?) ORDER BY {order} LIMIT ?
+"""
+_BEST_OF_RANKED = f"""
+    SELECT id FROM (SELECT rowid AS found FROM words WHERE words MATCH ? ORDER BY {{order}} LIMIT {RANKED})
+    CROSS JOIN passages ON id = found
+    WHERE project = ? AND NOT (session = ? AND seq > ?) LIMIT ?
+"""
 
 # The stems of words that say nothing about what a question is about.
 _STOP = frozenset(
@@ -36,6 +48,8 @@ class Word(Struct, frozen=True):
 
     text: str
     stem: str
+    count: int
+    """In how many passages it is."""
     weight: float
     is_common: bool
 
@@ -65,7 +79,7 @@ def words_of(connection: apsw.Connection, tokenize: Tokenize, query: str, passag
         row = connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (stem,)).fetchone()
         count = row[0] if row else 0
         weight = math.log(1 + (passages - min(count, passages) + 0.5) / (count + 0.5))
-        words.append(Word(text, stem, weight, count > max(10, COMMON_SHARE * passages)))
+        words.append(Word(text, stem, count, weight, count > max(10, COMMON_SHARE * passages)))
     return sorted(words, key=lambda word: -word.weight)
 
 
@@ -76,6 +90,8 @@ class Match(Struct, frozen=True):
     """Empty when there is nothing to ask for."""
     order: str
     """What comes first among the passages that are found."""
+    at_most: int
+    """How many they can be."""
 
 
 def match_of(words: Sequence[Word]) -> Match:
@@ -84,10 +100,45 @@ def match_of(words: Sequence[Word]) -> Match:
     To rank the many passages with a common word would take long and tell them apart by nothing.
     """
     telling = [word for word in words if not word.is_common]
-    quoted = ['"' + word.text.replace('"', '""') + '"' for word in telling or words][:MAX_ASKED]
+    asked = (telling or words)[:MAX_ASKED]
+    quoted = ['"' + word.text.replace('"', '""') + '"' for word in asked]
+    at_most = sum(word.count for word in asked)
     if telling:
-        return Match(" OR ".join(quoted), "bm25(words)")
-    return Match(" AND ".join(quoted), "words.rowid DESC")
+        return Match(" OR ".join(quoted), "bm25(words)", at_most)
+    return Match(" AND ".join(quoted), "words.rowid DESC", at_most)
+
+
+class Asker(Struct, frozen=True):
+    """Who asks: another project is none of its business, and what it still sees it need not be told."""
+
+    project: int
+    session: str
+    recent: int
+
+
+def best_by_words(connection: apsw.Connection, words: Sequence[Word], asker: Asker, count: int) -> list[int]:
+    """Return the passages with the best words, the best first.
+
+    To look at a passage takes longer than to rank it. Where most are of the project, all are ranked and the
+    best are looked at; elsewhere, or if these are too few, all are looked at and those of it are ranked.
+    """
+    match = match_of(words)
+    if not match.expression:
+        return []
+    bindings = (match.expression, asker.project, asker.session, asker.recent, count)
+    if match.at_most > RANKED and _has_most(connection, asker.project):
+        best = rows_of(connection, _BEST_OF_RANKED.format(order=match.order), *bindings)
+        if len(best) == count:
+            return [row[0] for row in best]
+    return [row[0] for row in rows_of(connection, _BEST.format(order=match.order), *bindings)]
+
+
+def _has_most(connection: apsw.Connection, project: int) -> bool:
+    """Tell whether most passages are of a project, by some of them."""
+    newest = rows_of(connection, "SELECT coalesce(max(id), 0) FROM passages")[0][0]
+    some = json.encode([newest * part // SAMPLE for part in range(1, SAMPLE + 1)]).decode()
+    query = "SELECT avg(project = ?) > 0.5 FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    return bool(rows_of(connection, query, project, some)[0][0])
 
 
 def share_of(words: Sequence[Word], tokenize: Tokenize, text: str) -> float:

@@ -21,7 +21,7 @@ from bridle.core.ports import Clock, Recalled
 from bridle.core.protocol import Record
 from bridle.core.transcript import live
 from bridle.memory.database import Database, empty, rows_of
-from bridle.memory.keywords import Tokenize, match_of, share_of, tokenizer, words_of
+from bridle.memory.keywords import Asker, Tokenize, best_by_words, share_of, tokenizer, words_of
 from bridle.memory.passages import Clean, passages_of
 from bridle.memory.tables import (
     Calibration,
@@ -55,11 +55,6 @@ UNRELATED_SPREADS = 2.8
 """Texts that are more alike than so many spreads above the mean of unrelated ones are likely related."""
 RELATED_SCORE = 0.35
 MAX_NOTICES = 20
-
-_BY_WORDS = """
-    SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
-    WHERE words MATCH ? AND project = ? AND NOT (session = ? AND seq > ?) ORDER BY {order} LIMIT ?
-"""
 
 
 class Question(Struct, frozen=True):
@@ -301,11 +296,8 @@ class Shelf:
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
         tokenize = self._tokenize(connection)
         words = words_of(connection, tokenize, question.text, row[0] if row else 0)
-        ids: list[int] = []
-        match = match_of(words)
-        if match.expression:
-            bindings = (match.expression, question.project, question.session or "", recent, CANDIDATES)
-            ids = [found[0] for found in rows_of(connection, _BY_WORDS.format(order=match.order), *bindings)]
+        asker = Asker(question.project, question.session or "", recent)
+        ids = best_by_words(connection, words, asker, CANDIDATES)
         meanings = self._meanings(connection, question, ids)
         passages = recall(connection, dict.fromkeys([*ids, *(meanings or {})]))
         scored = []
