@@ -19,7 +19,9 @@ def new_world(config: pytest.Config) -> Iterator[Path]:
     """Make an empty folder that is not below /tmp: what lies there is out of sight for other reasons."""
     cache = config.cache
     assert cache is not None
-    path = Path(tempfile.mkdtemp(dir=cache.mkdir("attacks"))).resolve()
+    worlds = cache.mkdir("attacks")
+    (worlds / ".git").mkdir(exist_ok=True)  # the cache is ignored by git: searches must not look that far up
+    path = Path(tempfile.mkdtemp(dir=worlds)).resolve()
     yield path
     shutil.rmtree(path, ignore_errors=True)
 

@@ -129,6 +129,16 @@ async def test_hidden_files_are_searched_and_ignored_ones_are_not(cwd: Path, con
     assert await grep(context, "foo", path="node_modules", files_only=True) == "node_modules/x.js"
 
 
+async def test_what_is_ignored_above_a_repository_is_searched_in_it(cwd: Path, context: ToolContext):
+    (cwd.parent / ".gitignore").write_text("*\n")
+    put(cwd, "f", "foo\n")
+    put(cwd, "built/g", "foo\n")
+    put(cwd, ".gitignore", "built\n")
+    (cwd / ".git").mkdir()
+
+    assert await grep(context, "foo", files_only=True) == "f"
+
+
 async def test_binary_files_are_not_searched(cwd: Path, context: ToolContext):
     put(cwd, "start", b"\0foo\n")
     put(cwd, "later", b"foo\n" + b"x" * 3000 + b"\0")

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import BufferedReader
+from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
@@ -32,7 +33,6 @@ _ALWAYS = (
     "--no-config",
     "--no-messages",
     "--no-ignore-messages",
-    "--no-require-git",
     "--hidden",
     "--glob=!.git",
 )
@@ -101,10 +101,22 @@ async def run_ripgrep(
     process = _Process()
 
     def work(stop: Event) -> T:
-        argv = [program or find_ripgrep(), *_ALWAYS, *options, "--", f"./{'/'.join(place.parts)}"]
+        always = (*_ALWAYS, *_ignoring_options(place.root))
+        argv = [program or find_ripgrep(), *always, *options, "--", f"./{'/'.join(place.parts)}"]
         return process.run(argv, place.root, read, stop)
 
     return await in_thread(work, deadline_s=deadline_s, on_stop=process.kill)
+
+
+def _ignoring_options(root: str) -> tuple[str, ...]:
+    """Return options that make .gitignore count where nothing is versioned.
+
+    In a repository it counts from that one's root down, and what lies above has no say: many a home has a
+    .gitignore that names everything.
+    """
+    folder = Path(root)
+    is_versioned = any(os.path.lexists(one / ".git") for one in (folder, *folder.parents))
+    return () if is_versioned else ("--no-require-git",)
 
 
 class _Process:
