@@ -66,8 +66,8 @@ async def run_cpu_s(service: "SessionService", session: "SessionId") -> float:
 
 async def write_past(store: "Store", session: "SessionId", cwd: str, runs: int, words: int) -> None:
     """Write a session of so many runs, of a prompt and an answer of so many words each."""
+    from bridle.core.facts import facts_after
     from bridle.core.protocol import Checkpoint, SessionCreated
-    from bridle.core.session import facts_after
 
     facts, seq, events = None, 0, [SessionCreated(session, cwd, "default")]
     for number in range(runs):

@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from bridle.core import errors
 from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, BridleError, ProviderErrorKind
-from bridle.surfaces.cli import EXIT_CODES, EXIT_FAILED
+from bridle.surfaces.cli.outermost import EXIT_CODES, EXIT_FAILED
 from bridle.surfaces.problems import problem_of
 from bridle.surfaces.wire import EXIT_CODES as OUTCOME_CODES
 

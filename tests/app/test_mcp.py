@@ -11,7 +11,6 @@ from bridle.app.secrets import server_secrets
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings, load_settings
 from bridle.config.trusted import fingerprint, set_trust
-from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
 from bridle.core.servers import ServerView
 from bridle.mcp.settings import FolderServers, OAuth, ServerSettings
@@ -202,10 +201,15 @@ async def test_a_file_that_is_wrong_is_said(environ: dict[str, str], project: Pa
     )
     (project / ".mcp.json").write_text("{")
     try:
-        with pytest.raises(ConfigError, match="not valid JSON"):
-            await servers.offer(SessionId("s"), str(project))
+        first = await servers.offer(SessionId("s"), str(project))
+        again = await servers.offer(SessionId("s"), str(project))
     finally:
         await servers.aclose()
+
+    assert (first.tools, again.notes) == ((), ())
+    [note] = first.notes
+    assert note.startswith(f"{project}/.mcp.json:1: not valid JSON: ")
+    assert note.endswith("; its tool servers are left out (hint: mend the file, or remove it)")
 
 
 def test_a_server_behind_walls_does_not_see_what_rules_deny(environ: dict[str, str], project: Path):

@@ -61,11 +61,13 @@ def test_a_project_that_appears_above_is_noticed(home: Path):
 
 def test_what_is_wrong_is_said_each_time(home: Path, project: Path):
     names = Names(home)
-    (project / ".mcp.json").write_text("{")
+    file = project / ".bridle" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("model =")
     for _ in range(2):
-        with pytest.raises(ConfigError, match=r"\.mcp\.json:1: not valid JSON"):
+        with pytest.raises(ConfigError, match=r"config\.toml:1: not valid TOML"):
             names.watched(str(project))
-    (project / ".mcp.json").unlink()
+    file.unlink()
 
     assert names.watched(str(project)) == []
 

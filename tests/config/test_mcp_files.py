@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bridle.config.layers import Layer, Source
-from bridle.config.mcp_files import McpFile, mcp_file_paths, read_mcp_file
+from bridle.config.mcp_files import McpFile, mcp_file_paths, read_mcp_file, read_mcp_files
 from bridle.core.errors import ConfigError
 
 
@@ -167,6 +167,23 @@ def test_a_file_that_is_not_there_or_leads_out_of_the_project(tmp_path: Path):
     assert read_mcp_file(tmp_path / "none", tmp_path) is None
     with pytest.raises(ConfigError, match="leads out of the project"):
         read_mcp_file(project / ".mcp.json", project)
+
+
+def test_a_file_that_is_wrong_is_left_out_and_the_other_one_counts(tmp_path: Path):
+    ours = tmp_path / ".bridle" / "mcp.json"
+    ours.parent.mkdir()
+    ours.write_text('{"mcpServers": {"good": {"command": "x"}}}')
+    shared = tmp_path / ".mcp.json"
+    shared.write_text('{"mcpServers": {\n')
+    unparsed = read_mcp_files(tmp_path, Path("/home"))
+    shared.unlink()
+    shared.mkdir()
+    unread = read_mcp_files(tmp_path, Path("/home"))
+
+    end = "; its tool servers are left out (hint: mend the file, or remove it)"
+    assert unparsed.broken == (f"{shared}:1: not valid JSON: input data was truncated{end}",)
+    assert unread.broken == (f"{shared}: is not a regular file{end}",)
+    assert [list(found.files) for found in (unparsed, unread)] == [[read_mcp_file(ours, tmp_path)]] * 2
 
 
 def test_where_the_files_of_a_project_are(tmp_path: Path):

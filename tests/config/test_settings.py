@@ -242,6 +242,17 @@ def test_without_any_home_there_is_an_error(tmp_path: Path):
     assert str(caught.value) == "no home folder: neither BRIDLE_HOME nor HOME is set (hint: set BRIDLE_HOME)"
 
 
+def test_a_file_of_servers_that_is_broken_is_told_and_takes_nothing_else_away(home: Path, cwd: Path):
+    write(cwd / ".bridle", 'agent = "mine"\n')
+    (cwd / ".mcp.json").write_text("{]")
+
+    settings = load(home, cwd)
+
+    assert (settings.agent, settings.servers_found) == ("mine", ())
+    assert settings.warnings == settings.server_files_broken
+    assert settings.warnings[0].startswith(f"{cwd}/.mcp.json:1: not valid JSON: ")
+
+
 def test_a_hostile_project_changes_nothing_and_is_reported(home: Path, cwd: Path):
     write(home, "[limits]\nmax_cost = 1\n")
     file = write(

@@ -211,6 +211,17 @@ def test_a_broken_file_of_servers_still_counts(home: Path):
     assert list(fingerprint(project)) == [".mcp.json"]
 
 
+def test_a_project_with_a_file_that_cannot_be_read_is_not_what_was_trusted(home: Path, project: Path):
+    set_trust(home, str(project), fingerprint(project))
+    (project / ".mcp.json").mkdir()
+
+    mode, allow, rules, warnings = effect(home, project)
+
+    assert (mode, allow, rules, warnings) == (*INERT[:3], 4)
+    assert load(home, project).warnings[1].endswith(CHANGED)
+    assert not is_trusted(home, project)
+
+
 def test_a_project_without_files_can_be_trusted(home: Path):
     project = home.parent / "bare"
     project.mkdir()

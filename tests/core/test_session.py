@@ -1,14 +1,12 @@
-from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
-from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -18,32 +16,22 @@ from bridle.core.protocol import (
     Event,
     MessageAdded,
     ModelReplied,
-    PromptQueued,
-    QueuedPrompt,
-    QueueDropped,
-    QueueEdited,
     Record,
     RunEnded,
-    RunOptions,
     RunResumed,
     RunStarted,
-    SessionArchived,
     SessionCreated,
-    SessionFacts,
-    SessionTitled,
     ToolFinished,
     ToolStarted,
-    Totals,
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.session import RunState, Session, fold, fork_at
+from bridle.core.session import RunState, Session, fold
 from bridle.core.summary import TITLE_CHARS, SessionSummary, summarise, title_from
 from tests.core.logs import Log, logs
 
 S, R = SessionId("s"), RunId("r")
 CREATED = SessionCreated(S, "/work", "coder")
-CHILD = SessionCreated(SessionId("child"), "/work", "coder", parent=S)
 A, B = (ToolCall(CallId(name), "read_file", {"path": name}) for name in "ab")
 USAGE = Usage(input=100, output=20, cache_read=3)
 CONTEXT = ContextUsage(1000, system=10, run=90)
@@ -139,150 +127,6 @@ def test_a_result_recorded_again_does_not_make_a_second_message():
 
 def test_ids_of_all_calls_are_known():
     assert folded(replied(A), finished(A), replied(B)).transcript.call_ids == {A.id, B.id}
-
-
-# ---------------------------------------------------------------------------- facts
-
-
-def test_creation_gives_the_first_facts():
-    session = fold(records_of(replace(CREATED, title="mine")))
-
-    assert session.known == SessionFacts(replace(CREATED, title="mine"), 1000, "mine")
-    assert (session.seq, session.updated_at, session.messages, session.run) == (1, 1000, [], None)
-
-
-def test_records_without_a_creation_or_checkpoint_are_corrupt():
-    with pytest.raises(StoreCorrupt) as caught:
-        fold(records_of(SessionTitled("x")))
-
-    assert str(caught.value) == "the session's records do not begin with its creation"
-
-
-def test_a_session_without_records_is_not_known():
-    session = fold([])
-
-    assert (session.seq, session.updated_at, session.messages) == (0, 0, [])
-    with pytest.raises(StoreCorrupt, match="do not begin with its creation"):
-        _ = session.known
-
-
-def test_title_and_archive_are_the_last_said():
-    session = folded(SessionTitled("a"), SessionArchived(True), SessionTitled("b"), SessionArchived(False))
-
-    assert session.known == SessionFacts(CREATED, 1000, "b")
-
-
-def test_the_first_prompt_gives_the_title_unless_there_is_one():
-    named, unnamed = (
-        folded(*first, MessageAdded(user_message("Fix it")), MessageAdded(user_message("More")))
-        for first in ([SessionTitled("mine")], [])
-    )
-
-    assert (named.known.title, unnamed.known.title) == ("mine", "Fix it")
-
-
-def test_what_the_model_says_gives_no_title():
-    assert folded(MessageAdded(Message("assistant", (Text("Hi"),)), "import")).known.title == ""
-
-
-def test_a_rule_granted_for_the_session_is_kept_once_and_in_order():
-    session = folded(
-        ApprovalDecided(CallId("a"), "session", rules=("bash(git:*)",)),
-        ApprovalDecided(CallId("b"), "once"),
-        ApprovalDecided(CallId("c"), "session", rules=("edit_file(src/**)",)),
-        ApprovalDecided(CallId("d"), "session", rules=("bash(git:*)",)),
-    )
-
-    assert session.known.granted == ("bash(git:*)", "edit_file(src/**)")
-
-
-def test_the_model_is_that_of_the_last_run():
-    runs = [RunStarted(R, "a/b"), RunEnded(R, "completed"), RunStarted(RunId("r2"), "c/d")]
-
-    assert [folded(*runs[:count]).known.model for count in range(4)] == ["", "a/b", "a/b", "c/d"]
-
-
-def test_totals_add_up_over_runs():
-    session = folded(
-        RunStarted(R, "m/x"),
-        MessageAdded(user_message("go")),
-        TurnStarted(R, 1),
-        replied(A, B),
-        started(A),
-        finished(A),
-        finished(B, "refused by a rule"),
-        TurnEnded(R, 1, USAGE, CONTEXT),
-        TurnStarted(R, 2),
-        replied(text="so", turn=2, cost=None),
-        replied(text="done", turn=3, cost=None),
-        RunEnded(R, "completed"),
-        RunStarted(RunId("r2"), "m/x"),
-    )
-
-    assert session.known.totals == Totals(
-        messages=5, runs=2, turns=3, tool_calls=1, usage=USAGE + USAGE + USAGE, cost=0.5, unpriced_turns=2
-    )
-
-
-# ---------------------------------------------------------------------------- the queue
-
-
-FIRST = PromptQueued("1", user_message("first"), RunOptions(mode="plan"))
-SECOND = PromptQueued("2", user_message("second"), delivery="steer")
-
-
-def test_queued_prompts_wait_in_order_with_their_options_and_delivery():
-    assert folded(FIRST, SECOND).known.queue == (
-        QueuedPrompt("1", user_message("first"), RunOptions(mode="plan"), "queue"),
-        QueuedPrompt("2", user_message("second"), RunOptions(), "steer"),
-    )
-
-
-def test_a_queued_prompt_can_be_edited_in_place():
-    session = folded(FIRST, SECOND, QueueEdited("1", user_message("better")))
-
-    assert session.known.queue == (
-        QueuedPrompt("1", user_message("better"), RunOptions(mode="plan"), "queue"),
-        QueuedPrompt("2", user_message("second"), RunOptions(), "steer"),
-    )
-
-
-def test_a_queued_prompt_can_become_a_steer():
-    session = folded(FIRST, SECOND, QueueEdited("1", user_message("first"), "steer"))
-
-    assert [item.delivery for item in session.known.queue] == ["steer", "steer"]
-
-
-def test_a_queued_prompt_can_be_dropped():
-    assert folded(FIRST, SECOND, QueueDropped("1")).known.queue == (
-        QueuedPrompt("2", user_message("second"), RunOptions(), "steer"),
-    )
-
-
-def test_a_prompt_leaves_the_queue_with_the_message_that_delivers_it():
-    session = folded(FIRST, SECOND, MessageAdded(user_message("second"), "steer", 5, "2"))
-
-    assert [item.item_id for item in session.known.queue] == ["1"]
-    assert session.messages == [Counted(user_message("second"), 5, "correction")]
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        QueueEdited("9", user_message("x")),
-        QueueDropped("9"),
-        MessageAdded(user_message("x"), item_id="9"),
-        MessageAdded(user_message("x")),
-    ],
-)
-def test_what_speaks_of_no_queued_prompt_leaves_the_queue(event: Event):
-    assert folded(FIRST, SECOND, event).known.queue == folded(FIRST, SECOND).known.queue
-
-
-def test_a_queued_prompt_is_not_yet_a_message_and_gives_no_title():
-    session = folded(FIRST)
-
-    assert (session.messages, session.known.title) == ([], "")
 
 
 # ---------------------------------------------------------------------------- the active run
@@ -516,93 +360,6 @@ def check_summary(records: list[Record]) -> None:
         session.last.outcome if session.last is not None and session.run is None else None,
         facts.created.parent is not None and facts.created.forked_at is None,
     )
-
-
-# ---------------------------------------------------------------------------- forks
-
-
-def test_a_fork_copies_the_messages_with_their_sizes():
-    records = records_of(
-        CREATED,
-        MessageAdded(user_message("go"), "prompt", 3),
-        replied(A),
-        finished(A),
-        TurnEnded(R, 1, USAGE, CONTEXT),
-        replied(text="done"),
-    )
-
-    assert fork_at(records, 6, CHILD) == [
-        replace(CHILD, forked_at=6),
-        MessageAdded(user_message("go"), "fork", 3),
-        MessageAdded(Message("assistant", (A,)), "fork", 20),
-        MessageAdded(Message("tool", (result(A),)), "fork", 7),
-        MessageAdded(Message("assistant", (Text("done"),)), "fork", 20),
-    ]
-
-
-@pytest.mark.parametrize("seq", [3, 4])
-def test_a_fork_in_the_middle_of_a_turn_leaves_the_turn_out(seq: int):
-    records = records_of(CREATED, MessageAdded(user_message("go")), replied(A, B), finished(A), finished(B))
-
-    assert fork_at(records, seq, CHILD) == [
-        replace(CHILD, forked_at=seq),
-        MessageAdded(user_message("go"), "fork"),
-    ]
-
-
-def test_a_fork_where_all_results_are_there_keeps_the_turn():
-    records = records_of(CREATED, replied(A), finished(A), TurnEnded(R, 1, USAGE, CONTEXT))
-
-    assert [type(event) for event in fork_at(records, 3, CHILD)] == [
-        SessionCreated,
-        MessageAdded,
-        MessageAdded,
-    ]
-
-
-def test_a_fork_at_the_creation_has_no_messages():
-    assert fork_at(records_of(CREATED, MessageAdded(user_message("go"))), 1, CHILD) == [
-        replace(CHILD, forked_at=1)
-    ]
-
-
-@settings(max_examples=60)
-@given(logs())
-def test_a_fork_anywhere_is_a_conversation_that_can_go_on(log: Log):
-    for seq in range(1, len(log.records) + 1):
-        events = fork_at(log.records, seq, CHILD)
-        child = fold(records_of(*events))
-        messages = messages_of(child)
-
-        assert events[0] == replace(CHILD, forked_at=seq)
-        assert messages == complete(written(log, 1, seq))
-        assert child.known.totals.messages == len(messages)
-        assert not messages or messages[0].role == "user"
-        assert unanswered(messages) == []
-
-
-def complete(messages: list[Message]) -> list[Message]:
-    """Leave out a last message whose calls have no results yet."""
-    return messages[:-1] if messages and messages[-1].calls else messages
-
-
-def unanswered(messages: list[Message]) -> list[CallId]:
-    """Return the calls that the very next message does not answer, and answers without a call."""
-    wrong: list[CallId] = []
-    for message, following in pairwise([*messages, Message("user", ())]):
-        answers = [part.call_id for part in following.parts if isinstance(part, ToolResult)]
-        calls = [call.id for call in message.calls]
-        wrong += [] if answers == calls else calls + answers
-    return wrong
-
-
-@given(logs(), cuts)
-def test_a_fork_of_a_fork_is_the_same_conversation(log: Log, cut: float):
-    child = records_of(*fork_at(log.records, len(cut_off(log, cut)), CHILD))
-
-    grandchild = records_of(*fork_at(child, len(child), CHILD))
-
-    assert fold(grandchild).messages == fold(child).messages
 
 
 # ---------------------------------------------------------------------------- titles

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.context import Counted, estimate_tokens
+from bridle.core.fork import fork_at
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -26,7 +27,7 @@ from bridle.core.protocol import (
     ToolFinished,
     TurnStarted,
 )
-from bridle.core.session import Session, fold, fork_at
+from bridle.core.session import Session, fold
 from bridle.core.transcript import CLEARED, PINNED, live
 
 CREATED = SessionCreated(SessionId("s"), "/")

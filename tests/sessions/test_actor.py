@@ -164,7 +164,7 @@ async def test_a_queued_prompt_that_another_process_has_begun_is_not_begun_again
         await play.streaming.wait()
         await here.service.submit(here.session, Prompt(user_message("two")))
         await here.service.set_aside(here.session)
-        behind = await here.service._actor(here.session)
+        behind = await here.service._roster.open(here.session)
         play.go.set()
         async with Stage(Play(says("first"), says("second")), store=store, claims=claims) as there:
             await there.service.submit(there.session, Resume())
@@ -172,7 +172,7 @@ async def test_a_queued_prompt_that_another_process_has_begun_is_not_begun_again
             await there.service.until_free(there.session)
 
             queue = behind.journal.session.known.queue
-            await behind._begin(queue[0].message, queue[0].options, queue[0].item_id)
+            await behind.runs._begin(queue[0].message, queue[0].options, queue[0].item_id)
 
             started = [event for event in await there.log() if isinstance(event, RunStarted)]
         assert (len(queue), len(started)) == (1, 2)

@@ -3,6 +3,7 @@
 import pytest
 
 from bridle.core.errors import KeyTaken, UsageError
+from bridle.core.facts import MAX_TAKEN
 from bridle.core.messages import user_message
 from bridle.core.protocol import (
     Cancel,
@@ -16,7 +17,6 @@ from bridle.core.protocol import (
     Steer,
     TakenPrompt,
 )
-from bridle.core.session import MAX_TAKEN
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, Stage, says
 

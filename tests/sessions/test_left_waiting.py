@@ -66,7 +66,7 @@ async def test_what_another_process_has_left_waiting_runs_too():
 async def test_what_waits_behind_a_prompt_that_was_begun_elsewhere_runs():
     store = await left_waiting()
     async with Stage(Play(says("one"), says("two"), says("three")), store=store) as stage:
-        actor = await stage.service._actor(S)
+        runs = (await stage.service._roster.open(S)).runs
         begun = await store.read(S, limit=2)
         begun_elsewhere = [
             replace(begun[1].event, run_id=RunId("other")),
@@ -75,8 +75,8 @@ async def test_what_waits_behind_a_prompt_that_was_begun_elsewhere_runs():
             PromptQueued("next", user_message("third"), RunOptions()),
         ]
         await store.append(S, (await store.read(S))[-1].seq, begun_elsewhere)
-        async with actor._starting:
-            await actor._begin_next()
+        async with runs.claim.starting:
+            await runs._begin_next()
         await stage.until(RunEnded, 3)
 
         assert await prompts(stage) == ["first", "second", "third"]
@@ -137,7 +137,8 @@ async def test_a_run_that_is_just_beginning_is_left_as_it_is_recorded():
         beginning = asyncio.create_task(stage.prompt("first"))
         await store.is_stored.wait()
         parking = asyncio.create_task(stage.service.park(0))
-        while not stage.service._actors[S]._is_closing:  # noqa: ASYNC110  nothing tells of it
+        runs = (await stage.service._roster.open(S)).runs
+        while not runs.is_closing:  # noqa: ASYNC110  nothing tells of it
             await asyncio.sleep(0)
         for _ in range(10):  # it would be over by now if it did not wait
             await asyncio.sleep(0)

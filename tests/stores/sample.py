@@ -183,8 +183,10 @@ class Reopened:
         self._make = make
         self._end = end
 
-    async def append(self, session: SessionId, expected_seq: int, events: list[Event]) -> list[Record]:
-        return await self._once("append", session, expected_seq, events)
+    async def append(
+        self, session: SessionId, expected_seq: int, events: list[Event], **options: object
+    ) -> list[Record]:
+        return await self._once("append", session, expected_seq, events, **options)
 
     async def read(self, session: SessionId, **options: object) -> list[Record]:
         return await self._once("read", session, **options)

@@ -71,6 +71,21 @@ async def test_records_are_numbered_dated_and_chained(store: AnyStore):
     assert [line async for line in store.lines(S)] == [line for _, line in expected]
 
 
+async def test_what_happened_before_keeps_its_date(store: AnyStore):
+    """What another program has recorded; nothing is dated later than now."""
+    told = [created(), said("one"), said("two")]
+
+    records = await store.append(S, 0, told, dates=(5, 7, 10**15))
+    [after] = await store.append(S, 3, [said("three")])
+
+    assert [record.at for record in records[:2]] == [5, 7]
+    assert 7 < records[2].at <= after.at < 10**15
+    assert await store.read(S) == [*records, after]
+    assert await store.flaws(S) == []
+    [summary] = await store.list()
+    assert (summary.created_at, summary.updated_at) == (5, after.at)
+
+
 async def test_what_was_appended_is_read_back(store: AnyStore):
     first = await store.append(S, 0, SAMPLES[:3])
     second = await store.append(S, 3, SAMPLES[3:4])

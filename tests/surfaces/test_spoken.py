@@ -1,5 +1,6 @@
 """What people see of a session: all that was said, whatever was taken from the model's window."""
 
+from bridle.core.fork import fork_at
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -14,7 +15,7 @@ from bridle.core.protocol import (
     SessionCreated,
     ToolFinished,
 )
-from bridle.core.session import fold, fork_at
+from bridle.core.session import fold
 from bridle.surfaces.export import to_html, to_markdown
 from bridle.surfaces.spoken import describe_note, spoken
 from tests.surfaces.records import SESSION, records

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from bridle.surfaces.transcript import local_time
-from bridle.system.dates import FIRST_MS, LAST_MS, calendar_s
+from bridle.system.dates import FIRST_MS, LAST_MS, calendar_s, rfc3339
 
 ZONES = [timezone(timedelta(hours=hours)) for hours in (-14, 0, 14)]
 
@@ -22,3 +22,11 @@ def test_every_time_can_be_written_in_every_zone(at_ms: int):
 
     assert set(written) <= {1, 2, 9998, 9999}
     assert local_time(at_ms)[-6] == " "
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "written"),
+    [(0, "1970-01-01T00:00:00.000Z"), (1_763_190_000_123, "2025-11-15T07:00:00.123Z")],
+)
+def test_a_date_is_written_in_utc_and_to_the_millisecond(at_ms: int, written: str):
+    assert rfc3339(at_ms) == written

@@ -1,4 +1,4 @@
-"""What sessions stand on that several processes share."""
+"""What sessions stand on: of this process alone, or of several that share it."""
 
 import socket
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from bridle.app.postgres import open_postgres
+from bridle.app.stores import open_claims, open_store
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ground(Struct, frozen=True):
-    """What a process that shares its sessions with others has opened for them."""
+    """What a process has opened for its sessions."""
 
     store: "Store"
     claims: "Claims"
@@ -25,12 +26,22 @@ class Ground(Struct, frozen=True):
     workplaces: "Workplaces | None" = None
     bound: "Callable[[Models], Models] | None" = None
     """Holds what tenants may use of the models to their bounds."""
+    is_users: bool = False
+    """What is said is kept with the user, and may be recalled."""
 
 
-def shared_ground(settings: Settings) -> Ground | None:
-    """Open it for a process that runs sessions by itself; None where nothing is. Raises ConfigError."""
-    if settings.store.backend != "postgres":
-        return None
+def open_ground(settings: Settings, store: "Store | None" = None) -> Ground:
+    """Open it for a process that runs sessions by itself, on the store it has or the usual one."""
+    from bridle.sessions.bus import Bus
+
+    if store is not None:
+        return Ground(store, open_claims(settings), Bus())
+    if settings.store.backend == "postgres":
+        return _shared_ground(settings)
+    return Ground(open_store(settings), open_claims(settings), Bus(), is_users=True)
+
+
+def _shared_ground(settings: Settings) -> Ground:
     postgres = open_postgres(settings, looks_first=True)
     from bridle.scale.guest import GuestClaims, GuestStore
     from bridle.scale.members import Member, Members

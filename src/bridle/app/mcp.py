@@ -54,7 +54,7 @@ def folder_servers(settings: Settings, environ: Mapping[str, str]) -> "FolderSer
                 servers.append(server_settings(found, settings, environ))
             except ConfigError as error:
                 inert.append((found.name, "failed", str(error).removeprefix(f"server {found.name}: ")))
-    return FolderServers(tuple(servers), tuple(inert))
+    return FolderServers(tuple(servers), tuple(inert), settings.server_files_broken)
 
 
 def _untrusted(found: "FoundServer") -> Inert:

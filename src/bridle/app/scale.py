@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from bridle.providers.opening import Tell
     from bridle.scale.audit import AuditLog
     from bridle.scale.cluster_door import ClusterDoor
-    from bridle.scale.node import Node
+    from bridle.scale.members import Member
+    from bridle.scale.node import Foundation, Node
     from bridle.scale.peers import PeerDoor
     from bridle.sessions.service import SessionService
     from bridle.stores.postgres.pool import Postgres
@@ -59,58 +60,83 @@ async def open_node(
     """Make a node, and the tables if they are missing; raises ConfigError, StoreError."""
     postgres = open_postgres(settings)
     try:
-        from bridle.scale.members import Member
-        from bridle.scale.node import Foundation, Node, cluster_token, prepare
+        from bridle.scale.node import Node, cluster_token, prepare
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"scale: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
         ) from error
-    from bridle.core.ids import uuid7
     from bridle.scale.audit import AuditLog
+    from bridle.sessions.world import SystemClock
+    from bridle.stores.postgres.tenants import PostgresTenants
+
+    me = _member(settings, version, is_worker=is_worker)
+    await prepare(postgres, database_url(settings), may_migrate=settings.scale.migrate)
+    token = await cluster_token(postgres)
+    tenants = PostgresTenants(postgres)
+    foundation = await _foundation(settings, environ, postgres, tenants, me, is_worker=is_worker)
+    node = Node(foundation, lambda address: reaching(address, token))
+    ground = _ground(settings, node, foundation, tenants)
+    service = open_service(settings, environ, tell, replace(brought, ground=ground))
+    audit = AuditLog(foundation.store, me.id, SystemClock().now_ms)
+    return OpenedNode(node, service, node.give(service), token, postgres, tenants, audit)
+
+
+def _member(settings: Settings, version: str, *, is_worker: bool) -> "Member":
+    from bridle.scale.members import Member
+    from bridle.sessions.world import SystemChance
+
+    scale = settings.scale
+    host = scale.node or socket.gethostname()
+    labels = () if not is_worker else (*scale.labels, *(() if scale.only_labels else ("",)))
+    return Member(f"{host}-{SystemChance().entropy(6).hex()}", host, labels=labels, version=version)
+
+
+async def _foundation(
+    settings: Settings,
+    environ: Mapping[str, str],
+    postgres: "Postgres",
+    tenants: "Tenants",
+    me: "Member",
+    *,
+    is_worker: bool,
+) -> "Foundation":
+    from bridle.core.ids import uuid7
+    from bridle.scale.node import Foundation
     from bridle.scale.tenant_folders import TenantFolders
-    from bridle.scale.tenant_models import TenantModels
     from bridle.sessions.world import SystemChance, SystemClock
     from bridle.stores.postgres.claims import PostgresClaims
     from bridle.stores.postgres.purse import PostgresPurse
     from bridle.stores.postgres.store import PostgresStore
-    from bridle.stores.postgres.tenants import PostgresTenants
 
     clock, chance = SystemClock(), SystemChance()
-    scale = settings.scale
-    host = scale.node or socket.gethostname()
-    labels = () if not is_worker else (*scale.labels, *(() if scale.only_labels else ("",)))
-    me = Member(f"{host}-{chance.entropy(6).hex()}", host, labels=labels, version=version)
-    url = database_url(settings)
-    await prepare(postgres, url, may_migrate=scale.migrate)
-    token = await cluster_token(postgres)
-    store = PostgresStore(postgres, clock, me.id)
-    claims = PostgresClaims(postgres, me.id)
-    tenants, purse = PostgresTenants(postgres), PostgresPurse(postgres)
-    ground = Foundation(
-        scale=scale,
+    missing = await missing_walls(settings) if is_worker else ""
+    return Foundation(
+        scale=settings.scale,
         postgres=postgres,
-        url=url,
-        store=store,
-        claims=claims,
+        url=database_url(settings),
+        store=PostgresStore(postgres, clock, me.id),
+        claims=PostgresClaims(postgres, me.id),
         me=me,
         is_worker=is_worker,
         new_id=lambda: uuid7(clock.now_ms(), chance.entropy(10)),
         model_of=lambda agent, cwd: agent_in(agent, settings_in(cwd, settings, environ), clock).model,
-        purse=purse,
-        folders=TenantFolders(
-            tenants, scale.tenant_folders, await missing_walls(settings) if is_worker else ""
-        ),
+        purse=PostgresPurse(postgres),
+        folders=TenantFolders(tenants, settings.scale.tenant_folders, missing),
         keep_archived_s=settings.store.keep_archived,
         environ=command_environment(settings, environ),
     )
-    node = Node(ground, lambda address: reaching(address, token))
-    sessions = Ground(
-        store,
-        claims,
+
+
+def _ground(settings: Settings, node: "Node", foundation: "Foundation", tenants: "Tenants") -> Ground:
+    from bridle.scale.tenant_models import TenantModels
+
+    return Ground(
+        foundation.store,
+        foundation.claims,
         node.following.bus,
         node.executor,
-        purse,
-        workplaces=ground.folders,
+        foundation.purse,
+        workplaces=foundation.folders,
         bound=lambda models: TenantModels(
             models,
             tenants,
@@ -118,9 +144,6 @@ async def open_node(
             is_file=lambda ref: _names_file(ref, settings),
         ),
     )
-    service = open_service(settings, environ, tell, replace(brought, ground=sessions))
-    audit = AuditLog(store, me.id, clock.now_ms)
-    return OpenedNode(node, service, node.give(service), token, postgres, tenants, audit)
 
 
 async def missing_walls(settings: Settings) -> str:

@@ -8,12 +8,12 @@ from msgspec.structs import asdict, replace
 
 from bridle.app.comms import peer_tools
 from bridle.app.folders import agent_in, hooks_in, settings_in
-from bridle.app.ground import Ground, shared_ground
+from bridle.app.ground import Ground, open_ground
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
 from bridle.app.memory import memory_in
 from bridle.app.models import beside_brought, open_models
-from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
+from bridle.app.stores import open_blobs, revisions_dir
 from bridle.app.telemetry import open_telemetry, watched
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools
 from bridle.config.settings import Settings
@@ -22,10 +22,11 @@ TIMEOUT_GRACE_S = 10.0
 
 if TYPE_CHECKING:
     from bridle.core.agent import Agent
-    from bridle.core.hook import HookEntry
-    from bridle.core.ports import Provider, Store, Tool
+    from bridle.core.hook import HookEntry, HookOverride
+    from bridle.core.ports import Hooks, Models, Provider, Store, Tool
     from bridle.hooks.handlers import Handler
     from bridle.providers.opening import Tell
+    from bridle.sessions.engine import Engine
     from bridle.sessions.family import ChildPolicy
     from bridle.sessions.service import SessionService
     from bridle.telemetry.opening import Telemetry
@@ -59,70 +60,81 @@ def open_service(
     brought: Brought = NOTHING_BROUGHT,
 ) -> "SessionService":
     """Build the engine that every surface drives; `tell` is that of `open_models`."""
-    from bridle.core.compaction import CompactionPolicy
-    from bridle.revisions.files import FileRevisions
-    from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
 
-    clock = SystemClock()
-    telemetry = brought.telemetry or open_telemetry(settings, environ)
-    blobs = open_blobs(settings)
-    ground = brought.ground or (shared_ground(settings) if brought.store is None else None)
-    own = brought.store if ground is None else ground.store
-    store = open_store(settings) if own is None else own
-    # What is recalled is the user's: it does not hold what is kept elsewhere.
-    memory = memory_in(settings, environ, store) if own is None else None
-    sandbox = open_sandbox(settings)
-    languages = open_languages(settings, environ, sandbox)
-    is_kept = settings.store.backend != "ephemeral"
+    ground = brought.ground or open_ground(settings, brought.store)
     models = beside_brought(open_models(settings, tell), brought.providers, settings)
-    service = SessionService(
-        Engine(
-            store=watched(store, telemetry),
-            observer=telemetry,
-            claims=open_claims(settings) if ground is None else ground.claims,
-            steps=None if ground is None else ground.steps,
-            purse=None if ground is None else ground.purse,
-            workplaces=None if ground is None else ground.workplaces,
-            models=models if ground is None or ground.bound is None else ground.bound(models),
-            load_agent=lambda name, cwd: _with_tools(
-                agent_in(name, settings_in(cwd, settings, environ), clock), brought
-            ),
-            tools=_beside(brought, open_tools(settings, environ, blobs, sandbox, memory, languages)),
-            servers=open_tool_servers(settings, environ, sandbox),
-            languages=languages,
-            lent_share=settings.mcp.share,
-            clock=clock,
-            chance=SystemChance(),
-            blobs=blobs,
-            revisions=FileRevisions(revisions_dir(settings) if is_kept else None, blobs),
-            remember=lambda rules: _remember(settings, rules),
-            mask=masker(settings, environ).mask,
-            open_hooks=lambda cwd, override: hooks_in(
-                settings_in(cwd, settings, environ),
-                environ,
-                replace(override, entries=(*brought.hooks, *override.entries)),
-                brought.handlers,
-            ),
-            memory=memory,
-            compaction=CompactionPolicy(**asdict(settings.compaction)),
-            children=_child_policy(settings),
-            warn_at=settings.warn_at,
-            environ=command_environment(settings, environ),
-            default_agent=settings.agent,
-            retry=settings.retry.policy(),
-            # A tool that ends by itself when its time is up can say more about it.
-            tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
-            max_output_bytes=settings.tools.max_output_bytes,
-            max_parallel=settings.tools.max_parallel,
-            max_live=settings.serve.max_sessions,
-        ),
-        None if ground is None else ground.bus,
-    )
+    if ground.bound is not None:
+        models = ground.bound(models)
+    telemetry = brought.telemetry or open_telemetry(settings, environ)
+    service = SessionService(_engine(settings, environ, brought, ground, models, telemetry), ground.bus)
     if telemetry is not None:
         telemetry.count(service.live)
     return service
+
+
+def _engine(
+    settings: Settings,
+    environ: Mapping[str, str],
+    brought: Brought,
+    ground: Ground,
+    models: "Models",
+    telemetry: "Telemetry | None",
+) -> "Engine":
+    from bridle.core.compaction import CompactionPolicy
+    from bridle.revisions.files import FileRevisions
+    from bridle.sessions.engine import Engine
+    from bridle.sessions.world import SystemChance, SystemClock
+
+    clock, sandbox, blobs = SystemClock(), open_sandbox(settings), open_blobs(settings)
+    # What is recalled is the user's: it does not hold what is kept elsewhere.
+    memory = memory_in(settings, environ, ground.store) if ground.is_users else None
+    languages = open_languages(settings, environ, sandbox)
+    is_kept = settings.store.backend != "ephemeral"
+    return Engine(
+        store=watched(ground.store, telemetry),
+        observer=telemetry,
+        claims=ground.claims,
+        steps=ground.steps,
+        purse=ground.purse,
+        workplaces=ground.workplaces,
+        models=models,
+        load_agent=lambda name, cwd: _with_tools(
+            agent_in(name, settings_in(cwd, settings, environ), clock), brought
+        ),
+        tools=_beside(brought, open_tools(settings, environ, blobs, sandbox, memory, languages)),
+        servers=open_tool_servers(settings, environ, sandbox),
+        languages=languages,
+        lent_share=settings.mcp.share,
+        clock=clock,
+        chance=SystemChance(),
+        blobs=blobs,
+        revisions=FileRevisions(revisions_dir(settings) if is_kept else None, blobs),
+        remember=lambda rules: _remember(settings, rules),
+        mask=masker(settings, environ).mask,
+        open_hooks=lambda cwd, override: _hooks(
+            settings_in(cwd, settings, environ), environ, brought, override
+        ),
+        memory=memory,
+        compaction=CompactionPolicy(**asdict(settings.compaction)),
+        children=_child_policy(settings),
+        warn_at=settings.warn_at,
+        environ=command_environment(settings, environ),
+        default_agent=settings.agent,
+        retry=settings.retry.policy(),
+        # A tool that ends by itself when its time is up can say more about it.
+        tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
+        max_output_bytes=settings.tools.max_output_bytes,
+        max_parallel=settings.tools.max_parallel,
+        max_live=settings.serve.max_sessions,
+    )
+
+
+def _hooks(
+    settings: Settings, environ: Mapping[str, str], brought: Brought, override: "HookOverride"
+) -> "Hooks":
+    override = replace(override, entries=(*brought.hooks, *override.entries))
+    return hooks_in(settings, environ, override, brought.handlers)
 
 
 def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":

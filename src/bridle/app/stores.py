@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from bridle.app.postgres import open_bucket_blobs, open_database_blobs, open_postgres_journal
 from bridle.config.settings import Settings
-from bridle.core.ports import Claims, Store
+from bridle.core.ports import Claims, DatedStore
 
 if TYPE_CHECKING:
     from bridle.core.ports import Blobs
     from bridle.stores.kontekst_store import Journal
 
 
-def open_store(settings: Settings) -> Store:
+def open_store(settings: Settings) -> DatedStore:
     """Open the journal alone, for commands that only look."""
     journal = _open_journal(settings)
     if (kontekst := settings.kontekst) is None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
     from bridle.tools.secrets import Masker
+    from bridle.tools.shell import ShellSettings
 
 
 def open_tools(
@@ -25,7 +26,6 @@ def open_tools(
     languages: "Languages | None" = None,
 ) -> "tuple[Tool, ...]":
     """Make the built-in tools, the most useful first: a small window has no room for all of them."""
-    from bridle.kernel.tool import python_tool
     from bridle.memory.tool import MemorySearch
     from bridle.sessions.world import SystemClock
     from bridle.tools.agents import agent_tools
@@ -33,30 +33,16 @@ def open_tools(
     from bridle.tools.glob import Glob
     from bridle.tools.grep import Grep
     from bridle.tools.meta import meta_tools
-    from bridle.tools.shell import ShellSettings, shell_tools
+    from bridle.tools.shell import shell_tools
     from bridle.tools.skill import SkillTool
     from bridle.tools.web.download import Download
     from bridle.tools.web.fetch import WebFetch
 
-    tools, guard = settings.tools, settings.sandbox
-    shell = ShellSettings(
-        environ=environ,
-        pass_env=guard.pass_env,
-        secret_env=secret_env(settings),
-        writable=writable_folders(settings),
-        wants_sandbox=guard.mode == "on",
-        open_network=guard.network == "open",
-        timeout_s=float(tools.bash_timeout),
-        background_after_s=float(tools.background_after),
-        memory_bytes=guard.memory_bytes,
-        max_processes=guard.max_processes,
-        max_file_bytes=guard.max_file_bytes,
-    )
-    secrets = masker(settings, environ)
+    tools, secrets = settings.tools, masker(settings, environ)
     bash, *jobs = shell_tools(
         sandbox,
         settings.home / "run" / "shells",
-        settings=shell,
+        settings=_shell_settings(settings, environ),
         masker=secrets,
         blobs=blobs,
     )
@@ -70,16 +56,7 @@ def open_tools(
     return (
         *files,
         bash,
-        python_tool(
-            sandbox,
-            kernel_settings(settings, environ),
-            blobs=blobs,
-            key_file=settings.home / "kernel.key",
-            spares=settings.kernel.spares,
-            max_kernels=settings.kernel.max_kernels,
-            idle_s=float(settings.kernel.idle),
-            mask=secrets.stream,
-        ),
+        _python_tool(settings, environ, blobs, sandbox, secrets),
         Grep(),
         Glob(),
         WebFetch(max_body_bytes=tools.web_max_bytes, timeout_s=float(tools.web_timeout)),
@@ -91,6 +68,43 @@ def open_tools(
         Download(),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
         *peer_tools(settings),
+    )
+
+
+def _shell_settings(settings: Settings, environ: Mapping[str, str]) -> "ShellSettings":
+    from bridle.tools.shell import ShellSettings
+
+    tools, guard = settings.tools, settings.sandbox
+    return ShellSettings(
+        environ=environ,
+        pass_env=guard.pass_env,
+        secret_env=secret_env(settings),
+        writable=writable_folders(settings),
+        wants_sandbox=guard.mode == "on",
+        open_network=guard.network == "open",
+        timeout_s=float(tools.bash_timeout),
+        background_after_s=float(tools.background_after),
+        memory_bytes=guard.memory_bytes,
+        max_processes=guard.max_processes,
+        max_file_bytes=guard.max_file_bytes,
+    )
+
+
+def _python_tool(
+    settings: Settings, environ: Mapping[str, str], blobs: "Blobs", sandbox: "Sandbox", secrets: "Masker"
+) -> "Tool":
+    from bridle.kernel.tool import python_tool
+
+    kernel = settings.kernel
+    return python_tool(
+        sandbox,
+        kernel_settings(settings, environ),
+        blobs=blobs,
+        key_file=settings.home / "kernel.key",
+        spares=kernel.spares,
+        max_kernels=kernel.max_kernels,
+        idle_s=float(kernel.idle),
+        mask=secrets.stream,
     )
 
 

@@ -1,7 +1,7 @@
 """Looking into the settings, and changing one key of a `config.toml` with its comments and order kept."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from bridle.config.keys import ConfigFile
 from bridle.config.layers import SERVERS, Layer, Source, check
 from bridle.config.mcp import shown_url
 from bridle.config.rules import text_of
-from bridle.config.schema import is_unicode, kind_at, problems, value_from_text
+from bridle.config.schema import build, is_unicode, kind_at, problems, value_from_text
 from bridle.config.settings import Settings
 from bridle.config.textfile import locked, read_text, write_text
 from bridle.core.errors import ConfigError
@@ -74,11 +74,17 @@ def show(settings: Settings) -> list[Shown]:
     return rows
 
 
-def set_in_file(file: Path, key: str, value: str) -> None:
-    """Change one key of a `config.toml`, which is made if need be; on a ConfigError nothing has changed."""
+def set_in_file(
+    file: Path, key: str, value: str, judge: Callable[[ConfigFile], None] = lambda _: None
+) -> None:
+    """Change one key of a `config.toml`, which is made if need be; on a ConfigError nothing has changed.
+
+    `judge` sees what the file would say, and may raise one.
+    """
     with locked(file):
-        text = read_text(file) or ""
-        write_text(file, set_value(text, key, value, file=str(file)))
+        changed = set_value(read_text(file) or "", key, value, file=str(file))
+        judge(build(parse_toml(changed, str(file)), ConfigFile))
+        write_text(file, changed)
 
 
 def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> str:

@@ -5,7 +5,8 @@
                 "issues": {"type": "http", "url": "https://example.com/mcp", "headers": {"X-Key": "${KEY}"}}}}
 ```
 
-What Bridle does not know in them is passed over: they belong to others, too.
+What Bridle does not know in them is passed over: they belong to others, too. A file that is wrong as a whole
+is left out, and the user is told: with it goes what it offers, never a run.
 """
 
 import re
@@ -42,6 +43,28 @@ class McpFile(Struct, frozen=True):
     layer: Layer
     faults: dict[str, str] = {}
     """What is wrong with single servers, by their names."""
+
+
+class McpFiles(Struct, frozen=True):
+    """What the files of a project say, the stronger one last."""
+
+    files: tuple[McpFile, ...]
+    broken: tuple[str, ...]
+    """For each file that is left out: which it is, what is wrong with it and what to do."""
+
+
+def read_mcp_files(folder: Path, home: Path) -> McpFiles:
+    """Read all files of a project that may name servers."""
+    files: list[McpFile] = []
+    broken: list[str] = []
+    for path in mcp_file_paths(folder, home):
+        try:
+            if (found := read_mcp_file(path, folder)) is not None:
+                files.append(found)
+        except ConfigError as error:
+            hint = error.hint or "mend the file, or remove it"
+            broken.append(f"{error.message}; its tool servers are left out (hint: {hint})")
+    return McpFiles(tuple(files), tuple(broken))
 
 
 def mcp_file_paths(folder: Path, home: Path) -> tuple[Path, ...]:

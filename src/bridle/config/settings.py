@@ -26,7 +26,7 @@ from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
 from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
 from bridle.config.mcp import Faults, FoundServer, find_servers
-from bridle.config.mcp_files import mcp_file_paths, read_mcp_file
+from bridle.config.mcp_files import read_mcp_files
 from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER, TRUST_FILE
 from bridle.config.rules import in_project
 from bridle.config.schema import build, kind_at, value_from_text
@@ -80,6 +80,8 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The hooks with where each stands; also those of a project that is not trusted."""
     servers_found: tuple[FoundServer, ...] = ()
     """The tool servers with where each stands; also those of a project that is not trusted."""
+    server_files_broken: tuple[str, ...] = ()
+    """The warnings about files of tool servers that are left out."""
     flags: Mapping[str, Any] = {}
     """What was given on top, for whichever folder: settings of another one are read with it too."""
 
@@ -142,7 +144,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         cwd=cwd,
         user_folder=user_folder,
         held=theirs.held,
-        warnings=theirs.warnings,
+        warnings=(*theirs.server_files_broken, *theirs.warnings),
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
         database_url=_database_url(config, environ),
@@ -151,6 +153,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         servers_found=find_servers(
             layers, theirs.servers_withheld, theirs.faults, has_lapsed=theirs.servers_lapsed
         ),
+        server_files_broken=theirs.server_files_broken,
         flags=flags,
     )
 
@@ -192,15 +195,15 @@ class _Project(Struct, frozen=True):
     """The same for all files that name servers."""
     servers_lapsed: bool
     faults: Faults
+    server_files_broken: tuple[str, ...]
 
 
 def _read_project(
     home: Path, project: Path | None, root: Path, below: Merged, user: Layer | None
 ) -> _Project:
     folder = project or root
-    files = [
-        found for path in mcp_file_paths(folder, home) if (found := read_mcp_file(path, folder)) is not None
-    ]
+    servers = read_mcp_files(folder, home)
+    files = servers.files
 
     def look(layer: Layer) -> TrustState:
         return trust_state(home, folder, layer)
@@ -222,6 +225,7 @@ def _read_project(
         servers_withheld=tuple(read) if is_inert else (),
         servers_lapsed=any(one.has_lapsed for one in kept),
         faults={(file.layer.source.file, name): why for file in files for name, why in file.faults.items()},
+        server_files_broken=servers.broken,
     )
 
 

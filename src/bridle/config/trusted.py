@@ -65,7 +65,10 @@ def trust_state(home: Path, project: Path, layer: Layer) -> TrustState:
     known = read_record(home).projects.get(str(project))
     if known is None:
         return "unknown"
-    files = dict(_read_files(project))
+    try:
+        files = dict(_read_files(project))
+    except ConfigError:  # then it is not what was trusted; who needs the file says what is wrong with it
+        return "changed"
     # The file may have changed since the layer was read: what is trusted is what takes effect.
     data = files.get(os.path.relpath(layer.source.file, project), b"")
     is_same = known == {name: _digest(content) for name, content in files.items()}
@@ -73,9 +76,14 @@ def trust_state(home: Path, project: Path, layer: Layer) -> TrustState:
 
 
 def is_trusted(home: Path, project: Path) -> bool:
-    """Tell whether a project is trusted as it is now; raises ConfigError."""
+    """Tell whether a project is trusted as it is now; raises ConfigError when nobody knows what was."""
     known = read_record(home).projects.get(str(project))
-    return known is not None and known == fingerprint(project)
+    if known is None:
+        return False
+    try:
+        return known == fingerprint(project)
+    except ConfigError:
+        return False
 
 
 def stamp(project: Path) -> tuple[object, ...]:

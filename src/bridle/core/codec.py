@@ -6,7 +6,7 @@
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast, get_args
 
 import msgspec
@@ -57,14 +57,18 @@ def decode_command(data: bytes | str) -> Command:
 
 
 def encode_records(
-    prev_hash: str, first_seq: int, at: int, events: Iterable[Event]
+    prev_hash: str, first_seq: int, at: int, events: Iterable[Event], dates: Sequence[int] = ()
 ) -> list[tuple[Record, bytes]]:
-    """Number, date and chain events; return each record with its exact stored line."""
+    """Number, date and chain events; return each record with its exact stored line.
+
+    `at` is now, and the date of all of them unless there is an earlier one for each.
+    """
     chained = []
     for seq, event in enumerate(events, first_seq):
-        body = _encoder.encode(_Unsigned(seq, at, event))[:-1]
+        when = min(dates[seq - first_seq], at) if dates else at
+        body = _encoder.encode(_Unsigned(seq, when, event))[:-1]
         prev_hash = _digest(prev_hash, body)
-        chained.append((Record(seq, at, event, prev_hash), b'%b,"hash":"%b"}' % (body, prev_hash.encode())))
+        chained.append((Record(seq, when, event, prev_hash), b'%b,"hash":"%b"}' % (body, prev_hash.encode())))
     return chained
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
@@ -10,13 +10,15 @@ from bridle.core.context import ContextUsage
 from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Message
-from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import Command, Delta, Record, RunEnded
 from bridle.core.revision import FileChange
-from bridle.core.servers import PromptView, ServerView
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.core.tool import ToolSpec
+
+if TYPE_CHECKING:  # a thin client has neither tools nor servers
+    from bridle.core.ports import ToolDispatcher
+    from bridle.core.servers import PromptView, ServerView
 
 
 class Receipt(Struct, frozen=True):
@@ -96,7 +98,7 @@ class Door(Protocol):
         """Hand a command to a session; raises SessionError when it cannot be taken."""
         ...
 
-    def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> AbstractAsyncContextManager[None]:
+    def lend(self, session: SessionId, dispatcher: "ToolDispatcher") -> AbstractAsyncContextManager[None]:
         """Let the runs of a session call tools of the caller's own, as long as the context is open.
 
         Runs that begin afterwards have them, also in the place of Bridle's own of the same name; entering
@@ -172,11 +174,11 @@ class Door(Protocol):
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
         ...
 
-    async def servers(self, cwd: str) -> Sequence[ServerView]:
+    async def servers(self, cwd: str) -> "Sequence[ServerView]":
         """Say how the tool servers and language servers of a folder are, without starting one."""
         ...
 
-    async def server_prompts(self, cwd: str) -> Sequence[PromptView]:
+    async def server_prompts(self, cwd: str) -> "Sequence[PromptView]":
         """Return the prompts of servers that a prompt can call as `/name`."""
         ...
 

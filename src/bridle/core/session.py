@@ -11,7 +11,7 @@ records ──apply──▶ Session
 newest Checkpoint in it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
 from bridle.core.errors import StoreCorrupt
+from bridle.core.facts import NO_MODEL, facts_after
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import Message, Usage
 from bridle.core.permission import Mode
@@ -31,22 +32,14 @@ from bridle.core.protocol import (
     CompactionFailed,
     Event,
     FilesChanged,
-    FilesSeen,
     HookDenied,
-    KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSampled,
     ModelSwitched,
     OutputsCleared,
-    Pinned,
-    PromptKey,
-    PromptQueued,
     QuestionAnswered,
     QuestionAsked,
-    QueuedPrompt,
-    QueueDropped,
-    QueueEdited,
     Record,
     ReplyLost,
     Rewound,
@@ -54,12 +47,7 @@ from bridle.core.protocol import (
     RunOptions,
     RunResumed,
     RunStarted,
-    SessionArchived,
-    SessionCreated,
     SessionFacts,
-    SessionTitled,
-    TakenPrompt,
-    TodosChanged,
     ToolFinished,
     ToolStarted,
     TurnEnded,
@@ -67,12 +55,8 @@ from bridle.core.protocol import (
 )
 from bridle.core.protocol.unknown import Unknown
 from bridle.core.revision import FileChange
-from bridle.core.summary import title_from
 from bridle.core.transcript import Transcript, live, transcript_of
 
-NO_MODEL = "direct/"  # a person used a tool: that is not the model to go on with
-MAX_SEEN = 500  # files whose digests are remembered
-MAX_TAKEN = 100  # prompts that are known again by their keys
 RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
 """Where the refusal of a hook ends the run."""
 
@@ -127,9 +111,88 @@ class RunState(Struct):
         return [start for call_id, start in self.started.items() if call_id not in self.finished]
 
     @property
+    def was_one_denied(self) -> bool:
+        """Tell whether somebody has said no to a call of this turn."""
+        asked = self.requested
+        return any(
+            decided.answer == "deny" and (call_id not in asked or asked[call_id].child is None)
+            for call_id, decided in self.decided.items()
+        )
+
+    @property
     def cost(self) -> float | None:
         """Return the dollars spent, or None when a turn's price is unknown."""
         return self.spent.cost if self.priced else None
+
+    def apply(self, event: Event, idle_ms: int) -> None:
+        """Take in what was recorded next, after a time in which nothing was."""
+        match event:
+            case RunResumed():
+                self.started_at += max(0, idle_ms)
+            case ModelSwitched():
+                self.model = event.model
+            case TurnStarted():
+                self._begin_turn(event.turn)
+            case MessageAdded():
+                self.prompt = self.prompt or event.message
+                self.extracting = event.source == "extract"
+                self.extractions += self.extracting
+            case ModelReplied():
+                self.replied = event
+                self.priced = self.priced and event.cost is not None
+                self._pay(event.usage, event.cost, turns=1)
+            case ApprovalRequested():
+                self.requested[event.call_id] = event
+                self.decided.pop(event.call_id, None)  # an answer is to one question
+            case ApprovalDecided():
+                self.decided[event.call_id] = event
+            case QuestionAsked():
+                self.questions[event.call_id] = event
+            case QuestionAnswered():
+                self.questions.pop(event.call_id, None)
+            case ToolStarted():
+                self.started[event.call_id] = event
+                self.spent += Spend(tool_calls=1)
+            case ToolFinished():
+                self._finish_call(event)
+            case TurnEnded():
+                self.turn_ended = True
+            case HookDenied() if event.point in RUN_POINTS:
+                self.denied = event
+            case Compacted() | CompactionFailed():
+                self.compaction_failed = isinstance(event, CompactionFailed)
+                self._pay(event.usage, event.cost)
+            case ModelSampled() | ReplyLost():
+                self._pay(event.usage, event.cost)
+            case ChildEnded():
+                self._pay(event.usage, event.cost, tool_calls=event.tool_calls)
+            case _:
+                pass
+
+    def _begin_turn(self, turn: int) -> None:
+        """Forget the calls of the last turn; what a sub-agent asked stays open."""
+        self.turn, self.replied, self.turn_ended = turn, None, False
+        self.requested = {asked.call_id: asked for asked in self.pending if asked.child}
+        self.questions = {key: asked for key, asked in self.questions.items() if asked.child}
+        self.decided, self.started, self.finished = {}, {}, {}
+        self.answer = ""
+
+    def _pay(self, usage: Usage, cost: float | None, *, tool_calls: int = 0, turns: int = 0) -> None:
+        self.usage += usage
+        self.spent += Spend(usage.context, tool_calls, cost or 0.0, turns)
+        self.priced = self.priced and (cost is not None or usage == Usage())
+
+    def _finish_call(self, event: ToolFinished) -> None:
+        call_id = event.result.call_id
+        self.questions.pop(call_id, None)
+        if event.parent is None:
+            self.finished[call_id] = event
+            self.answer = event.answer or self.answer
+            for asked in [asked.call_id for asked in self.pending if asked.parent == call_id]:
+                del self.requested[asked]  # the code that asked was cut off: nobody waits for an answer
+        else:
+            for known in (self.requested, self.decided, self.started):
+                known.pop(call_id, None)
 
 
 class Session:
@@ -196,88 +259,27 @@ class Session:
             self.run.first_message = max(0, len(self.messages) - of_run)
 
     def _apply_to_run(self, record: Record, idle_ms: int) -> None:
-        event, run = record.event, self.run
-        if isinstance(event, RunStarted):
-            self.run = RunState(
-                run_id=event.run_id,
-                model=event.model,
-                mode=event.mode,
-                limits=event.limits,
-                started_at=record.at,
-                first_message=len(self.messages),
-                options=event.options,
-            )
-        if isinstance(event, RunEnded):  # a tail may hold the end of a run and not its start
-            self.run, self.last = None, event
-        if isinstance(event, Rewound):
-            self.run = run = None
-        if run is None:
-            return
+        event = record.event
         match event:
-            case RunResumed():
-                run.started_at += max(0, idle_ms)
-            case ModelSwitched():
-                run.model = event.model
-            case TurnStarted():
-                run.turn, run.replied, run.turn_ended = event.turn, None, False
-                run.requested = {asked.call_id: asked for asked in run.pending if asked.child}
-                run.questions = {key: asked for key, asked in run.questions.items() if asked.child}
-                run.decided, run.started, run.finished = {}, {}, {}
-                run.answer = ""
-            case MessageAdded():
-                run.prompt = run.prompt or event.message
-                run.extracting = event.source == "extract"
-                run.extractions += run.extracting
-            case ModelReplied():
-                run.replied = event
-                run.usage += event.usage
-                run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0, turns=1)
-                run.priced = run.priced and event.cost is not None
-            case ApprovalRequested():
-                run.requested[event.call_id] = event
-                run.decided.pop(event.call_id, None)  # an answer is to one question
-            case ApprovalDecided():
-                run.decided[event.call_id] = event
-            case QuestionAsked():
-                run.questions[event.call_id] = event
-            case QuestionAnswered():
-                run.questions.pop(event.call_id, None)
-            case ToolStarted():
-                run.started[event.call_id] = event
-                run.spent += Spend(tool_calls=1)
-            case ToolFinished():
-                _finish_call(run, event)
-            case TurnEnded():
-                run.turn_ended = True
-                if not run.model.startswith(NO_MODEL):
-                    self.context = event.context
-            case HookDenied() if event.point in RUN_POINTS:
-                run.denied = event
-            case Compacted() | CompactionFailed() | ModelSampled() | ReplyLost():
-                run.usage += event.usage
-                run.spent += Spend(tokens=event.usage.context, cost=event.cost or 0.0)
-                run.priced = run.priced and (event.cost is not None or event.usage == Usage())
-                if not isinstance(event, ModelSampled | ReplyLost):
-                    run.compaction_failed = isinstance(event, CompactionFailed)
-            case ChildEnded():
-                run.usage += event.usage
-                run.spent += Spend(event.usage.context, event.tool_calls, event.cost or 0.0)
-                run.priced = run.priced and (event.cost is not None or event.usage == Usage())
+            case RunStarted():
+                self.run = RunState(
+                    run_id=event.run_id,
+                    model=event.model,
+                    mode=event.mode,
+                    limits=event.limits,
+                    started_at=record.at,
+                    first_message=len(self.messages),
+                    options=event.options,
+                )
+            case RunEnded():  # a tail may hold the end of a run and not its start
+                self.run, self.last = None, event
+            case Rewound():
+                self.run = None
             case _:
-                pass
-
-
-def _finish_call(run: RunState, event: ToolFinished) -> None:
-    call_id = event.result.call_id
-    run.questions.pop(call_id, None)
-    if event.parent is None:
-        run.finished[call_id] = event
-        run.answer = event.answer or run.answer
-        for asked in [asked.call_id for asked in run.pending if asked.parent == call_id]:
-            del run.requested[asked]  # the code that asked was cut off: nobody waits for an answer
-    else:
-        for known in (run.requested, run.decided, run.started):
-            known.pop(call_id, None)
+                if self.run is not None:
+                    self.run.apply(event, idle_ms)
+                    if isinstance(event, TurnEnded) and not self.run.model.startswith(NO_MODEL):
+                        self.context = event.context
 
 
 def _input_after(tokens: int, event: Event) -> int:
@@ -288,102 +290,6 @@ def _input_after(tokens: int, event: Event) -> int:
             return 0
         case _:
             return tokens
-
-
-def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
-    """Return the facts as they stand after one more record."""
-    event = record.event
-    if isinstance(event, SessionCreated):
-        return SessionFacts(event, record.at, event.title)
-    if isinstance(event, Checkpoint):
-        return event.facts
-    if facts is None:
-        raise StoreCorrupt("the session's records do not begin with its creation")
-    totals = facts.totals
-    match event:
-        case SessionTitled():
-            cost = totals.cost + (event.cost or 0.0)
-            spent = replace(totals, usage=totals.usage + event.usage, cost=cost)
-            return replace(facts, title=event.title, totals=spent)
-        case SessionArchived():
-            return replace(facts, archived=event.archived)
-        case MessageAdded():
-            title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
-            return replace(facts, title=title, queue=_without(facts.queue, event.item_id))
-        case PromptQueued():
-            item = QueuedPrompt(
-                event.item_id, event.message, event.options, event.delivery, event.source, event.key
-            )
-            taken = _taken_after(facts.taken, event.key, item_id=event.item_id)
-            return replace(facts, queue=(*facts.queue, item), taken=taken)
-        case QueueEdited():
-            return replace(facts, queue=tuple(_edited(item, event) for item in facts.queue))
-        case QueueDropped():
-            return replace(facts, queue=_without(facts.queue, event.item_id))
-        case RunStarted():
-            model = facts.model if event.model.startswith(NO_MODEL) else event.model
-            taken = _taken_after(facts.taken, event.key, run_id=event.run_id)
-            return replace(facts, model=model, totals=replace(totals, runs=totals.runs + 1), taken=taken)
-        case ApprovalDecided() if event.rules:
-            return replace(facts, granted=tuple(dict.fromkeys((*facts.granted, *event.rules))))
-        case FilesSeen():
-            return replace(facts, seen=_seen_after(facts.seen, event))
-        case TodosChanged():
-            return replace(facts, todos=event.todos)
-        case Pinned():
-            return replace(facts, pins=_pinned(facts.pins, event))
-        case Compacted() | CompactionFailed() | ChildEnded() | ModelSampled() | ReplyLost():
-            cost = totals.cost + (event.cost or 0.0)
-            return replace(facts, totals=replace(totals, usage=totals.usage + event.usage, cost=cost))
-        case KernelSaved():
-            return replace(facts, snapshot=event.snapshot)
-        case Rewound(scope="files"):
-            return replace(facts, seen={})
-        case Rewound():
-            rewinds = facts.rewinds + 1
-            return replace(facts, seen={}, todos=event.todos, snapshot=event.snapshot, rewinds=rewinds)
-        case ModelReplied():
-            grown = replace(
-                totals,
-                turns=totals.turns + 1,
-                usage=totals.usage + event.usage,
-                cost=totals.cost + (event.cost or 0.0),
-                unpriced_turns=totals.unpriced_turns + (event.cost is None),
-            )
-            return replace(facts, totals=grown)
-        case ToolStarted():
-            return replace(facts, totals=replace(totals, tool_calls=totals.tool_calls + 1))
-        case _:
-            return facts
-
-
-def _seen_after(seen: dict[str, str], event: FilesSeen) -> dict[str, str]:
-    new = {file.path: file.digest for file in event.files}
-    kept = {path: digest for path, digest in seen.items() if path not in new} | new
-    return dict(list(kept.items())[-MAX_SEEN:])
-
-
-def _taken_after(
-    taken: dict[str, TakenPrompt],
-    key: PromptKey | None,
-    *,
-    run_id: RunId | None = None,
-    item_id: str | None = None,
-) -> dict[str, TakenPrompt]:
-    if key is None:
-        return taken
-    others = {name: prompt for name, prompt in taken.items() if name != key.name}
-    return dict([*others.items(), (key.name, TakenPrompt(key.digest, run_id, item_id))][-MAX_TAKEN:])
-
-
-def _edited(item: QueuedPrompt, edit: QueueEdited) -> QueuedPrompt:
-    if item.item_id != edit.item_id:
-        return item
-    return replace(item, message=edit.message, delivery=edit.delivery or item.delivery)
-
-
-def _without(queue: tuple[QueuedPrompt, ...], item_id: str | None) -> tuple[QueuedPrompt, ...]:
-    return tuple(item for item in queue if item.item_id != item_id)
 
 
 def fold(records: Sequence[Record]) -> Session:
@@ -408,48 +314,3 @@ def fold(records: Sequence[Record]) -> Session:
 def _last(records: Sequence[Record], kind: type[Event]) -> int:
     """Return the place of the newest event of a kind, or -1."""
     return next((i for i in range(len(records) - 1, -1, -1) if isinstance(records[i].event, kind)), -1)
-
-
-def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
-    """Return the events that begin a child session with the messages up to `seq`.
-
-    A call whose result lies beyond `seq` is left out together with its message, so that the child
-    can go on at once.
-    """
-    before = [record for record in records if record.seq <= seq]
-    past = live(before).records
-    transcript = transcript_of(past)
-    while transcript.messages and transcript.messages[-1].message.calls:
-        transcript.messages.pop()
-    snapshot = snapshot_at(past)
-    kernel = [KernelSaved(snapshot)] if snapshot else []
-    pins = [Pinned(text) for text in _pins_after(before)]
-    return [replace(child, forked_at=seq), *_copies(transcript), *kernel, *pins]
-
-
-def _copies(transcript: Transcript) -> Iterator[Event]:
-    for item in transcript.messages:
-        if item.kind == "summary" and transcript.compacted is not None:
-            summary = replace(transcript.compacted, kept=0, messages_after=1, left_out=())
-            yield replace(summary, model="", usage=Usage(), cost=None)
-        else:
-            yield MessageAdded(item.message, "steer" if item.kind == "correction" else "fork", item.tokens)
-
-
-def _pins_after(records: Iterable[Record]) -> tuple[str, ...]:
-    pins: tuple[str, ...] = ()
-    for record in records:
-        if isinstance(record.event, Pinned):
-            pins = _pinned(pins, record.event)
-    return pins
-
-
-def _pinned(pins: tuple[str, ...], event: Pinned) -> tuple[str, ...]:
-    others = tuple(text for text in pins if text != event.text)
-    return (*others, event.text) if event.pinned else others
-
-
-def snapshot_at(past: Sequence[Record]) -> str:
-    """Return what the kernel held after these live records."""
-    found = (record.event.snapshot for record in reversed(past) if isinstance(record.event, KernelSaved))
-    return next(found, "")

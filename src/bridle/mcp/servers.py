@@ -335,8 +335,9 @@ def _merged(ready: Sequence[_Kept]) -> tuple[list[Tool], dict[str, str]]:
 
 
 def _notes(found: FolderServers, servers: Sequence[Server]) -> dict[str, str]:
-    """Say which servers are not there, and why, by their names."""
-    notes = {name: f"MCP server {name}: {why}" for name, state, why in found.inert if state != "off"}
+    """Say which servers are not there, and why, by what each note is about."""
+    notes = {note: note for note in found.notes}
+    notes |= {name: f"MCP server {name}: {why}" for name, state, why in found.inert if state != "off"}
     for server in servers:
         name = server.settings.name
         match server.state:

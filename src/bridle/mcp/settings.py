@@ -47,3 +47,5 @@ class FolderServers(Struct, frozen=True):
     servers: tuple[ServerSettings, ...] = ()
     inert: tuple[tuple[str, Literal["off", "untrusted", "failed"], str], ...] = ()
     """Those that are not to be started: each by name, with its state and the reason."""
+    notes: tuple[str, ...] = ()
+    """What the user should hear beside."""

@@ -79,14 +79,21 @@ class GuestStore(PostgresStore):
         self._guest = claims
         self._connections = postgres
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events; a new session is begun also by one that was declared gone while it slept."""
         try:
-            return await super().append(session, expected_seq, events)
+            return await super().append(session, expected_seq, events, dates=dates)
         except SessionTaken:
             if expected_seq or not await self._guest.came_back():
                 raise
-        return await super().append(session, expected_seq, events)
+        return await super().append(session, expected_seq, events, dates=dates)
 
     async def aclose(self) -> None:
         """Leave, and close the connections."""

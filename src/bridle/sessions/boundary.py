@@ -16,7 +16,6 @@ from bridle.core.loop import Drained, EndRun, Input, Refused
 from bridle.core.messages import Usage, user_message
 from bridle.core.ports import HookRound
 from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, TurnEnded
-from bridle.sessions.calls import Calls
 from bridle.sessions.kit import Happening, RunKit, refusal
 from bridle.sessions.model_calls import ModelCalls, exhausted
 from bridle.sessions.structured import Extraction
@@ -44,9 +43,8 @@ class Checked(Happening, frozen=True):
 class Boundary:
     """Decides what follows a turn."""
 
-    def __init__(self, kit: RunKit, calls: Calls, model_calls: ModelCalls) -> None:
+    def __init__(self, kit: RunKit, model_calls: ModelCalls) -> None:
         self._kit = kit
-        self._calls = calls
         self._model_calls = model_calls
         self._has_passed = False
         self.value: Any = None
@@ -83,7 +81,7 @@ class Boundary:
         if has_news:
             self._has_passed = False  # the model may change what was checked
             return [self._go_on(more=True)]
-        if kit.run.options.approve_each and self._calls.was_one_denied:
+        if kit.run.options.approve_each and kit.run.was_one_denied:
             return [OVER]
         reply = kit.run.replied
         has_calls = reply is not None and bool(reply.message.calls)

@@ -12,7 +12,7 @@ Within a step nothing is awaited but the append: an effect starts only after the
 announce it are durable, and its outcome comes back as the next input. So `ToolStarted` is stored
 before a tool acts, and `ToolFinished` before the model hears of it.
 
-What an action means is known to its part: `model_calls`, `calls`, `boundary`.
+What an action means is known to its part: `model_calls`, `judging`, `calls`, `boundary`.
 """
 
 import asyncio
@@ -48,13 +48,16 @@ from bridle.core.protocol import Checkpoint, Decide, Reply, RunResumed, TurnEnde
 from bridle.core.recovery import end_of, plan_resume
 from bridle.core.session import RunState
 from bridle.sessions.boundary import Arrived, Boundary, Checked, Heard
-from bridle.sessions.calls import Calls, Finished, Foreseen, Left, Previewed, Vetted
+from bridle.sessions.calls import Calls, Finished
+from bridle.sessions.changes import Changes, Left
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
+from bridle.sessions.judging import Foreseen, Judging, Previewed, Vetted
 from bridle.sessions.kit import Happening, Posted, RunKit, refusal
 from bridle.sessions.model_calls import CompactionWanted, ModelCalls, Screened, Shortened, Switched, exhausted
 from bridle.sessions.nested import Abandoned
+from bridle.sessions.questions import Questions
 from bridle.sessions.setup import Setup
 
 MAX_WAITING = 1_024
@@ -77,9 +80,12 @@ class Driver:
         self._kit = RunKit(engine, journal, run, setup, family)
         self._loop = Loop(setup.policy)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._calls = Calls(self._kit)
+        self._questions = Questions(self._kit)
+        self._changes = Changes(self._kit)
+        self._calls = Calls(self._kit, self._questions, self._changes)
+        self._judging = Judging(self._kit, self._calls)
         self._model_calls = ModelCalls(self._kit)
-        self._boundary = Boundary(self._kit, self._calls, self._model_calls)
+        self._boundary = Boundary(self._kit, self._model_calls)
         self._ending: EndRun | None = None
         self._farewell: asyncio.Timeout | None = None
         self._late_cancel: CancelRequested | None = None
@@ -154,7 +160,7 @@ class Driver:
         while pending:
             for action in self._loop.feed(pending.popleft()):
                 pending.extend(self._act(action))
-        self._calls.end_step()
+        self._judging.end_step()
         try:
             await self._kit.journal.flush()
         except BaseException:
@@ -168,7 +174,7 @@ class Driver:
 
     def _drop_effects(self) -> None:
         self._kit.drop_effects()
-        self._calls.drop_previews()
+        self._judging.drop_previews()
 
     def _taken(self, happening: Posted) -> list[Input]:
         """Record what happened and put it into the loop's words."""
@@ -178,17 +184,17 @@ class Driver:
             case Vetted() | Foreseen() | Previewed() | Abandoned() if self._loop.state != "waiting_for_ops":
                 return []
             case Vetted():
-                return self._calls.vetted(happening)
+                return self._judging.vetted(happening)
             case Foreseen():
-                return self._calls.foreseen(happening)
+                return self._judging.foreseen(happening)
             case Abandoned():
                 return self._calls.abandon(happening)
             case Previewed():
-                return self._calls.ask(happening)
+                return self._judging.ask(happening)
             case Finished():
                 return [self._calls.finish(happening)]
             case Left():
-                self._calls.record_changes(happening.changes)
+                self._changes.record(happening.changes)
                 return []
             case Decide() | Reply():
                 return self._answered(happening)
@@ -231,8 +237,8 @@ class Driver:
         if self._kit.children.answer(answer, self._stopped_below) or self._loop.state != "waiting_for_ops":
             return []
         if isinstance(answer, Decide):
-            return self._calls.decide(answer)
-        self._calls.reply(answer)
+            return self._judging.decide(answer)
+        self._questions.reply(answer)
         return []
 
     def _stopped_below(self, reason: str) -> None:
@@ -252,9 +258,9 @@ class Driver:
                 self._model_calls.announce_retry(action)
                 kit.later(self._after(action.delay_s, BackoffEnded()))
             case Prepare():
-                return self._calls.prepare(action.call)
+                return self._judging.prepare(action.call)
             case Execute():
-                return self._calls.execute(action.call)
+                return self._judging.execute(action.call)
             case Refuse():
                 return self._calls.refuse(action.call, action.reason, denied=True)
             case DrainTurn():
@@ -368,7 +374,7 @@ class Driver:
         if tasks:
             await asyncio.wait(tasks, timeout=CANCEL_GRACE_S)
         await self._kit.children.aclose()
-        await self._calls.stop()
+        await self._changes.find_left()
         self._kit.post(Settled())
 
     # ------------------------------------------------------------------ time

@@ -113,14 +113,19 @@ async def prompt_tokens(setup: Setup, message: Message) -> int:
 
 def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
     """A resumed run keeps what it was started with, above all its rules, unless told otherwise."""
-    first = run.options
+    first = replace(run.options, model=run.model, mode=run.mode, limits=run.limits)
+    return changed_options(first, changed)
+
+
+def changed_options(first: RunOptions, changed: RunOptions) -> RunOptions:
+    """Return the options of a prompt that was taken before, with what is said differently now."""
     return RunOptions(
-        model=changed.model or run.model,
-        mode=changed.mode or run.mode,
+        model=changed.model or first.model,
+        mode=changed.mode or first.mode,
         allow=first.allow + changed.allow,
         ask=first.ask + changed.ask,
         deny=first.deny + changed.deny,
-        limits=changed.limits.over(run.limits),
+        limits=changed.limits.over(first.limits),
         params={**first.params, **changed.params},
         code=first.code if changed.code is None else changed.code,
         approve_each=first.approve_each or changed.approve_each,

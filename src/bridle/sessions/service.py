@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from contextvars import copy_context
-from typing import Literal
 
 from msgspec.structs import replace
 
 from bridle.core.context import estimate_message
 from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan, SessionNews
-from bridle.core.errors import SessionBusy, SessionNotFound, SessionNotRunning, UsageError
+from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
+from bridle.core.fork import fork_at
 from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import Message, Text
@@ -20,7 +19,6 @@ from bridle.core.protocol import (
     Cancel,
     Command,
     Delta,
-    Lagged,
     Notice,
     Prompt,
     Record,
@@ -31,34 +29,34 @@ from bridle.core.protocol import (
 )
 from bridle.core.revision import FileChange, net_changes
 from bridle.core.servers import LENT_PREFIX, PromptView, ServerView
-from bridle.core.session import Session, fold, fork_at
+from bridle.core.session import Session, fold
 from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
 from bridle.sessions.actor import Actor
-from bridle.sessions.bus import PIECES, Bus
+from bridle.sessions.bus import Bus
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
-from bridle.sessions.journal import open_brief, open_journal
+from bridle.sessions.journal import open_brief
 from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
+from bridle.sessions.roster import Roster, require_name
 from bridle.sessions.setup import set_up
+from bridle.sessions.watching import follow, no_session
 from bridle.system import tenant
 
 __all__ = ["SessionService"]
 
 
 class SessionService:
-    """Owns the live sessions of this process; the ephemeral and the persistent one differ in their store."""
+    """Serves the sessions of this process; the ephemeral and the persistent one differ in their store."""
 
     outlives_us = False
 
     def __init__(self, engine: Engine, bus: Bus | None = None) -> None:
         self._engine = engine
         self._bus = bus or Bus()
-        self._actors: dict[SessionId, Actor] = {}
         self._family = Family(engine, self, engine.children, self._bus)
-        self._opening = asyncio.Lock()  # invariant: at most one actor per session
-        self._is_parked = False
+        self._roster = Roster(engine, self._bus, self._family)
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
@@ -80,7 +78,7 @@ class SessionService:
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
-        actor = await self._actor(session)
+        actor = await self._roster.open(session)
         return await actor.submit(await self._expanded(actor, command))
 
     async def _expanded(self, actor: Actor, command: Command) -> Command:
@@ -125,61 +123,14 @@ class SessionService:
         Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
         Raises SessionNotFound, also once the session is deleted.
         """
-        return self._follow(session, after, pieces=True)
-
-    async def _follow(
-        self, session: SessionId, after: int | None, *, pieces: bool
-    ) -> AsyncGenerator[Record | Delta, None]:
-        subscription = self._bus.subscribe(session, pieces=pieces)
-        heard = self._bus.position(session)
-        try:
-            after = await self._watched_from(session, after)
-            for record in await self._engine.store.read(session, after=after):
-                after = record.seq
-                yield record
-            heard = heard or after
-            while True:
-                dropped, items = await subscription.take()
-                if dropped:
-                    yield Lagged(dropped)
-                    for record in await self._engine.store.read(session, after=after):
-                        after = record.seq
-                        yield record
-                    heard = after
-                for item in items:
-                    if isinstance(item, PIECES) and heard < after:
-                        continue  # a piece of what was read from the store as a whole
-                    if isinstance(item, Record):
-                        heard = item.seq
-                        if item.seq <= after:
-                            continue
-                        if item.seq > after + 1:  # another process has been at work
-                            for record in await self._engine.store.read(
-                                session, after=after, before=item.seq
-                            ):
-                                yield record
-                        after = item.seq
-                    yield item
-                if subscription.is_over:
-                    raise _no_session(session)
-        finally:
-            self._bus.unsubscribe(session, subscription)
-
-    async def _watched_from(self, session: SessionId, after: int | None) -> int:
-        if after is not None:
-            await self.records(session, limit=1)
-            return after
-        newest = await self._engine.store.read(session, limit=1, newest=True)
-        if not newest:
-            raise _no_session(session)
-        return newest[0].seq - 1
+        return follow(self._engine.store, self._bus, session, after, pieces=True)
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
         """Wait for a run's end."""
-        actor = self._actors.get(session)
-        if actor is not None and actor.aborted is not None and actor.aborted.run_id == run_id:
-            return RunEnded(run_id, "failed", reason=actor.aborted.reason)
-        async for item in self._follow(session, after, pieces=False):
+        actor = self._roster.get(session)
+        if actor is not None and (aborted := actor.runs.aborted) is not None and aborted.run_id == run_id:
+            return RunEnded(run_id, "failed", reason=aborted.reason)
+        async for item in follow(self._engine.store, self._bus, session, after, pieces=False):
             if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
                 return item.event
             if isinstance(item, Aborted) and item.run_id == run_id:
@@ -192,40 +143,26 @@ class SessionService:
 
     async def glance(self, session: SessionId) -> Glance:
         """Say how a session is, without its messages; raises SessionNotFound."""
-        actor = self._actors.get(session)
+        actor = self._roster.get(session)
         if actor is not None and actor.is_busy and actor.journal.is_settled:
             return glance_of(actor.journal.session, is_running=True)
-        _require_name(session)
+        require_name(session)
         folded = await open_brief(self._engine.store, session)
         is_running = await self.is_running(session)  # not before: a run that has begun since is not cut off
         return glance_of(folded, is_running=is_running)
 
-    async def news(self) -> AsyncGenerator[SessionNews, None]:
+    def news(self) -> AsyncGenerator[SessionNews, None]:
         """Yield how every session in memory is, and from then on each that changes; never ends by itself.
 
         A reader that falls behind hears of a session once, as it is by then.
         """
-        roll = self._bus.open_roll(self._actors)
-        told: dict[SessionId, SessionNews] = {}
-        try:
-            while True:
-                for session, deleted in (await roll.take()).items():
-                    actor = self._actors.get(session)
-                    live = None if actor is None else _describe(actor, 0)
-                    news = SessionNews(session, live, deleted)
-                    if news != told.get(session) or live is None:
-                        told[session] = news
-                        yield news
-                    if live is None:
-                        del told[session]
-        finally:
-            self._bus.close_roll(roll)
+        return self._roster.news()
 
     async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return stored records in order; raises SessionNotFound."""
         records = await self._engine.store.read(session, after=after, limit=limit)
         if not records and after == 0:
-            raise _no_session(session)
+            raise no_session(session)
         return records
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
@@ -234,9 +171,9 @@ class SessionService:
 
     async def is_running(self, session: SessionId) -> bool:
         """Tell whether somebody drives a run of the session, in whichever process."""
-        _require_name(session)
-        actor = self._actors.get(session)
-        if actor is not None and (actor.is_busy or actor.is_tended):
+        require_name(session)
+        actor = self._roster.get(session)
+        if actor is not None and (actor.is_busy or actor.runs.claim.is_tended):
             return actor.is_busy
         return await self._engine.claims.is_taken(session)
 
@@ -257,15 +194,15 @@ class SessionService:
 
     async def delete(self, session: SessionId) -> None:
         """Remove a session for good, and its sub-agents; raises SessionBusy while one of them runs."""
-        _require_name(session)
-        actor = self._actors.get(session)
+        require_name(session)
+        actor = self._roster.get(session)
         if actor is not None:
-            await actor.settle()
+            await actor.runs.settle()
         if (actor is not None and actor.is_busy) or not await self._engine.claims.claim(session):
             raise SessionBusy(f"session {session} is running", hint="cancel the run first")
         try:
             if actor is not None:
-                await self._close(session)
+                await self._roster.close(session)
             for other in await self._engine.store.list(archived=True):
                 if other.sub_agent and other.parent == session:
                     await self.delete(other.id)
@@ -280,7 +217,7 @@ class SessionService:
 
     async def interrupt(self, session: SessionId, reason: str = "") -> None:
         """Cancel the active run and wait for its end; an idle session is left as it is."""
-        actor = self._actors.get(session)
+        actor = self._roster.get(session)
         if actor is None or not actor.is_busy:
             return
         run, seq = actor.journal.session.run, actor.journal.session.seq
@@ -309,8 +246,8 @@ class SessionService:
         return net_changes(file_changes(await self.records(session), after, upto))
 
     async def _notice_changes(self, session: SessionId) -> None:
-        actor = await self._actor(session)
-        await actor.check_folder()
+        actor = await self._roster.open(session)
+        await actor.runs.preparing.check_folder()
         await actor.notice_changes()
 
     async def describe(self, changes: Sequence[FileChange]) -> str:
@@ -320,13 +257,13 @@ class SessionService:
 
     async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""
-        actor = await self._actor(session)
+        actor = await self._roster.open(session)
         journal = actor.journal  # whose end is also that of what servers start for it
         state = journal.session
         if at is not None:
             state = fold([record for record in await self.records(session) if record.seq <= at])
         options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
-        await actor.check_folder(options.cwd)
+        await actor.runs.preparing.check_folder(options.cwd)
         setup = await set_up(self._engine, session, state, options)
         for note in setup.notes:  # which nobody is told twice
             journal.show(Notice(note))
@@ -352,8 +289,7 @@ class SessionService:
 
     def live(self) -> Sequence[LiveSession]:
         """Return the sessions that are in memory, those that run first."""
-        found = [_describe(actor, self._bus.watchers(session)) for session, actor in self._actors.items()]
-        return sorted(found, key=lambda one: (one.state == "idle", one.since))
+        return self._roster.live()
 
     def server_pids(self) -> dict[str, int]:
         """Return the processes of ours that serve models, by what they serve."""
@@ -366,33 +302,11 @@ class SessionService:
 
     async def drop_idle(self, idle_s: float, most: int) -> None:
         """Close sessions that nobody has used or watched for a time, and the longest idle of too many."""
-        async with self._opening:
-            await self._drop_idle(idle_s, most)
-
-    async def _drop_idle(self, idle_s: float, most: int) -> None:
-        idle = sorted(
-            (actor.idle_s, session)
-            for session, actor in self._actors.items()
-            if actor.idle_s and not self._bus.watchers(session)
-        )
-        too_many = len(self._actors) - most
-        for number, (since_s, session) in enumerate(reversed(idle)):
-            if since_s >= idle_s or number < too_many:
-                await self._close(session)
+        await self._roster.drop_idle(idle_s, most)
 
     async def park(self, timeout_s: float) -> None:
         """Give active runs a time to end, then leave them as they are recorded: they can be resumed."""
-        running = [actor for actor in self._actors.values() if actor.is_busy and not actor.waits_for_a_person]
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await asyncio.gather(*(actor.until_free() for actor in running))
-        self._family.park()
-        parked = list(self._actors.values())
-        await asyncio.gather(*(actor.park() for actor in parked))
-        self._is_parked = True
-        late = [actor for actor in self._actors.values() if actor not in parked]
-        await asyncio.gather(*(actor.park() for actor in late))
-        await self._family.aclose()
+        await self._roster.park(timeout_s)
 
     async def begin_queued(self, session: SessionId) -> None:
         """Let the prompt that has waited longest run, where a crash has left it and nothing else keeps it.
@@ -400,22 +314,22 @@ class SessionService:
         Raises SessionError, StoreError.
         """
         with tenant.working_for(tenant_of(session)):
-            await (await self._actor(session)).begin_queued()
+            await (await self._roster.open(session)).runs.begin_queued()
 
     async def until_free(self, session: SessionId) -> None:
         """Wait until no run of a session is active in this process."""
-        actor = self._actors.get(session)
+        actor = self._roster.get(session)
         if actor is not None:
-            await actor.until_free()
+            await actor.runs.until_free()
 
     def is_busy(self, session: SessionId) -> bool:
         """Tell whether a run of a session is active in this process."""
-        actor = self._actors.get(session)
+        actor = self._roster.get(session)
         return actor is not None and actor.is_busy
 
     def rests(self, session: SessionId) -> bool:
         """Tell whether a run is active here that can do nothing before a person has answered."""
-        actor = self._actors.get(session)
+        actor = self._roster.get(session)
         return actor is not None and actor.rests and self._engine.is_at_rest(session)
 
     async def set_aside(self, session: SessionId) -> None:
@@ -423,26 +337,15 @@ class SessionService:
 
         So are the sub-agents of the run; one of them is only set aside together with it.
         """
-        async with self._opening:
-            actor = self._actors.pop(session, None)
-        self._family.park(session)
-        if actor is not None:
-            await actor.park()
-            await self._family.aclose(session)
-            await actor.aclose()
-            self._bus.announce(session)
+        await self._roster.set_aside(session)
 
     async def give_up(self, session: SessionId, reason: str) -> None:
         """End a run that was cut off and cannot go on; raises SessionBusy while it is being driven."""
-        await (await self._actor(session)).give_up(reason)
+        await (await self._roster.open(session)).give_up(reason)
 
     async def aclose(self) -> None:
         """Cancel active runs, record their ends, and release everything."""
-        async with self._opening:
-            actors, self._actors = list(self._actors.values()), {}
-        async with asyncio.TaskGroup() as group:
-            for actor in actors:
-                group.create_task(actor.aclose())
+        await self._roster.aclose()
         await self._family.aclose()
         for tool in self._engine.tools:
             if offers(tool, SessionTool):
@@ -455,74 +358,13 @@ class SessionService:
         await self._engine.models.aclose()
         await self._engine.store.aclose()
 
-    async def _actor(self, session: SessionId) -> Actor:
-        _require_name(session)
-        async with self._opening:
-            actor = self._actors.get(session)
-            if actor is not None and actor.journal.is_stale and not actor.is_used:
-                await self._close(session)
-                actor = None
-            if actor is None:
-                if self._is_parked:  # what began now would be cancelled at the end of the process
-                    raise SessionNotRunning(f"session {session} takes no commands: its engine shuts down")
-                if len(self._actors) >= self._engine.max_live:  # nobody sweeps but in the daemon
-                    await self._drop_idle(float("inf"), self._engine.max_live - 1)
-                journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
-                context = copy_context()  # what the actor's tasks keep is its tenant's
-                context.run(tenant.current.set, tenant_of(session))
-                actor = self._actors[session] = context.run(Actor, self._engine, journal, self._family)
-            return actor
-
     async def let_go_unused(self, session: SessionId) -> None:
         """Close a session in this process, unless a command is being taken or a run is active."""
-        async with self._opening:  # or a command might come between the look and the closing
-            actor = self._actors.get(session)
-            if actor is None or actor.is_used:
-                return
-            del self._actors[session]
-        await actor.aclose()
-        self._bus.announce(session)
+        await self._roster.let_go_unused(session)
 
     async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
         """Close a session in this process: what it holds ends, a run that is active too.
 
         With `aside` the run is left as it is recorded: it can be resumed.
         """
-        if aside:
-            await self.set_aside(session)
-            return
-        async with self._opening:
-            actor = self._actors.pop(session, None)
-        if actor is not None:  # not under the lock: its sub-agents are closed through here too
-            await actor.aclose()
-            self._bus.announce(session)
-
-    async def _close(self, session: SessionId) -> None:
-        await self._actors.pop(session).aclose()
-        self._bus.announce(session)
-
-
-def _require_name(session: SessionId) -> None:
-    """Refuse what cannot name a session: claims and stores make paths of names."""
-    if not is_session_id(session):
-        raise _no_session(session)
-
-
-def _no_session(session: SessionId) -> SessionNotFound:
-    return SessionNotFound(f'no session "{session}"', hint="bridle session list")
-
-
-def _describe(actor: Actor, watchers: int) -> LiveSession:
-    session = actor.journal.session
-    created, run = session.known.created, session.run if actor.is_busy else None
-    state: Literal["running", "waiting", "idle"] = "idle" if run is None else "running"
-    return LiveSession(
-        id=actor.journal.id,
-        title=session.known.title,
-        cwd=created.cwd,
-        agent=created.agent,
-        state="waiting" if actor.waits_for_a_person else state,
-        model=run.model if run is not None else session.known.model,
-        watchers=watchers,
-        since=run.started_at if run is not None else session.updated_at,
-    )
+        await (self._roster.set_aside(session) if aside else self._roster.let_go(session))

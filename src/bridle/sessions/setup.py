@@ -135,8 +135,6 @@ async def set_up(
     created = session.known.created
     cwd = options.cwd or created.cwd
     agent = engine.load_agent(options.agent or created.agent, cwd)
-    if options.system is not None:
-        agent = replace(agent, prompt=options.system)
     limits = options.limits.over(agent.limits)
     limits.check()
     params = {**agent.params, **options.params}
@@ -148,20 +146,9 @@ async def set_up(
     offer = await _offer(engine, session_id, cwd, tell)
     lent_tokens = int(model.window_tokens * engine.lent_share)
     wants = Wants(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
-    chosen = choose(engine.tools, engine.loans.tools(session_id), offer.tools, wants)
-    if offer.instructions and options.system is None:
-        agent = replace(agent, prompt=with_more(agent.prompt, offer.instructions))
-    dispatcher = Dispatcher(
-        Toolbox(chosen.tools, chosen.deferred),
-        timeout_s=engine.tool_timeout_s,
-        max_output_bytes=engine.max_output_bytes,
-        blobs=engine.blobs,
-        mask=engine.mask,
-    )
+    dispatcher = _dispatcher(engine, session_id, offer, wants)
+    agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""
-    if code:
-        more = [spec for spec in dispatcher.functions if spec.name in dispatcher.deferred]
-        agent = replace(agent, prompt=with_more(agent.prompt, code_prompt(dispatcher.specs, more)))
 
     async def find_backend(ref: str) -> Backend:
         return await _backend(*await engine.models.resolve(ref), (agent.prompt, tools), most_output)
@@ -174,25 +161,51 @@ async def set_up(
         rules=(*agent.rules, *_within(bounds, _rules(options))),
         bounds=bounds,
         limits=limits,
-        policy=LoopPolicy(
-            DEFAULT_MAX_TURNS if limits.turns is None else limits.turns,
-            engine.max_parallel,
-            len(agent.fallbacks),
-            engine.retry,
-        ),
+        policy=_policy(engine, agent, limits),
         dispatcher=dispatcher,
         params=params,
         cwd=cwd,
-        keeper=engine.revisions.keeper(session_id, created.cwd) if engine.revisions is not None else None,
+        keeper=None if engine.revisions is None else engine.revisions.keeper(session_id, created.cwd),
         hooks=engine.open_hooks(cwd, options.hooks) if hooks is None else hooks,
         warn_at=engine.warn_at,
         code=code,
         env=options.env,
-        extraction=None
-        if options.output_schema is None
-        else Extraction(options.output_schema, options.output_retries, provider),
+        extraction=_extraction(options, provider),
         notes=offer.notes,
     )
+
+
+def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: Wants) -> Dispatcher:
+    chosen = choose(engine.tools, engine.loans.tools(session), offer.tools, wants)
+    return Dispatcher(
+        Toolbox(chosen.tools, chosen.deferred),
+        timeout_s=engine.tool_timeout_s,
+        max_output_bytes=engine.max_output_bytes,
+        blobs=engine.blobs,
+        mask=engine.mask,
+    )
+
+
+def _prompt(agent: Agent, options: RunOptions, offer: ToolOffer, of_code: Dispatcher | None) -> str:
+    """Return the agent's prompt, or the one it is given, with what servers and code mode add to it."""
+    prompt = agent.prompt if options.system is None else options.system
+    if offer.instructions and options.system is None:
+        prompt = with_more(prompt, offer.instructions)
+    if of_code is None:
+        return prompt
+    more = [spec for spec in of_code.functions if spec.name in of_code.deferred]
+    return with_more(prompt, code_prompt(of_code.specs, more))
+
+
+def _policy(engine: Engine, agent: Agent, limits: Limits) -> LoopPolicy:
+    turns = DEFAULT_MAX_TURNS if limits.turns is None else limits.turns
+    return LoopPolicy(turns, engine.max_parallel, len(agent.fallbacks), engine.retry)
+
+
+def _extraction(options: RunOptions, provider: Provider) -> Extraction | None:
+    if options.output_schema is None:
+        return None
+    return Extraction(options.output_schema, options.output_retries, provider)
 
 
 async def _offer(engine: Engine, session: SessionId, cwd: str, tell: Callable[[str], None]) -> ToolOffer:

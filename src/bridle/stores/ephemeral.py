@@ -27,13 +27,20 @@ class EphemeralStore:
         self._lines: dict[SessionId, list[bytes]] = {}
         self._summaries: dict[SessionId, SessionSummary] = {}
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events after `expected_seq`; raises SessionConflict."""
         check_id(session)
         lines = self._lines.get(session, [])
         check_expected(session, expected_seq, len(lines))
         prev_hash = decode_record(lines[-1]).hash if lines else GENESIS
-        records, added = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events)
+        records, added = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
         for record in records:
             self._summaries[session] = summarise(self._summaries.get(session), session, record)
         if added:

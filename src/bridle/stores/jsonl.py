@@ -95,19 +95,28 @@ class JsonlStore:
         self._patience_s = patience_s
         self._ends: dict[SessionId, End] = {}
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events after `expected_seq` with one write; raises SessionConflict, StoreFull, StoreError."""
         check_id(session)
-        return await self._patiently(session, partial(self._append, session, expected_seq, events))
+        return await self._patiently(session, partial(self._append, session, expected_seq, events, dates))
 
-    def _append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    def _append(
+        self, session: SessionId, expected_seq: int, events: Sequence[Event], dates: Sequence[int]
+    ) -> list[Record]:
         with locked(self._path(session), make=expected_seq == 0 and bool(events)) as fd:
             end = self._settle(session, fd) if fd is not None else End()
             check_expected(session, expected_seq, end.seq)
             if fd is None or not events:
                 return []
             try:
-                records, lines = chain(end.hash, end.seq + 1, self._clock.now_ms(), events)
+                records, lines = chain(end.hash, end.seq + 1, self._clock.now_ms(), events, dates)
                 offset = append_batch(fd, end.offset, lines, self._sync)
                 if self._sync == "full" and end.seq == 0:
                     sync_directory(self._path(session))

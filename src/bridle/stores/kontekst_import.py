@@ -89,6 +89,8 @@ class Conversation(Struct, frozen=True):
     """Who spoke last, if it is said."""
     skipped: dict[str, int] = {}
     """How many lines were left out, by the reason."""
+    dates: tuple[int, ...] = ()
+    """When the session began and when each message was said, in milliseconds since 1970, if that is known."""
 
     @property
     def added(self) -> list[Event]:
@@ -103,6 +105,13 @@ class KontekstFile(Struct, frozen=True):
     agent: str
     size_bytes: int
     """How far it was read."""
+    changed_at: int
+    """When that was written, in milliseconds since 1970."""
+
+    @property
+    def dates(self) -> list[int]:
+        """Return when the events happened; of each of them nothing is said, only of the last."""
+        return [self.changed_at] * (1 + len(self.conversation.messages))
 
     def events(self, session: SessionId, cwd: str) -> list[Event]:
         """Return the events of a session that holds all of it."""
@@ -119,7 +128,8 @@ def read_file(folder: Path, session: SessionId) -> KontekstFile | None:
         with opened(path) as fd:
             if fd is None:
                 return None
-            size = os.fstat(fd).st_size
+            status = os.fstat(fd)
+            size = status.st_size
             start = max(0, size - MAX_FILE_BYTES)
             data = read_range(fd, start, size)
     except OSError as error:
@@ -128,7 +138,7 @@ def read_file(folder: Path, session: SessionId) -> KontekstFile | None:
     if not conversation.messages:
         return None
     agent = _read_agent(folder, session) or conversation.agent or DEFAULT_AGENT
-    return KontekstFile(conversation, agent, start + len(data))
+    return KontekstFile(conversation, agent, start + len(data), status.st_mtime_ns // 1_000_000)
 
 
 def read_conversation(data: bytes, *, is_cut: bool = False) -> Conversation:

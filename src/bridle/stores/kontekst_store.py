@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, SessionConflict
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.ports import Claims, Store
+from bridle.core.ports import Claims, DatedStore
 from bridle.core.protocol import Event, Record, RunEnded, RunStarted, SessionCreated
 from bridle.core.summary import SessionSummary
 from bridle.stores.kontekst import Speaker
@@ -31,7 +31,7 @@ PAGE_RECORDS = 256
 _log = logging.getLogger(__name__)
 
 
-class Journal(Store, LineStore, Protocol):
+class Journal(DatedStore, LineStore, Protocol):
     """What every store of ours is."""
 
 
@@ -50,12 +50,19 @@ class KontekstStore:
         """How long the files are, as long as nobody else writes to them."""
         self._opening = asyncio.Lock()  # invariant: a file is compared and taken in once
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events, then their lines; raises what the journal raises."""
         await self._open(session)
         if expected_seq == 0 and events and session not in self._speakers and is_session_id(session):
             self._try_keep(session, KeptMark(Mark()))  # from now on a file without lines lacks them
-        records = await self._journal.append(session, expected_seq, events)
+        records = await self._journal.append(session, expected_seq, events, dates=dates)
         if records:
             self._write(session, records)
         return records

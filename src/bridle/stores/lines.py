@@ -97,11 +97,11 @@ def check_expected(session: SessionId, expected_seq: int, last_seq: int) -> None
 
 
 def chain(
-    prev_hash: str, first_seq: int, at: int, events: Sequence[Event]
+    prev_hash: str, first_seq: int, at: int, events: Sequence[Event], dates: Sequence[int] = ()
 ) -> tuple[list[Record], list[bytes]]:
     """Turn events into records and their stored lines; raises StoreError for one that JSON cannot hold."""
     try:
-        pairs = encode_records(prev_hash, first_seq, at, events)
+        pairs = encode_records(prev_hash, first_seq, at, events, dates)
     except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as error:
         raise StoreError(f"an event cannot be stored as JSON: {error}") from error
     return [record for record, _ in pairs], [line for _, line in pairs]

@@ -100,28 +100,39 @@ class SqliteStore:
         self._database = Database(path, _SCHEMA, sync=sync, patience_s=patience_s)
         self._ends: dict[SessionId, tuple[int, str]] = {}
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events after `expected_seq` in one transaction.
 
         Raises SessionConflict, StoreFull, StoreCorrupt for a foreign file, StoreError.
         """
         check_id(session)
-        records = await self._database.write(partial(self._append, session, expected_seq, events))
+        records = await self._database.write(partial(self._append, session, expected_seq, events, dates))
         if records:
             remember(self._ends, session, (records[-1].seq, records[-1].hash))
         return records
 
     def _append(
-        self, session: SessionId, expected_seq: int, events: Sequence[Event], connection: apsw.Connection
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        dates: Sequence[int],
+        connection: apsw.Connection,
     ) -> list[Record]:
         if not self._database.is_ours:
             self._ends.clear()
         last_seq, prev_hash = self._ends.get(session) or _read_end(connection, session)
         check_expected(session, expected_seq, last_seq)
-        at = self._clock.now_ms()
-        records, lines = chain(prev_hash, expected_seq + 1, at, events)
-        for seq, line in enumerate(lines, expected_seq + 1):
-            connection.execute(_INSERT, (session, seq, at, line))
+        records, lines = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
+        for record, line in zip(records, lines, strict=True):
+            connection.execute(_INSERT, (session, record.seq, record.at, line))
         if not expected_seq or changes_summary(events):
             self._summarise(connection, session, records)
         return records

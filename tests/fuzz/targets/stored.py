@@ -111,7 +111,7 @@ def run_kontekst(data: bytes) -> None:
     """Import a conversation: what comes of it can be stored, and is the same when imported again."""
     for is_cut in (False, True):
         told = read_conversation(data, is_cut=is_cut)
-        events = KontekstFile(told, "default", len(data)).events(_SESSION, "/")
+        events = KontekstFile(told, "default", len(data), 0).events(_SESSION, "/")
         lines = [line for _, line in encode_records(GENESIS, 1, 1, events)]
         session = fold([decode_record(line) for line in lines])
         assert [counted.message for counted in session.messages] == [one.message for one in told.messages]

@@ -259,9 +259,10 @@ def crush_project(folder: Path) -> Path:
     database.execute("INSERT INTO sessions VALUES ('child', ?, 'sub', 3)", (CRUSH_ID,))
     for number, (role, parts) in enumerate(CRUSH_MESSAGES):
         database.execute(
-            "INSERT INTO messages VALUES (?, ?, ?, ?, 1, 0)", (str(number), CRUSH_ID, role, json.dumps(parts))
+            "INSERT INTO messages VALUES (?, ?, ?, ?, ?, 0)",
+            (str(number), CRUSH_ID, role, json.dumps(parts), 1768701688 + number),
         )
-    database.execute("INSERT INTO messages VALUES ('bad', ?, 'user', '{', 9, 0)", (CRUSH_ID,))
+    database.execute("INSERT INTO messages VALUES ('bad', ?, 'user', '{', 1768701699, 0)", (CRUSH_ID,))
     database.close()
     return folder
 

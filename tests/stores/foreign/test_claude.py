@@ -7,7 +7,7 @@ from bridle.core.protocol import SessionCreated
 from bridle.stores.foreign.claude import BRANCH, SIDE, read, sources
 from bridle.stores.foreign.reading import NO_JSON, ForeignSession, Source
 from bridle.stores.kontekst_import import Conversation
-from tests.stores.foreign.samples import CLAUDE_ID, claude_folder, gave, lines, replied, said, text
+from tests.stores.foreign.samples import CLAUDE_ID, claude_folder, gave, lines, replied, said, text, use
 
 MESSAGES = (
     user_message("fix add()"),
@@ -54,6 +54,23 @@ def read_lines(tmp_path: Path, *items: dict[str, object]) -> ForeignSession | No
     file = tmp_path / "x.jsonl"
     file.write_bytes(lines(*items))
     return read(Source("x", file, tmp_path))
+
+
+def test_what_was_said_keeps_its_time(tmp_path: Path):
+    """A line without one was said when the line before it was, and nothing before what stands before it."""
+    session = read_lines(
+        tmp_path,
+        said("u1", None, "look", timestamp="2026-01-18T02:01:28.500Z"),
+        replied("a1", "u1", "m1", use("t1", "Bash", command="ls"), timestamp="2026-01-18T02:01:30Z"),
+        said("u2", "a1", [gave("t1", "a.txt")], timestamp="2026-01-18T02:01:40Z"),
+        replied("a2", "u2", "m2", text("One file."), timestamp="yesterday"),
+        said("u3", "a2", "thanks", timestamp="2026-01-18T02:01:20Z"),
+    )
+
+    assert session is not None
+    began = 1768701688500
+    later = began + 11_500
+    assert session.conversation.dates == (began, began, began + 1500, later, later, later)
 
 
 def test_a_summary_counts_only_where_what_it_sums_up_is_gone(tmp_path: Path):

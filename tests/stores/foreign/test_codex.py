@@ -21,6 +21,9 @@ MESSAGES = (
 )
 
 
+BEGAN = 1768701688000  # what the first line says; the others say nothing
+
+
 def test_a_session_is_told(tmp_path: Path):
     folder = codex_folder(tmp_path, "/p")
     (folder / "sessions/2026/01/18/notes.jsonl").touch()
@@ -28,7 +31,9 @@ def test_a_session_is_told(tmp_path: Path):
     found = sources(folder)
 
     assert [source.key for source in found] == [CODEX_ID]
-    conversation = Conversation(tuple(Counted(one, 0) for one in MESSAGES), "", {OWN_WORDS: 2})
+    conversation = Conversation(
+        tuple(Counted(one, 0) for one in MESSAGES), "", {OWN_WORDS: 2}, (BEGAN,) * (1 + len(MESSAGES))
+    )
     assert read(found[0]) == ForeignSession(CODEX_ID, conversation, "", "/p")
 
 

@@ -27,7 +27,9 @@ def test_a_session_is_told(tmp_path: Path):
     found = sources(project)
 
     assert [source.key for source in found] == [CRUSH_ID]
-    conversation = Conversation(tuple(Counted(one, 0) for one in MESSAGES), "", {NO_JSON: 1})
+    messages = tuple(Counted(one, 0) for one in MESSAGES)
+    dates = (1768701688000, *(1768701688000 + number * 1000 for number in range(4)))
+    conversation = Conversation(messages, "", {NO_JSON: 1}, dates)
     assert read(found[0]) == ForeignSession(CRUSH_ID, conversation, "Count lines")
 
 

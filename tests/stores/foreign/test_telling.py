@@ -21,6 +21,17 @@ def told(*messages: Message, **skipped: int) -> Conversation:
     return Conversation(tuple(Counted(one, 0) for one in messages), "", skipped)
 
 
+def test_a_time_that_nobody_knows_is_that_of_what_stands_beside_it():
+    telling = Telling(Counter())
+    telling.user([Text("early")])
+    telling.now = 5
+    telling.reply([Text("yes")])
+    telling.now = 0
+    telling.user([Text("late")])
+
+    assert telling.conversation().dates == (5, 5, 5, 5)
+
+
 def test_results_come_behind_their_calls_in_the_order_of_the_calls():
     telling = Telling(Counter())
     telling.user([Text("go")])

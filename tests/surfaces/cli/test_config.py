@@ -51,6 +51,25 @@ def test_mistakes_name_the_key_and_change_nothing(bridle: Bridle):
     assert not (bridle.home / "config.toml").exists()
 
 
+def test_an_address_that_the_daemon_would_refuse_is_refused_at_once(bridle: Bridle):
+    refused = bridle("config", "set", "http.bind", "0.0.0.0:7417")
+    bridle("config", "set", "http.tls.cert", "/cert.pem")
+    taken = bridle("config", "set", "http.bind", "0.0.0.0:7417")
+    bare = bridle("config", "set", "http.token", "false")
+    other = bridle("config", "set", "grpc.bind", "[::]:1")
+
+    assert refused == Done(
+        1,
+        "",
+        'error: http.bind: "0.0.0.0:7417" can be reached from other machines, '
+        "and there is no protection by TLS\n"
+        'hint: use "127.0.0.1:7417", or set cert and key in [http.tls] and leave the token on\n',
+    )
+    assert taken == Done(0, "", "")
+    assert [(done.code, "there is no protection by" in done.err) for done in (bare, other)] == [(1, True)] * 2
+    assert "token" not in (bridle.home / "config.toml").read_text()
+
+
 def test_the_files_that_are_read(bridle: Bridle):
     user = bridle.home / "config.toml"
     (bridle.project / ".bridle").mkdir()

@@ -230,6 +230,20 @@ CLAUDE = {
 }
 
 
+def test_a_hook_to_leave_out_that_there_is_none_of_is_refused(bridle: Bridle, guard: Path):
+    model = bridle.script({"text": "All done."})
+    wrong = bridle("run", "--model", model, "--no-hook", "gard", "go")
+    right = bridle("run", "--model", model, "--no-hook", "guard", "go")
+    (bridle.home / "config.toml").unlink()
+    none = bridle("run", "--model", model, "--no-hook", "guard", "go")
+
+    assert wrong == Done(
+        64, "", 'error: --no-hook: no hook is named "gard"\nhint: there are guard, log, off\n'
+    )
+    assert right == Done(0, "All done.\n", "")
+    assert none == Done(64, "", 'error: --no-hook: no hook is named "guard"\nhint: there are none here\n')
+
+
 def test_hooks_of_claude_code_are_taken_over(bridle: Bridle, tmp_path: Path):
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(CLAUDE))

@@ -175,7 +175,9 @@ def test_crush(bridle: Bridle, user: Path):
         "servers": ["1", "0", "0"],
         "settings": ["0", "0", "1"],
     }
-    assert [one["id"] for one in bridle.sessions()] == [f"crush-{CRUSH_ID}"]
+    [session] = bridle.sessions()
+    assert session["id"] == f"crush-{CRUSH_ID}"
+    assert (session["created_at"], session["updated_at"]) == (1768701688000, 1768701691000)
     assert not [path for path, data in tree(bridle.home).items() if KEY.encode() in data]
 
 

@@ -1,6 +1,7 @@
 """`bridle import kontekst`, and what is there afterwards."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_it_comes_once(bridle: Bridle, data: Path):
         "assistant",
     ]
     assert bridle("session", "show", ID, "--json").out == shown.out
+
+
+def test_a_session_is_as_old_as_its_file(bridle: Bridle, data: Path):
+    os.utime(data / "sessions" / f"{ID}.jsonl", (1768701688, 1768701688))
+
+    bridle("import", "kontekst", str(data))
+
+    [session] = bridle.sessions()
+    assert (session["created_at"], session["updated_at"]) == (1768701688000, 1768701688000)
 
 
 def test_a_session_goes_on_where_it_came_to(bridle: Bridle, data: Path):

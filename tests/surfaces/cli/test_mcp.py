@@ -59,6 +59,22 @@ def test_servers_are_listed_with_what_stands_in_their_way(bridle: Bridle):
     )
 
 
+def test_a_broken_file_of_a_project_is_left_out_and_told(bridle: Bridle):
+    (bridle.project / ".mcp.json").write_text('{"mcpServers": {\n "a": }}\n')
+    broken = f"{bridle.project}/.mcp.json:2: not valid JSON: invalid character"
+    broken += "; its tool servers are left out (hint: mend the file, or remove it)"
+
+    ran = bridle("run", "--model", bridle.script({"text": "All done."}), "look")
+    listed = bridle("mcp", "list")
+    found = json.loads(bridle("doctor", "--json").out)
+
+    assert ran == Done(0, "All done.\n", f"warning: {broken}\n")
+    assert listed.err.splitlines()[0] == f"warning: {broken}"
+    assert [one["fix"] for one in found if one["text"] == broken] == [
+        f"${{EDITOR:-vi}} +2 {bridle.project}/.mcp.json"
+    ]
+
+
 def test_the_list_as_json(bridle: Bridle):
     write(bridle, '[mcp.servers.a]\nurl = "https://h"\nheaders = { X = "${NOT_SET}" }\n')
 

@@ -16,8 +16,12 @@ import msgspec
 import pytest
 
 from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import PromptQueued, RunOptions
 from bridle.stores.claims import FileClaims
+from bridle.stores.sqlite import SqliteStore
 from bridle.surfaces.wire import line_schema
+from tests.sessions.stage import FixedClock
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt, steady
 
 EDIT = {
@@ -410,6 +414,50 @@ def test_nothing_to_resume(bridle: Bridle):
     assert steady(done.err) == (
         "error: nothing to resume: the last run of session ID has ended\n"
         'hint: bridle run --continue "…" goes on with a new prompt\n'
+    )
+
+
+def leave_in_queue(bridle: Bridle, text: str, options: RunOptions) -> None:
+    """Let a prompt wait: what a crash between two runs leaves."""
+
+    async def append() -> None:
+        store = SqliteStore(bridle.home / "bridle.db", FixedClock())
+        [session] = await store.list()
+        await store.append(session.id, session.last_seq, [PromptQueued("item", user_message(text), options)])
+        await store.aclose()
+
+    asyncio.run(append())
+
+
+def test_without_a_prompt_the_one_that_waits_is_begun(bridle: Bridle):
+    bridle("run", "--model", bridle.script(DONE), "first")
+    leave_in_queue(bridle, "second", RunOptions(model=bridle.script(ECHO, ECHO)))
+
+    assert bridle("run", "--continue") == Done(0, "second\n", "")
+    assert bridle("run", "--continue").code == 1
+
+
+def test_flags_change_the_prompt_that_waits(bridle: Bridle, greeting: Path):
+    bridle("run", "--model", bridle.script(DONE), "first")
+    leave_in_queue(bridle, "second", RunOptions(model=bridle.script(DONE, READ, EDIT, DONE), mode="yolo"))
+    other = bridle.script(DONE, READ, EDIT, {"text": "Other."})
+
+    done = bridle("run", "-p", "--continue", "--plan", "--model", other)
+
+    assert (done.code, done.out) == (0, "Other.\n")
+    assert greeting.read_text() == 'print("helo")\n'
+
+
+def test_a_prompt_that_waits_behind_a_stopped_run_is_not_begun(bridle: Bridle):
+    """Nobody may answer for the user that it is still wanted."""
+    bridle("run", "--model", bridle.script(READ, EDIT), "first")
+    leave_in_queue(bridle, "second", RunOptions(model=bridle.script(ECHO)))
+
+    assert bridle("run", "--continue") == Done(
+        1,
+        "",
+        "error: the run before it was stopped, so the prompt waits in the queue\n"
+        "hint: it runs after the next prompt\n",
     )
 
 

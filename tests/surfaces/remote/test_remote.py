@@ -34,13 +34,13 @@ from bridle.core.protocol import (
 )
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, DaemonStatus
 from bridle.surfaces.remote.client import (
-    BACKLOG,
     RemoteService,
     VersionMismatch,
     connect,
     say_hello,
 )
 from bridle.surfaces.remote.server import RemoteServer
+from bridle.surfaces.remote.streams import BACKLOG
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_loans import Lender
 

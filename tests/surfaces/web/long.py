@@ -1,6 +1,7 @@
 """A session of 100,000 records, as a run of months would leave it."""
 
 from bridle.core.context import ContextUsage
+from bridle.core.facts import facts_after
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.ports import Store
@@ -18,7 +19,6 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.session import facts_after
 
 RECORDS = 100_000
 TURNS_OF_A_RUN = 50

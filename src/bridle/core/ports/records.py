@@ -50,6 +50,24 @@ class Store(Protocol):
         ...
 
 
+class DatedStore(Store, Protocol):
+    """A journal that takes in what was recorded elsewhere, and when."""
+
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
+        """Add events as any store does; `dates`, in milliseconds since 1970, say when each happened.
+
+        Without them that is now; nothing is dated later than that.
+        """
+        ...
+
+
 class Blobs(Protocol):
     """Bytes kept under the SHA-256 of their content; every method blocks and is safe in any thread."""
 

@@ -107,7 +107,7 @@ class Record(Struct, frozen=True):
 
     seq: int
     at: int
-    """Milliseconds since 1970, by the clock of the process that appended it."""
+    """Milliseconds since 1970, by the clock of the process that appended it, or as another program had it."""
     event: Event
     """Or an `Unknown` one, if a newer Bridle has stored it: whoever looks into events passes over it."""
     hash: str

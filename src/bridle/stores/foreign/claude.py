@@ -24,6 +24,7 @@ from bridle.stores.foreign.reading import (
     inner,
     items,
     json_lines,
+    moment,
     word,
 )
 from bridle.stores.foreign.telling import Result, Telling, call
@@ -66,6 +67,7 @@ def read(source: Source) -> ForeignSession | None:
             lines.pass_over(line)
     telling = Telling(skipped)
     for line in lines.kept:
+        telling.now = moment(line, "timestamp") or telling.now
         _tell(line, telling)
     conversation = telling.conversation()
     if not conversation.messages:

@@ -26,6 +26,7 @@ from bridle.stores.foreign.reading import (
     inner,
     items,
     json_lines,
+    moment,
     word,
 )
 from bridle.stores.foreign.telling import Result, Telling, call
@@ -61,6 +62,7 @@ def read(source: Source) -> ForeignSession | None:
     cwd = ""
     for line in json_lines(source, skipped):
         payload = inner(line, "payload")
+        telling.now = moment(line, "timestamp") or telling.now
         match word(line, "type"):
             case "session_meta" | "turn_context":
                 cwd = cwd or word(payload, "cwd")

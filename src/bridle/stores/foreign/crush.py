@@ -32,6 +32,7 @@ from bridle.stores.foreign.telling import Result, Telling, call
 
 DATABASE = Path(".crush") / "crush.db"
 TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024**2} MiB"
+LEAST_MS = 10**11  # in 1973; as seconds it would be in the year 5138
 MAX_STEPS = 20_000  # of 10,000 instructions each: some seconds
 
 TOOLS = {
@@ -49,7 +50,7 @@ _SESSIONS = """
 SELECT id FROM sessions WHERE parent_session_id IS NULL ORDER BY updated_at, id LIMIT ?
 """
 _MESSAGES = """
-SELECT role, CASE WHEN length(parts) > ? THEN NULL ELSE parts END, is_summary_message
+SELECT role, CASE WHEN length(parts) > ? THEN NULL ELSE parts END, is_summary_message, created_at
 FROM messages WHERE session_id = ? ORDER BY created_at, rowid LIMIT ?
 """
 
@@ -69,7 +70,8 @@ def read(source: Source) -> ForeignSession | None:
     skipped: Counter[str] = Counter()
     telling = Telling(skipped)
     titles = list(_rows(source, "SELECT substr(title, 1, 1000) FROM sessions WHERE id = ?", (source.key,)))
-    for role, text, is_summary in _rows(source, _MESSAGES, (MAX_LINE_BYTES, source.key, MAX_LINES)):
+    for role, text, is_summary, at in _rows(source, _MESSAGES, (MAX_LINE_BYTES, source.key, MAX_LINES)):
+        telling.now = _moment(at)
         if text is None:
             skipped[TOO_LONG] += 1
         elif (blocks := _blocks(text)) is None:
@@ -97,6 +99,13 @@ def _rows(source: Source, query: str, values: tuple[Any, ...]) -> Iterator[tuple
             connection.close()
     except apsw.Error as error:
         raise StoreError(f"{source.path}: cannot be read as a database of Crush: {error}") from error
+
+
+def _moment(at: Any) -> int:
+    """Return when that is in milliseconds since 1970; the same column has held seconds, too."""
+    if not isinstance(at, int) or at < 0:
+        return 0
+    return at if at >= LEAST_MS else at * 1000
 
 
 def _blocks(text: Any) -> list[dict[str, Any]] | None:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +29,7 @@ NO_JSON = "not a line of JSON"
 TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024**2} MiB"
 TOO_MANY = f"more than {MAX_LINES:,} lines"
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _decode = msgspec.json.Decoder().decode
 
 
@@ -137,6 +139,16 @@ def word(table: Any, key: str) -> str:
     """Return a text of a table that nobody has judged yet; empty when there is none."""
     value = table.get(key) if isinstance(table, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def moment(table: Any, key: str) -> int:
+    """Return a time of a table that nobody has judged yet, in milliseconds since 1970; 0 for none."""
+    try:
+        when = datetime.fromisoformat(word(table, key))
+    except ValueError:
+        return 0
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0, (when - _EPOCH) // timedelta(milliseconds=1))
 
 
 def inner(table: Any, key: str) -> dict[str, Any]:

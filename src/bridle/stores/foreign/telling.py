@@ -7,10 +7,12 @@
 | a call without its result | a result that says so |
 | what the user said between calls and results | the same, after the results |
 | a result without its call | left out, and counted |
+| when something was said | the same, and never before what stands before it |
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,24 +39,33 @@ class Result(Struct, frozen=True):
     media: tuple[Media, ...] = ()
 
 
+class _Dated(Struct, frozen=True):
+    message: Message
+    at: int
+
+
 class Telling:
     """Takes what was said, piece by piece, and puts it in order."""
 
     def __init__(self, skipped: Counter[str]) -> None:
+        self.now = 0
+        """When what comes next was said, in milliseconds since 1970; 0 as long as nobody knows."""
         self._skipped = skipped
-        self._messages: list[Message] = []
+        self._messages: list[_Dated] = []
         self._parts: list[Part] = []
         """The newest reply, as far as it is known."""
         self._key = ""
+        self._replied_at = 0
         self._results: dict[str, Result] = {}
-        self._held: list[Message] = []
+        self._given_at = 0
+        self._held: list[_Dated] = []
         """What the user said in between."""
 
     def user(self, parts: Sequence[Part]) -> None:
         """Take in what a user said."""
         if not (said := _shortened(parts)):
             return
-        message = Message("user", said)
+        message = _Dated(Message("user", said), self.now)
         if self._missing():
             self._held.append(message)
             return
@@ -68,18 +79,20 @@ class Telling:
             self.settle()
         self._key = key
         self._parts += _shortened(parts)
+        self._replied_at = self._given_at = self.now
 
     def result(self, result: Result) -> None:
         """Take in what a call gave back."""
         if result.call_id in self._missing():
             self._results[result.call_id] = result
+            self._given_at = self.now
         else:
             self._skipped[NO_CALL] += 1
 
     def rewind(self, turns: int) -> None:
         """Take back so many prompts with all that followed."""
         self.settle()
-        prompts = [index for index, message in enumerate(self._messages) if message.role == "user"]
+        prompts = [index for index, one in enumerate(self._messages) if one.message.role == "user"]
         if turns > 0 and prompts:
             del self._messages[prompts[-min(turns, len(prompts))] :]
 
@@ -87,9 +100,10 @@ class Telling:
         """End the newest reply."""
         if self._parts:
             reply = with_unique_call_ids(Message("assistant", tuple(self._parts)), (), len(self._messages))
-            self._messages.append(reply)
+            self._messages.append(_Dated(reply, self._replied_at))
             if reply.calls:
-                self._messages.append(Message("tool", tuple(map(self._result_of, reply.calls))))
+                given = Message("tool", tuple(map(self._result_of, reply.calls)))
+                self._messages.append(_Dated(given, self._given_at))
         self._messages += self._held
         self._parts, self._key, self._results, self._held = [], "", {}, []
 
@@ -101,7 +115,13 @@ class Telling:
     def conversation(self) -> Conversation:
         """Return all of it."""
         self.settle()
-        return Conversation(tuple(Counted(one, 0) for one in self._messages), "", dict(self._skipped))
+        messages = tuple(Counted(one.message, 0) for one in self._messages)
+        return Conversation(messages, "", dict(self._skipped), self._dates())
+
+    def _dates(self) -> tuple[int, ...]:
+        known = [one.at for one in self._messages]
+        first = next(filter(None, known), 0)
+        return tuple(accumulate(known, max, initial=first)) if first else ()
 
     def _missing(self) -> set[str]:
         return {str(part.id) for part in self._parts if isinstance(part, ToolCall)} - self._results.keys()

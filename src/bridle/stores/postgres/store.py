@@ -57,14 +57,15 @@ AND NOT EXISTS (SELECT FROM bridle.workers w WHERE w.id = %(worker)s AND w.gone)
 """
 _INSERT = """
 INSERT INTO bridle.records (session, seq, at, line)
-SELECT grown.id, %(expected)s + ordinal, %(at)s, line
-FROM grown, unnest(%(lines)s::bytea[]) WITH ORDINALITY AS given (line, ordinal)
+SELECT grown.id, %(expected)s + ordinal, given.at, line
+FROM grown, unnest(%(lines)s::bytea[], %(dates)s::bigint[]) WITH ORDINALITY AS given (line, at, ordinal)
 """
 _BEGIN = f"""
 WITH grown AS (
     INSERT INTO bridle.sessions AS s
         (id, tenant, seq, hash, archived, created_at, updated_at, listed_at, summary)
-    SELECT %(id)s, %(tenant)s, %(seq)s, %(hash)s, %(archived)s, %(at)s, %(at)s, %(at)s, %(summary)s
+    SELECT %(id)s, %(tenant)s, %(seq)s, %(hash)s, %(archived)s, (%(dates)s::bigint[])[1], %(at)s, %(at)s,
+        %(summary)s
     WHERE NOT EXISTS (SELECT FROM bridle.workers w WHERE w.id = %(worker)s AND w.gone)
     ON CONFLICT (id) DO UPDATE
     SET seq = excluded.seq, hash = excluded.hash, archived = excluded.archived,
@@ -151,7 +152,14 @@ class PostgresStore:
 
     # ------------------------------------------------------------------------ append
 
-    async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
+    async def append(
+        self,
+        session: SessionId,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        dates: Sequence[int] = (),
+    ) -> list[Record]:
         """Add events after `expected_seq` in one statement; waits while the database is away.
 
         Raises SessionTaken when another worker holds the session or this one was declared gone,
@@ -163,19 +171,22 @@ class PostgresStore:
             end = await self._read_end(session, expected_seq)
         appended: list[Record] | None = None
         while appended is None:
-            appended = await self._append(session, end, events)
+            appended = await self._append(session, end, events, dates)
             if appended is None:  # the end that we knew is not the end
                 end = await self._read_end(session, expected_seq)
         return appended
 
-    async def _append(self, session: SessionId, end: _End, events: Sequence[Event]) -> list[Record] | None:
+    async def _append(
+        self, session: SessionId, end: _End, events: Sequence[Event], dates: Sequence[int]
+    ) -> list[Record] | None:
         """Append after an end; None when that is not the end any more, or may not be ours to change."""
         at = max(self._clock.now_ms(), end.at)  # a node whose clock is behind does not go back
-        records, lines = chain(end.hash, end.seq + 1, at, events)
+        records, lines = chain(end.hash, end.seq + 1, at, events, dates)
         if not records:
             return []
         grown = _grown(session, end, records)
         params = self._params(session, end, grown, lines)
+        params["dates"] = [record.at for record in records]
         statement = _BEGIN if not end.seq else _GROW if grown.summary is end.summary else _CHANGE
         attempts = 0
 

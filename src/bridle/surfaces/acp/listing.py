@@ -7,7 +7,7 @@ from acp.schema import ListSessionsResponse, SessionInfo
 
 from bridle.core.errors import UsageError
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.acp.saying import iso
+from bridle.system.dates import rfc3339
 
 PAGE = 100
 
@@ -30,7 +30,7 @@ def page_of(sessions: Sequence[SessionSummary], cwd: str | None, cursor: str | N
     return ListSessionsResponse(
         sessions=[
             SessionInfo(
-                session_id=one.id, cwd=one.cwd, title=one.title or None, updated_at=iso(one.updated_at)
+                session_id=one.id, cwd=one.cwd, title=one.title or None, updated_at=rfc3339(one.updated_at)
             )
             for one in page
         ],

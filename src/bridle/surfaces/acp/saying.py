@@ -1,7 +1,5 @@
 """Single things that an editor is told: notes, the plan, the title, the use of the window."""
 
-from datetime import UTC, datetime
-
 from acp.schema import (
     AgentPlanUpdate,
     AgentThoughtChunk,
@@ -13,7 +11,7 @@ from acp.schema import (
 
 from bridle.core.protocol import ModelReplied, Todo
 from bridle.surfaces.acp.content import text_block
-from bridle.system.dates import calendar_s
+from bridle.system.dates import rfc3339
 
 
 def note(text: str) -> AgentThoughtChunk:
@@ -29,7 +27,7 @@ def plan(todos: tuple[Todo, ...]) -> AgentPlanUpdate:
 
 def info(title: str, at: int) -> SessionInfoUpdate:
     """Say what the session is called."""
-    return SessionInfoUpdate(session_update="session_info_update", title=title, updated_at=iso(at))
+    return SessionInfoUpdate(session_update="session_info_update", title=title, updated_at=rfc3339(at))
 
 
 def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
@@ -39,11 +37,4 @@ def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
         used=min(event.usage.context, event.context.window),
         size=event.context.window,
         cost=Cost(amount=cost, currency="USD") if cost is not None else None,
-    )
-
-
-def iso(at: int) -> str:
-    """Write a moment as the protocol does."""
-    return (
-        datetime.fromtimestamp(calendar_s(at), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     )

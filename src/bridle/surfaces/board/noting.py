@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from bridle.core.facts import NO_MODEL
 from bridle.core.protocol import (
     Event,
     FilesChanged,
@@ -13,7 +14,6 @@ from bridle.core.protocol import (
     RunResumed,
     SessionCreated,
 )
-from bridle.core.session import NO_MODEL
 from bridle.surfaces.board.growing import LINE_CHARS, shortened
 from bridle.surfaces.board.values import Weight
 from bridle.surfaces.notes import note_of

@@ -7,12 +7,13 @@ from typing import Any
 
 from msgspec import json
 
-from bridle.config.document import literal
+from bridle.config.document import literal, parse_key
 from bridle.config.edit import get_value, set_in_file
 from bridle.config.edit import show as list_settings
 from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.daemon.binding import check_listener
 from bridle.surfaces.terminal import Console, columns, one_line, pad
 
 
@@ -46,7 +47,8 @@ def get(args: argparse.Namespace, console: Console) -> int:
 def change(args: argparse.Namespace, console: Console) -> int:
     """Change one setting in the user's own file."""
     file = _user_file(console)
-    set_in_file(file, args.key, args.value)
+    table = parse_key(args.key)[0]
+    set_in_file(file, args.key, args.value, lambda config: check_listener(config, table))
     console.done(f"set {args.key} in {file}")
     return 0
 

@@ -111,7 +111,8 @@ def _look(console: Console) -> Iterator[Finding]:
 
 def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
     for warning in settings.warnings:
-        yield Finding("config", "warn", warning, fix="bridle trust")
+        is_broken = warning in settings.server_files_broken
+        yield Finding("config", "warn", warning, fix=edit_command(warning) if is_broken else "bridle trust")
     if not settings.warnings:
         yield _config(settings)
     yield asyncio.run(_store(settings))

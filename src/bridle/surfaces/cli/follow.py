@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning
@@ -23,11 +23,13 @@ from bridle.core.protocol import (
     Resume,
     ToolFinished,
 )
-from bridle.surfaces.cli.approve import Approver
 from bridle.surfaces.cli.interrupts import Interrupts
 from bridle.surfaces.cli.views import View
 from bridle.surfaces.driving import Asked, answer_of_nobody
 from bridle.surfaces.wire import Ledger, Result
+
+if TYPE_CHECKING:
+    from bridle.surfaces.cli.approve import Approver
 
 T = TypeVar("T")
 
@@ -45,7 +47,7 @@ class Follower:
         service: Door,
         session: SessionId,
         view: View,
-        approver: Approver | None,
+        approver: "Approver | None",
         *,
         when_taken: Callable[[], None] = lambda: None,
     ) -> None:
@@ -235,7 +237,7 @@ class Follower:
             self._approver.restore()
 
 
-async def _put(approver: Approver, asked: Asked) -> Decide | Reply | None:
+async def _put(approver: "Approver", asked: Asked) -> Decide | Reply | None:
     return await (approver.put(asked) if isinstance(asked, QuestionAsked) else approver.ask(asked))
 
 

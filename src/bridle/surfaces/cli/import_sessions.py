@@ -10,7 +10,7 @@ from bridle.config.keys import DEFAULT_AGENT
 from bridle.config.kontekst_copy import Brought
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.ports import Store
+from bridle.core.ports import DatedStore
 from bridle.stores.foreign.reading import ForeignSession, Source
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import one_line
@@ -28,7 +28,7 @@ class Carrier(Struct, frozen=True):
     """Where one goes on whose folder is gone."""
     dry_run: bool
 
-    async def bring(self, sources: Iterable[Source], store: Store) -> AsyncIterator[Brought]:
+    async def bring(self, sources: Iterable[Source], store: DatedStore) -> AsyncIterator[Brought]:
         """Bring each, and say what became of it; what fails is left out, and the others come."""
         known = {summary.id for summary in await store.list(archived=True)}
         for source in sources:
@@ -37,7 +37,7 @@ class Carrier(Struct, frozen=True):
             except BridleError as error:
                 yield Brought("session", one_line(source.key[:80]), "left out", error.message)
 
-    async def _one(self, source: Source, known: set[SessionId], store: Store) -> Brought:
+    async def _one(self, source: Source, known: set[SessionId], store: DatedStore) -> Brought:
         session, key = SessionId(f"{self.program}-{source.key}"), f"session {source.key}"
         if not is_session_id(session):
             return Brought(
@@ -53,7 +53,8 @@ class Carrier(Struct, frozen=True):
         if before is not None:
             return Brought("session", session, "already there", _grown(messages, before))
         if not self.dry_run:
-            await store.append(session, 0, found.events(session, self._cwd(found), DEFAULT_AGENT))
+            events = found.events(session, self._cwd(found), DEFAULT_AGENT)
+            await store.append(session, 0, events, dates=found.conversation.dates)
             self.record.add(key, str(messages))
         return Brought("session", session, messages=messages, skipped=found.conversation.skipped)
 

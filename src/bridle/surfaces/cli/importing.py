@@ -14,7 +14,7 @@ from bridle.config.kontekst_copy import RENAMED, Brought, bring_agents, bring_sk
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.ports import Store
+from bridle.core.ports import DatedStore
 from bridle.stores.kontekst_import import read_file, sessions_in
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.reading import reading
@@ -61,7 +61,7 @@ async def _bring(source: Path, settings: Settings, console: Console, *, dry_run:
     return brought
 
 
-async def _sessions(folder: Path, store: Store, cwd: str, *, dry_run: bool) -> AsyncIterator[Brought]:
+async def _sessions(folder: Path, store: DatedStore, cwd: str, *, dry_run: bool) -> AsyncIterator[Brought]:
     known = {summary.id for summary in await store.list(archived=True)}
     for session in sessions_in(folder):
         if session in known:
@@ -73,7 +73,9 @@ async def _sessions(folder: Path, store: Store, cwd: str, *, dry_run: bool) -> A
             yield Brought("session", one_line(session), "left out", error.message)
 
 
-async def _session(folder: Path, session: SessionId, store: Store, cwd: str, *, dry_run: bool) -> Brought:
+async def _session(
+    folder: Path, session: SessionId, store: DatedStore, cwd: str, *, dry_run: bool
+) -> Brought:
     if not is_session_id(session):
         return Brought("session", one_line(session), "left out", "its name is not one for a session")
     found = read_file(folder, session)
@@ -82,7 +84,7 @@ async def _session(folder: Path, session: SessionId, store: Store, cwd: str, *, 
     found = replace(found, agent=RENAMED.get(found.agent, found.agent))
     conversation = found.conversation
     if not dry_run:
-        await store.append(session, 0, found.events(session, cwd))
+        await store.append(session, 0, found.events(session, cwd), dates=found.dates)
     return Brought(
         "session", session, messages=len(conversation.messages), skipped=dict(conversation.skipped)
     )

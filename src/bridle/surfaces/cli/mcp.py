@@ -50,6 +50,8 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
     """List the tool servers of this directory; starts none."""
     settings = load_settings(console.environ, Path(working_directory()))
     listed = list_found(settings, console.environ)
+    for warning in settings.server_files_broken:
+        console.warn(warning)
     if args.json:
         console.out.json(json.format(json.encode(listed), indent=2))
         return 0

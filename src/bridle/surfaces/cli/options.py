@@ -4,22 +4,22 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from bridle.config.duration import parse_duration
 from bridle.config.rules import local_rules
-from bridle.config.settings import find_user_folder
+from bridle.config.settings import find_user_folder, load_settings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.malformed import MALFORMED
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import RunOptions
-from bridle.core.schema import MAX_SCHEMA_BYTES, Compat, with_compat
 
-MAX_SCHEMA_FILE_BYTES = 4 * MAX_SCHEMA_BYTES  # of which most may be white space
+if TYPE_CHECKING:
+    from bridle.core.schema import Compat
 
 
 def run_options(args: argparse.Namespace) -> RunOptions:
@@ -59,6 +59,15 @@ def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> Run
     )
 
 
+def check_left_out(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -> None:
+    """Raise UsageError for a hook to be left out of a new run that there is none of."""
+    known = [hook.entry.id for hook in load_settings(environ, Path(cwd)).hooks_found] if hooks else []
+    for hook in hooks:
+        if hook not in known:
+            hint = f"there are {', '.join(known)}" if known else "there are none here"
+            raise UsageError(f'--no-hook: no hook is named "{hook}"', hint=hint)
+
+
 def rule_texts(action: Action, texts: list[str]) -> tuple[str, ...]:
     """Check the rules of a flag; raises UsageError naming it."""
     for text in texts:
@@ -84,7 +93,7 @@ def _hooks(text: str | None, disabled: Sequence[str]) -> HookOverride:
     return replace(given, disable=(*given.disable, *disabled))
 
 
-def _output(text: str | None, retries: str | None, compat: Compat | None) -> dict[str, Any]:
+def _output(text: str | None, retries: str | None, compat: "Compat | None") -> dict[str, Any]:
     """Read which value is wanted, if one is."""
     tries = _whole("--structured-output-retries", retries, least=0)
     if text is None:
@@ -92,35 +101,10 @@ def _output(text: str | None, retries: str | None, compat: Compat | None) -> dic
             if value is not None:
                 raise UsageError(f"{flag}: there is no --output-schema that it could be about")
         return {}
-    from bridle.sessions.structured import Extraction, parse  # few runs need it
+    from bridle.surfaces.cli.output_schema import read_schema  # few runs need it
 
-    name, data = _schema_text(text)
-    try:
-        schema = parse(data)
-    except ValueError as error:
-        raise UsageError(f"--output-schema: {name} is not JSON: {error}") from None
-    if not isinstance(schema, dict):
-        raise UsageError(f"--output-schema: {name} is not a JSON object")
-    schema = schema if compat is None else with_compat(schema, compat)
     tries = RunOptions().output_retries if tries is None else tries
-    Extraction(schema, tries)  # refuses what is wrong with it before anything starts
-    return {"output_schema": schema, "output_retries": tries}
-
-
-def _schema_text(text: str) -> tuple[str, str]:
-    """Return what a schema is called and what it says."""
-    if text.lstrip().startswith("{"):
-        return "the schema", text
-    try:
-        with Path(text).open("rb") as file:
-            data = file.read(MAX_SCHEMA_FILE_BYTES + 1)
-        if len(data) > MAX_SCHEMA_FILE_BYTES:
-            raise UsageError(f"--output-schema: {text} is larger than {MAX_SCHEMA_FILE_BYTES // 1024} KiB")
-        return text, data.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"--output-schema: {text} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"--output-schema: {text} is not UTF-8 text") from None
+    return {"output_schema": read_schema(text, compat, tries), "output_retries": tries}
 
 
 def _whole(flag: str, text: str | None, *, least: int = 1) -> int | None:

@@ -10,7 +10,7 @@ Ctrl-C ─▶ Cancel ─▶ RunEnded ─▶ exit 130          Ctrl-C again ─�
 
 import argparse
 import asyncio
-import shlex
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,18 +21,20 @@ from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, RunOptions
 from bridle.core.summary import SessionSummary, title_from
-from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import Follower
-from bridle.surfaces.cli.options import options_in, run_options
+from bridle.surfaces.cli.options import check_left_out, options_in, run_options
 from bridle.surfaces.cli.prompt import read_prompt
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.cli.views import JsonView, ValueView, View
-from bridle.surfaces.driving import rules_needed
+from bridle.surfaces.driving import left_in_queue, rules_needed
 from bridle.surfaces.live import TextView
 from bridle.surfaces.render import describe_args, short_id
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.wire import Result
+
+if TYPE_CHECKING:
+    from bridle.surfaces.cli.approve import Approver
 
 
 class Job(Struct, frozen=True):
@@ -49,7 +51,7 @@ class Job(Struct, frozen=True):
 
     @property
     def command(self) -> Prompt | Resume:
-        """Return what the session is told: without a prompt, to finish what was cut off."""
+        """Return what the session is told: without a prompt, to finish what was cut off, or what waits."""
         if not self.prompt:
             return Resume(self.options)
         return Prompt(user_message(self.prompt), self.options, if_busy="reject")
@@ -63,8 +65,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not prompt and not goes_on:
         raise UsageError("no prompt given", hint='bridle run "what does this project do"')
     cwd = working_directory(args.cwd)
-    session = asyncio.run(_find(args, cwd, prompt, console)) if goes_on else None
+    session = asyncio.run(_find(args, cwd, console)) if goes_on else None
     where = session.cwd if session else cwd
+    if prompt:  # without one, those of the run that goes on can be meant, too
+        check_left_out(args.no_hook, where, console.environ)
     title = ""
     if prompt.startswith("/"):
         from bridle.surfaces.skill_prompt import expand_in  # few prompts need it
@@ -73,8 +77,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         title = title_from(typed) if typed != prompt else ""
     options = replace(options_in(options, where, console.environ), trace=find_trace(console.environ))
     job = Job(prompt, options, args.agent, where, session, title)
-    headless = args.final_only or args.output != "text"
-    approver = None if headless else open_approver(console.environ)
+    approver = None
+    if not args.final_only and args.output == "text":
+        from bridle.surfaces.cli.approve import open_approver  # without a person nobody is asked
+
+        approver = open_approver(console.environ)
     try:
         result = asyncio.run(_perform(job, _view(args, console), approver, console))
     finally:
@@ -86,7 +93,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return result.exit_code
 
 
-async def _find(args: argparse.Namespace, cwd: str, prompt: str, console: Console) -> SessionSummary:
+async def _find(args: argparse.Namespace, cwd: str, console: Console) -> SessionSummary:
     """Find the session to go on in, and refuse flags that contradict what it is."""
     from bridle.surfaces.cli.reading import reading  # a new session needs none
 
@@ -97,11 +104,6 @@ async def _find(args: argparse.Namespace, cwd: str, prompt: str, console: Consol
         raise UsageError(f"session {short_id(found.id)} works in {found.cwd}, not in {cwd}")
     if args.agent is not None and found.agent != args.agent:
         raise UsageError(f"session {short_id(found.id)} has the agent {found.agent}, not {args.agent}")
-    if not prompt and not found.unfinished:
-        raise SessionNotRunning(
-            f"nothing to resume: the last run of session {short_id(found.id)} has ended",
-            hint='bridle run --continue "…" goes on with a new prompt',
-        )
     return found
 
 
@@ -118,10 +120,12 @@ def _view(args: argparse.Namespace, console: Console) -> View:
     return TextView(console, answer="streamed", chatty=verbose or console.err.is_terminal, verbose=verbose)
 
 
-async def _perform(job: Job, view: View, approver: Approver | None, console: Console) -> Result:
+async def _perform(job: Job, view: View, approver: "Approver | None", console: Console) -> Result:
     async with serving(console, job.cwd) as service:
         if job.session is None:
             return await _begin(service, job, view, approver)
+        if not job.prompt:
+            await _require_work(service, job.session)
         warnings = await _cut_calls(service, job.session, resumes=not job.prompt)
 
         def warn() -> None:  # not before the session is ours: until then its calls may well be running
@@ -132,7 +136,7 @@ async def _perform(job: Job, view: View, approver: Approver | None, console: Con
         return await follower.run(job.command, job.session.last_seq)
 
 
-async def _begin(service: Door, job: Job, view: View, approver: Approver | None) -> Result:
+async def _begin(service: Door, job: Job, view: View, approver: "Approver | None") -> Result:
     session = await service.create(cwd=job.cwd, agent=job.agent or "", title=job.title)
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
@@ -140,6 +144,19 @@ async def _begin(service: Door, job: Job, view: View, approver: Approver | None)
         if not (await service.glance(session)).facts.totals.runs:
             await service.delete(session)  # the prompt was refused: leave nothing behind
         raise
+
+
+async def _require_work(service: Door, session: SessionSummary) -> None:
+    """Raise SessionNotRunning when no run was cut off and no prompt waits that may begin."""
+    if session.unfinished:
+        return
+    if not (await service.glance(session.id)).facts.queue:
+        raise SessionNotRunning(
+            f"nothing to resume: the last run of session {short_id(session.id)} has ended",
+            hint='bridle run --continue "…" goes on with a new prompt',
+        )
+    if session.outcome in ("cancelled", "denied"):
+        raise left_in_queue()
 
 
 async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -> list[str]:
@@ -177,5 +194,7 @@ def _denied_calls(result: Result) -> str:
 
 
 def _allowing(result: Result) -> str:
+    import shlex  # few runs end so
+
     rules = [shlex.quote(rule) for rule in rules_needed(result)]
     return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""

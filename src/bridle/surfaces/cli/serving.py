@@ -37,7 +37,8 @@ def _is_of_server(warning: str, settings: Settings) -> bool:
     """Tell whether a warning is about a tool server: a run says by itself which of them it does without."""
     used = {one.name for one in settings.servers_found if one.trusted}
     servers = [one for one in settings.servers_found if one.name not in used]
-    return warning.startswith(tuple(f"{one.place}: {key_text((*SERVERS, one.name))} " for one in servers))
+    places = tuple(f"{one.place}: {key_text((*SERVERS, one.name))} " for one in servers)
+    return warning in settings.server_files_broken or warning.startswith(places)
 
 
 def _engine(settings: Settings, console: Console) -> Door:

@@ -2,6 +2,7 @@
 
 import ipaddress
 
+from bridle.config.keys import ConfigFile
 from bridle.core.errors import ConfigError
 from bridle.system.tls_files import NO_TLS, TlsFiles
 
@@ -33,6 +34,22 @@ def listening_at(
         f'{key}: "{address}" can be reached from other machines, and there is no protection by {missing}',
         hint=f'use "{THIS_MACHINE}:{port}", or set cert and key in [{tls.where}] and leave the token on',
     )
+
+
+def check_listener(config: ConfigFile, table: str) -> None:
+    """Raise ConfigError when the daemon would not listen where a table of the settings says."""
+    serve, http, grpc, scale = config.serve, config.http, config.grpc, config.scale
+    listeners = {
+        "serve": ("tcp", serve.tcp, serve.tls, True),
+        "http": ("bind", http.bind, http.tls, http.token),
+        "grpc": ("bind", grpc.bind, grpc.tls, grpc.token),
+        "scale": ("listen", scale.listen, scale.tls, True),
+    }
+    if table not in listeners:
+        return
+    key, address, tls, has_token = listeners[table]
+    if address:
+        listening_at(address, f"{table}.{key}", tls=tls.files(f"{table}.tls"), has_token=has_token)
 
 
 def _is_loopback(host: str) -> bool:

@@ -32,8 +32,8 @@ from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.core.transcript import live
 from bridle.surfaces.meerkat.events import TokenUsage, token_usage
-from bridle.surfaces.meerkat.translation import rfc3339
 from bridle.surfaces.wire import DeniedCall, Result
+from bridle.system.dates import rfc3339
 
 MAX_PAGE = 1_000
 

@@ -13,7 +13,6 @@ sub-agents, files, queued prompts) is left out; surfaces tell it in words of the
 """
 
 import re
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -83,7 +82,7 @@ from bridle.surfaces.meerkat.events import (
     TurnStarted,
     token_usage,
 )
-from bridle.system.dates import calendar_s
+from bridle.system.dates import rfc3339
 
 ERROR_CLASSES: dict[Outcome, str] = {
     "denied": "tool",
@@ -255,10 +254,3 @@ def _published(event: HookPublished, at: int) -> dict[str, object]:
         "patch": msgspec.to_builtins(event.patch),
         "published_at": rfc3339(at),
     }
-
-
-def rfc3339(at: int) -> str:
-    """Write a time in milliseconds since 1970 as a date."""
-    return (
-        datetime.fromtimestamp(calendar_s(at), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )

@@ -8,12 +8,11 @@ from msgspec.structs import replace
 
 from bridle.core.codec import encode
 from bridle.core.errors import BridleError, ToolError
-from bridle.core.failures import as_error
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import ToolDispatcher, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Finish
+from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Finish
 from bridle.system.tasks import is_cancelled
 
 _calls: msgspec.json.Decoder[ToolCall | CallId | None] = msgspec.json.Decoder(ToolCall | CallId | None)
@@ -90,12 +89,9 @@ class Loan:
         self._finish = finish
         self._calls: dict[CallId, asyncio.Task[None]] = {}
 
-    def take(self, answer: Answer) -> None:
-        """Take what the other side says: that it has the tools, a call or its end, or why it has none."""
-        if answer.failure is not None:
-            self.fail(as_error(answer.failure))
-            return
-        match _calls.decode(answer.item):
+    def take(self, line: msgspec.Raw) -> None:
+        """Take what the other side says: that it has the tools, a call, or the end of one."""
+        match _calls.decode(line):
             case ToolCall() as call:
                 task = self._calls[call.id] = asyncio.create_task(self._make(call))
                 task.add_done_callback(lambda done: self._forget(call.id, done))

@@ -1,7 +1,6 @@
 """Which sessions there are, and how one is."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -13,7 +12,7 @@ from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, Queu
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import Text
-from bridle.system.dates import calendar_s
+from bridle.system.dates import rfc3339
 
 PAGE = 50
 MAX_PAGE = 200
@@ -108,8 +107,8 @@ def _state(session_id: SessionId, session: Glance) -> SessionState:
     facts, run = session.facts, session.run
     return SessionState(
         session_id=session_id,
-        created_at=_rfc3339(facts.created_at),
-        updated_at=_rfc3339(session.updated_at),
+        created_at=rfc3339(facts.created_at),
+        updated_at=rfc3339(session.updated_at),
         message_count=facts.totals.messages,
         total_tokens=facts.totals.usage.context,
         title=facts.title,
@@ -125,14 +124,6 @@ def _state(session_id: SessionId, session: Glance) -> SessionState:
         questions=list(run.questions) if run is not None else [],
         queue=facts.queue,
         totals=facts.totals,
-    )
-
-
-def _rfc3339(at_ms: int) -> str:
-    return (
-        datetime.fromtimestamp(calendar_s(at_ms), UTC)
-        .isoformat(timespec="milliseconds")
-        .replace("+00:00", "Z")
     )
 
 

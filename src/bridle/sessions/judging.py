@@ -1,0 +1,234 @@
+"""Whether the calls of a run may run: by rules, by hooks, by the user.
+
+```
+prepare ─▶ vet ─▶ foresee ─▶ allow ────────────────────────────────▶ execute
+                          ─▶ deny ─▶ refuse                             │
+                          ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
+```
+
+Hooks see a call before it is judged. A call that code makes goes the same way (`nested.py`).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from bridle.core.errors import BridleError, ToolError
+from bridle.core.hook import ToolArgsPatch, ToolCallSeen
+from bridle.core.ids import CallId
+from bridle.core.loop import Decided, Input, Prepared, Returned
+from bridle.core.messages import ToolCall
+from bridle.core.ports import HookRound
+from bridle.core.protocol import ApprovalDecided, ApprovalRequested, Decide, Notice
+from bridle.sessions.calls import Calls
+from bridle.sessions.dispatch import Checked
+from bridle.sessions.kit import Happening, RunKit, refusal_for_model
+
+_AGAIN = "make the call again, on its own"
+
+
+class Vetted(Happening, frozen=True):
+    """Hooks were asked about a call."""
+
+    call: ToolCall
+    round: HookRound
+
+
+class Foreseen(Happening, frozen=True):
+    """It is known what a call would touch."""
+
+    call: ToolCall
+    failure: str = ""
+    """Why it would fail."""
+
+
+class Previewed(Happening, frozen=True):
+    """A call that must be asked about can now be shown."""
+
+    checked: Checked
+    preview: str
+    failure: str = ""
+    """Why it would fail anyway, so that nobody needs to be asked."""
+
+
+class Judging:
+    """Takes each call of a run from the model's wish to its start, or to the reason why there is none."""
+
+    def __init__(self, kit: RunKit, calls: Calls) -> None:
+        self._kit = kit
+        self._calls = calls
+        self._engine = kit.engine
+        self._journal = kit.journal
+        self._run = kit.run
+        self._setup = kit.setup
+        self._given: dict[CallId, dict[str, Any]] = {}
+        """Arguments that hooks have put in the place of the model's."""
+        self._foreseen: set[CallId] = set()
+        self._judged: dict[CallId, Checked] = {}
+        """What was found out in this step, in which nothing else can have happened."""
+        self._to_ask: list[Checked] = []
+        self._shows = asyncio.Lock()
+        """One preview is made at a time, so that questions come in the order of the calls."""
+
+    def prepare(self, call: ToolCall) -> list[Input]:
+        """Judge a call; what must be asked about waits for its preview."""
+        if finished := self._run.finished.get(call.id):
+            return [Returned(finished.result)]  # it ran before this process took over
+        if self._kit.hooks.listen_at("pre_tool_execution"):
+            self._kit.later(self._vet(call))
+            return []
+        return self._judge(call)
+
+    async def _vet(self, call: ToolCall) -> None:
+        seen = ToolCallSeen(call.id, call.name, self._check(call).call.args)  # as they would be used
+        self._kit.post(Vetted(call, await self._kit.hooks.ask("pre_tool_execution", tool_call=seen)))
+
+    def vetted(self, vetted: Vetted) -> list[Input]:
+        """Record what hooks said of a call, and judge it as they left it."""
+        call, outcome = vetted.call, vetted.round.outcome
+        self._journal.stage(*vetted.round.events)
+        if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        if outcome.deny is not None:
+            return self._calls.refuse(call, refusal_for_model(outcome.deny), denied=True)
+        args = [patch.args for patch in outcome.patches if isinstance(patch, ToolArgsPatch)]
+        if args:
+            self._given[call.id] = args[-1]
+        return self._judge(call)
+
+    async def _foresee(self, call: ToolCall) -> None:
+        failure = ""
+        try:
+            await self._setup.dispatcher.foresee(self._as_given(call), self._calls.context(call))
+        except ToolError as error:
+            failure = str(error)
+        self._kit.post(Foreseen(call, failure))
+
+    def foreseen(self, foreseen: Foreseen) -> list[Input]:
+        """Judge a call of which it is now known what it would touch."""
+        call = foreseen.call
+        if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        self._foreseen.add(call.id)
+        return self._calls.refuse(call, foreseen.failure) if foreseen.failure else self._judge(call)
+
+    def _judge(self, call: ToolCall) -> list[Input]:
+        if self._setup.dispatcher.foresees(call) and call.id not in self._foreseen:
+            self._kit.later(self._foresee(call))
+            return []
+        checked = self._check(call)
+        if checked.action == "deny" and not self._run.options.approve_each:
+            return self._calls.refuse(call, checked.why, denied=checked.denied)
+        if checked.action == "allow" and not self._run.options.approve_each:
+            self._judged[call.id] = checked
+            return [Prepared(call.id, "allow", parallel=checked.parallel)]
+        if decided := self._decision_on(checked.call):
+            asked = Prepared(call.id, "ask", parallel=checked.parallel)
+            return [asked, Decided(call.id, decided.answer, decided.reason)]
+        self._to_ask.append(checked)
+        return []
+
+    def _decision_on(self, call: ToolCall) -> ApprovalDecided | None:
+        """Return the answer to a question of before a crash, unless hooks have made another call of it."""
+        request = self._run.requested.get(call.id)
+        is_same = request is None or request.args == call.args
+        return self._run.decided.get(call.id) if is_same else None
+
+    def end_step(self) -> None:
+        """Line up the previews of this step's questions, and forget what it has found out."""
+        self._judged.clear()
+        if self._to_ask:
+            self._kit.later(self._preview(self._to_ask))
+            self._to_ask = []
+
+    def drop_previews(self) -> None:
+        """Ask nothing of what this step prepared."""
+        self._to_ask = []
+
+    async def _preview(self, to_ask: list[Checked]) -> None:
+        async with self._shows:
+            for checked in to_ask:
+                call = checked.call
+                try:
+                    preview = await self._setup.dispatcher.preview(call, self._calls.context(call))
+                except ToolError as error:
+                    self._kit.post(Previewed(checked, "", str(error)))
+                else:
+                    self._kit.post(Previewed(checked, preview))
+
+    def ask(self, asked: Previewed) -> list[Input]:
+        """Put the question to whoever watches."""
+        call, checked = asked.checked.call, asked.checked
+        if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
+            return []
+        if asked.failure and not self._run.options.approve_each:
+            return self._calls.refuse(call, asked.failure)
+        if decided := self._decision_on(call):  # the question of before a crash was answered meanwhile
+            waiting = Prepared(call.id, "ask", parallel=checked.parallel)
+            return [waiting, Decided(call.id, decided.answer, decided.reason)]
+        is_allowed = self._check(call).action == "allow" and not self._run.options.approve_each
+        if is_allowed:  # a rule was granted while the preview was made
+            return [Prepared(call.id, "allow", parallel=checked.parallel)]
+        self._journal.stage(
+            ApprovalRequested(
+                call.id,
+                call.name,
+                call.args,
+                checked.why,
+                asked.preview,
+                checked.suggestions,
+                self._calls.nested.parent_of(call.id),
+            )
+        )
+        return [Prepared(call.id, "ask", parallel=checked.parallel)]
+
+    def decide(self, decision: Decide) -> list[Input]:
+        """Record the first answer to an approval; unknown calls and later answers are ignored."""
+        request = self._run.requested.get(decision.call_id)
+        if request is None or decision.call_id in self._run.decided:
+            return []
+        lasts = decision.answer in ("session", "always")
+        rules = (decision.rules or request.suggestions) if lasts else ()
+        self._journal.stage(ApprovalDecided(decision.call_id, decision.answer, decision.reason, rules))
+        if decision.answer == "always" and rules:
+            self._kit.later(self._remember(rules))
+        decided: list[Input] = [Decided(decision.call_id, decision.answer, decision.reason)]
+        return decided + (self._answer_by_rules(rules) if rules else [])
+
+    def _answer_by_rules(self, rules: Sequence[str]) -> list[Input]:
+        """Rules granted for the session also answer the other open questions they cover."""
+        own = [request for request in self._run.pending if request.child is None]
+        calls = [ToolCall(request.call_id, request.tool, request.args) for request in own]
+        covered = [call for call in calls if self._check(call).action == "allow"]
+        for call in covered:
+            self._journal.stage(ApprovalDecided(call.id, "once", f"rule {', '.join(rules)}"))
+        return [Decided(call.id, "once") for call in covered]
+
+    async def _remember(self, rules: Sequence[str]) -> None:
+        try:
+            await asyncio.to_thread(self._engine.remember, rules)
+        except BridleError as error:
+            self._journal.show(Notice(f"the rule holds for this session only: {error}"))
+
+    def _check(self, call: ToolCall) -> Checked:
+        return self._setup.dispatcher.check(self._as_given(call), self._calls.context(call))
+
+    def _as_given(self, call: ToolCall) -> ToolCall:
+        """Return a call with the arguments that hooks have left it."""
+        given = self._given.get(call.id)
+        return call if given is None else replace(call, args=given, invalid="")
+
+    def execute(self, call: ToolCall) -> list[Input]:
+        """Let a call run that may, unless it means something else by now."""
+        checked = self._judged.get(call.id)
+        if checked is None:  # a link, a folder, a variable may have changed since it was prepared
+            checked = self._check(call)
+        if checked.action == "deny":
+            return self._calls.refuse(call, checked.why, denied=checked.denied)
+        if checked.action == "ask" and call.id not in self._run.decided:
+            return self._calls.refuse(
+                call, f"not run: after what came before it the user must be asked: {checked.why}; {_AGAIN}"
+            )
+        return self._calls.execute(checked)

@@ -1,0 +1,351 @@
+"""The runs of one session, one at a time: begun, resumed, ended, and followed by the prompts that wait.
+
+```
+prompt ─▶ idle: begin ─▶ claim ─▶ set up ─▶ RunStarted ─▶ driver ─▶ finish ─▶ release ─▶ the next in the queue
+       ─▶ busy: queue
+```
+
+When a run ends the next queued prompt starts by itself, unless the user stopped the run.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+
+from msgspec.structs import replace
+
+from bridle.core.door import Receipt
+from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning
+from bridle.core.ids import RunId
+from bridle.core.loop import CancelRequested
+from bridle.core.messages import Message
+from bridle.core.protocol import (
+    Aborted,
+    Delivery,
+    MessageAdded,
+    Notice,
+    Prompt,
+    PromptKey,
+    PromptQueued,
+    Resume,
+    RunOptions,
+    RunStarted,
+    Steer,
+    TakenPrompt,
+)
+from bridle.sessions.allowance import Allowance
+from bridle.sessions.aside import CLOSE_TIMEOUT_S, Aside
+from bridle.sessions.children import Family
+from bridle.sessions.claim import Claim
+from bridle.sessions.driver import Driver
+from bridle.sessions.engine import Engine
+from bridle.sessions.intake import changed_options, key_of, known_by, options_after_cut, prompt_tokens
+from bridle.sessions.journal import Journal
+from bridle.sessions.preparing import Preparing
+from bridle.sessions.setup import Setup
+from bridle.sessions.titles import Titling
+from bridle.sessions.upkeep import Upkeep
+
+
+class Runs:
+    """Brings each prompt of a session to its run, and each run to its end."""
+
+    def __init__(
+        self, engine: Engine, journal: Journal, family: Family, upkeep: Upkeep, aside: Aside
+    ) -> None:
+        self.claim = Claim(engine.claims, journal)
+        self.preparing = Preparing(engine, journal, family)
+        self.titling = Titling(engine.models, journal)
+        self.is_closing = False
+        """Nothing begins any more."""
+        self.used_s = engine.clock.monotonic_s()
+        """When something last happened to the session."""
+        self.aborted: Aborted | None = None
+        """The last run whose end could not be recorded."""
+        self._engine = engine
+        self._journal = journal
+        self._family = family
+        self._upkeep = upkeep
+        self._aside = aside
+        self._allowance = Allowance(None if family.is_child(journal.id) else engine.purse, journal.id)
+        self._driver: Driver | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._is_parked = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a run is active here."""
+        return self._driver is not None
+
+    @property
+    def rests(self) -> bool:
+        """Tell whether the active run can do nothing at all before a person has answered."""
+        return self._driver is not None and self._driver.rests
+
+    def active(self, *, to: str = "") -> Driver:
+        """Return who performs the active run; raises SessionNotRunning when there is none."""
+        if self._driver is None:
+            purpose = f" to {to}" if to else ""
+            raise SessionNotRunning(f"session {self._journal.id} has no active run{purpose}")
+        return self._driver
+
+    def is_queued(self, item_id: str) -> bool:
+        """Tell whether a prompt waits."""
+        return any(item.item_id == item_id for item in self._journal.session.known.queue)
+
+    async def until_free(self) -> None:
+        """Wait until no run is active."""
+        while self._running is not None and not self._running.done():
+            await asyncio.wait([self._running])
+
+    async def settle(self) -> None:
+        """Wait for a run whose end is recorded to be put away; one that still goes on is not waited for."""
+        if self._running is not None and self._journal.session.run is None:
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+
+    @asynccontextmanager
+    async def between(self) -> AsyncIterator[None]:
+        """Have the session to ourselves between two runs; raises SessionBusy while one is active."""
+        async with self.claim.starting:
+            if self.is_busy:
+                raise SessionBusy(f"session {self._journal.id} is running", hint="cancel the run first")
+            async with self.claim.held():
+                yield
+
+    async def park(self) -> None:
+        """Leave an active run as it is recorded, to be resumed; no other begins."""
+        self.is_closing = self._is_parked = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S), self.claim.starting:
+                pass  # a run that is just beginning is parked, too
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+
+    async def aclose(self) -> None:
+        """Cancel an active run and let its end be recorded."""
+        if self._is_parked and self._running is not None:
+            self._running.cancel()  # it was slow to begin, or is slow to end: nothing more is recorded
+        elif self._driver is not None:
+            self._driver.post(CancelRequested(reason="the engine is shutting down"))
+        if self._running is not None:
+            await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
+        await self.titling.aclose()
+
+    # ------------------------------------------------------------------ prompts
+
+    async def prompt(self, command: Prompt) -> Receipt:
+        """Begin a run, or queue what it is to do; raises SessionBusy when it should not wait."""
+        await self.settle()  # or it would queue behind a run that is over, and nobody would start it
+        key = key_of(command)
+        async with self.claim.starting:
+            if self._driver is None and not self._has_next:
+                receipt = await self._begin(command.message, command.options, key=key)
+                return await self._go_on_to(receipt) if receipt.repeated else receipt
+        if (taken := known_by(key, self._journal.session)) is not None:
+            return self._repeated(taken)
+        if command.if_busy == "reject":
+            raise SessionBusy(f"session {self._journal.id} is running", hint="wait for it, or cancel it")
+        receipt = await self._queue(command.message, command.options, "queue", key)
+        await self.begin_queued()
+        return receipt
+
+    async def steer(self, command: Steer) -> Receipt:
+        """Let a message join the active run at its next turn; raises SessionNotRunning."""
+        await self.settle()
+        key = key_of(command)
+        if (taken := known_by(key, self._journal.session)) is not None:
+            return self._repeated(taken)
+        self.active(to="steer")
+        return await self._queue(command.message, RunOptions(), "steer", key)
+
+    async def _go_on_to(self, taken: Receipt) -> Receipt:
+        """Let a queue go on that rests, as the run before it was stopped: what waits there is sent again."""
+        session = self._journal.session
+        queue = session.known.queue
+        if session.run is not None or all(item.item_id != taken.item_id for item in queue):
+            return taken
+        begun = await self._begin_first(RunOptions())
+        is_next = queue[0].item_id == taken.item_id
+        return replace(begun, repeated=True) if is_next else replace(taken, seq=begun.seq)
+
+    def _repeated(self, taken: TakenPrompt) -> Receipt:
+        return Receipt(self._journal.session.seq, taken.run_id, taken.item_id, repeated=True)
+
+    async def _queue(
+        self, message: Message, options: RunOptions, delivery: Delivery, key: PromptKey | None
+    ) -> Receipt:
+        item_id = self._engine.new_id()
+        recorded = replace(options, env={})
+        await self._journal.record(PromptQueued(item_id, message, recorded, delivery, key=key))
+        return Receipt(self._journal.session.seq, item_id=item_id)
+
+    async def begin_queued(self) -> None:
+        """Let the prompt that has waited longest run, unless a run is open or the last one was stopped."""
+        await self.settle()
+        async with self.claim.starting:
+            if self._driver is None:
+                await self._journal.catch_up()  # another process may have queued it
+            await self._begin_next()
+
+    async def _begin_next(self) -> None:
+        while self._driver is None and self._has_next:  # another process may have begun the first of them
+            try:
+                await self._begin_first(RunOptions())
+            except BridleError as error:
+                self._journal.show(Aborted(RunId(""), f"the queued prompt could not start: {error}"))
+                return
+
+    async def _begin_first(self, changed: RunOptions) -> Receipt:
+        """Begin the prompt that has waited longest, with what is said differently now."""
+        first = self._journal.session.known.queue[0]
+        options = changed_options(first.options, changed)
+        return await self._begin(first.message, options, first.item_id, first.key)
+
+    @property
+    def _has_next(self) -> bool:
+        """Tell whether a prompt waits that is to run by itself, and no run is open."""
+        session = self._journal.session
+        return (
+            session.run is None
+            and bool(session.known.queue)
+            and not self._is_stopped
+            and not self._family.is_child(self._journal.id)  # its parent's bounds are those of its one run
+        )
+
+    @property
+    def _is_stopped(self) -> bool:
+        """Tell whether nothing is to follow the last run by itself."""
+        last = self._journal.session.last
+        was_stopped = last is not None and last.outcome in ("cancelled", "denied")
+        return was_stopped or self._journal.is_stale or self.is_closing
+
+    # ------------------------------------------------------------------ one run
+
+    async def _begin(
+        self,
+        message: Message,
+        options: RunOptions,
+        item_id: str | None = None,
+        key: PromptKey | None = None,
+    ) -> Receipt:
+        await self.claim.take()
+        run_id = self._engine.new_run_id()
+        try:
+            if item_id is None and (taken := known_by(key, self._journal.session)) is not None:
+                await self.claim.release()
+                return self._repeated(taken)
+            if item_id is not None and not self.is_queued(item_id):  # another process has begun it meanwhile
+                await self.claim.release()
+                return Receipt(self._journal.session.seq, item_id=item_id)
+            setup = await self._allowance.cut(await self.preparing.set_up(options), run_id)
+            tokens = await prompt_tokens(setup, message)
+            await self._upkeep.close_cut_off()
+            await self._upkeep.record_late_changes()
+            model = setup.backend.model.ref
+            recorded = replace(options, env={})
+            self._journal.stage(RunStarted(run_id, model, setup.mode, setup.limits, recorded, key))
+            await self._journal.record(MessageAdded(message, "prompt", tokens, item_id))
+        except BaseException:  # also when the engine shuts down meanwhile
+            await self._allowance.give_back(run_id)
+            await self.claim.release()
+            raise
+        receipt = Receipt(self._journal.session.seq, run_id)
+        driver = self._drive(setup)
+        if setup.agent.small_model:
+            self.titling.begin(setup.agent.small_model, message, driver.is_let_through)
+        return receipt
+
+    async def resume(self, command: Resume) -> Receipt:
+        """Go on with a run that was cut off, or with what waits where one would have begun."""
+        async with self.claim.starting:
+            if self._driver is None:
+                await self._journal.catch_up()
+            if self._driver is None and self._has_next:  # it was cut off between two runs
+                return await self._begin_first(command.options)
+            return await self._go_on(command)
+
+    async def _go_on(self, command: Resume) -> Receipt:
+        if self._driver is not None:
+            raise SessionBusy(f"session {self._journal.id} is running")
+        await self.claim.take()
+        try:
+            run = self._journal.session.run
+            if run is None:
+                raise SessionNotRunning(f"session {self._journal.id} has no run that was cut off")
+            await self._family.take_stock(self._journal)
+            setup = await self.preparing.set_up(options_after_cut(run, command.options))
+            setup = await self._allowance.cut(setup, run.run_id)
+            await self._upkeep.record_late_changes()
+        except BaseException:  # also when the engine shuts down meanwhile
+            await self.claim.release()
+            raise
+        receipt = Receipt(self._journal.session.seq, run.run_id)
+        self._drive(setup, resumed=True)
+        return receipt
+
+    def _drive(self, setup: Setup, *, resumed: bool = False) -> Driver:
+        run = self._journal.session.run
+        assert run is not None
+        driver = self._driver = Driver(self._engine, self._journal, run, setup, self._family)
+        performing = driver.run(resumed=resumed)
+        self._running = asyncio.create_task(self._finish(performing, run.run_id), name=f"run {run.run_id}")
+        self._journal.announce()
+        return driver
+
+    async def _finish(self, performing: Coroutine[None, None, None], run_id: RunId) -> None:
+        try:
+            await performing
+        except Exception as error:  # noqa: BLE001  a run must be seen to end, whatever breaks in it
+            await self._record_failure(run_id, _describe(error))
+        finally:
+            wanted = self._driver.left_to_compact() if self._driver is not None else None
+            async with self.claim.starting:  # or a change would find the session at rest and still claimed
+                self._driver = None
+                self.used_s = self._engine.clock.monotonic_s()
+                await self._allowance.settle(self._journal.session.last)
+                await self.claim.release()
+            self._journal.announce()
+        async with self.claim.starting:
+            await self._begin_next()
+        if wanted is not None and not self._is_stopped and not self._aside.is_active:
+            self._aside.begin(self._compact_late(wanted.keep))
+
+    async def _record_failure(self, run_id: RunId, reason: str) -> None:
+        """End a run that broke; if even that cannot be stored, tell the watchers at least."""
+        run = self._journal.session.run
+        try:
+            if run is not None and not self._journal.is_stale:
+                self._upkeep.close(run, reason)
+                await self._journal.flush()
+        except BridleError:
+            self._journal.is_stale = True
+        if self._journal.is_stale:
+            self.aborted = Aborted(run_id, reason)
+            self._journal.show(self.aborted)
+
+    # ------------------------------------------------------------------ compaction
+
+    async def compact(self, keep: str) -> None:
+        """Put a summary in the place of what was said; an active run does that before its next turn."""
+        await self.settle()
+        async with self.claim.starting:
+            if self._driver is not None:
+                self._driver.compact(keep)
+                return
+            async with self.claim.held():
+                await self._upkeep.compact(await self.preparing.set_up(RunOptions()), keep)
+
+    async def _compact_late(self, keep: str) -> None:
+        """Do what was asked of a run that had no turn left for it."""
+        try:
+            await self.compact(keep)
+        except BridleError as error:
+            self._journal.show(Notice(f"not compacted: {error}"))
+
+
+def _describe(error: BaseException) -> str:
+    """Find the error at the bottom of the groups that task groups wrap it in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) if isinstance(error, BridleError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,63 @@
+"""What a watcher of a session sees: what is stored, then what happens, each record once and in order."""
+
+from collections.abc import AsyncGenerator
+
+from bridle.core.errors import SessionNotFound
+from bridle.core.ids import SessionId
+from bridle.core.ports import Store
+from bridle.core.protocol import Delta, Lagged, Record
+from bridle.sessions.bus import PIECES, Bus
+
+
+async def follow(
+    store: Store, bus: Bus, session: SessionId, after: int | None, *, pieces: bool
+) -> AsyncGenerator[Record | Delta, None]:
+    """Yield every record after `after`, or from the newest one for None, with deltas between; never ends.
+
+    Without `pieces` fragments are passed over. Raises SessionNotFound, also once the session is deleted.
+    """
+    subscription = bus.subscribe(session, pieces=pieces)
+    heard = bus.position(session)
+    try:
+        after = await _start(store, session, after)
+        for record in await store.read(session, after=after):
+            after = record.seq
+            yield record
+        heard = heard or after
+        while True:
+            dropped, items = await subscription.take()
+            if dropped:
+                yield Lagged(dropped)
+                for record in await store.read(session, after=after):
+                    after = record.seq
+                    yield record
+                heard = after
+            for item in items:
+                if isinstance(item, PIECES) and heard < after:
+                    continue  # a piece of what was read from the store as a whole
+                if isinstance(item, Record):
+                    heard = item.seq
+                    if item.seq <= after:
+                        continue
+                    if item.seq > after + 1:  # another process has been at work
+                        for record in await store.read(session, after=after, before=item.seq):
+                            yield record
+                    after = item.seq
+                yield item
+            if subscription.is_over:
+                raise no_session(session)
+    finally:
+        bus.unsubscribe(session, subscription)
+
+
+async def _start(store: Store, session: SessionId, after: int | None) -> int:
+    """Return after which record a watch begins; raises SessionNotFound."""
+    found = await store.read(session, limit=1, newest=after is None)
+    if not found:
+        raise no_session(session)
+    return found[0].seq - 1 if after is None else after
+
+
+def no_session(session: SessionId) -> SessionNotFound:
+    """Say that there is no such session."""
+    return SessionNotFound(f'no session "{session}"', hint="bridle session list")

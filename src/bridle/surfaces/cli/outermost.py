@@ -1,0 +1,99 @@
+"""One command from its words to its exit code: the outermost frame, where every end is explained."""
+
+import importlib
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from bridle.core.errors import BridleError, BudgetSpent, NotAllowed, UsageError
+from bridle.surfaces.cli import loading, parser
+from bridle.surfaces.terminal import Console, Screen, open_console
+
+_Command = Callable[[Namespace, Console], int]
+
+EXIT_FAILED = 1
+EXIT_BUDGET = 2
+EXIT_USAGE = 64
+EXIT_DENIED = 77
+EXIT_CODES: dict[type[BaseException], int] = {
+    KeyboardInterrupt: 130,
+    BrokenPipeError: 141,  # what a shell reports for a program that SIGPIPE ended
+    UsageError: EXIT_USAGE,
+    BudgetSpent: EXIT_BUDGET,
+    NotAllowed: EXIT_DENIED,
+}
+
+
+def run_command(argv: Sequence[str] | None) -> int:
+    """Run what the words say, those of this process if none are given; return the exit code."""
+    console = open_console(os.environ)
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv), console)
+        console.out.flush()
+    except BaseException as wrapped:  # noqa: BLE001  the outermost frame: every end becomes an exit code
+        error = _innermost(wrapped)
+        code = next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_FAILED)
+        with suppress(OSError):  # stderr may be gone too
+            _explain(console, error)
+        _flush_or_abandon(console.out, 1)
+        _flush_or_abandon(console.err, 2)
+    return code
+
+
+def _run(argv: list[str], console: Console) -> int:
+    for word in argv:
+        if not word.isascii() and any("\ud800" <= character <= "\udfff" for character in word):
+            raise UsageError(f"an argument is not UTF-8 text: {word!a}")
+    if not argv and console.out.is_terminal and console.err.is_terminal and sys.stdin and sys.stdin.isatty():
+        argv = ["tui"]
+    try:
+        args = parser.parse(argv)
+    except SystemExit:  # argparse has printed a help text or the version
+        return 0
+    if args.command is None:
+        console.err.write(parser.build_parser().format_help())
+        return EXIT_USAGE
+    code: int = _load(args.command)(args, console)
+    return code
+
+
+def _load(command: str) -> _Command:
+    module, _, function = command.partition(":")
+    with loading.quickly():
+        loaded: _Command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
+    return loaded
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Find the error that task groups have wrapped."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _explain(console: Console, error: BaseException) -> None:
+    """Say what went wrong in one line, where there is something to say."""
+    match error:
+        case KeyboardInterrupt() | BrokenPipeError():
+            pass
+        case BridleError():
+            console.fail(error.message, error.hint)
+        case OSError():
+            reason = error.strerror or str(error)
+            console.fail(f"{error.filename}: {reason}" if error.filename else reason)
+        case _:
+            from bridle.surfaces.cli.bug import report_bug  # needed for a bug only
+
+            report_bug(console, error)
+
+
+def _flush_or_abandon(screen: Screen, descriptor: int) -> None:
+    """Write what is still buffered; what cannot be written must not fail again when the process ends."""
+    try:
+        screen.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)

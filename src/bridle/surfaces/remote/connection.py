@@ -1,0 +1,145 @@
+"""One connection to the daemon: numbered asks go out, and each answer finds who waits for it.
+
+```
+ask       ─▶ Request(n) ─▶      ◀─ Answer(n) result or failure
+following ─▶ Request(n) ─▶      ◀─ Answer(n) item, item, ...       until Unwatch(n)
+```
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from bridle.core.codec import encode
+from bridle.core.errors import BridleError, DaemonGone, StoreCorrupt, UsageError
+from bridle.core.failures import as_error
+from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Ask, Request, Unwatch
+from bridle.surfaces.remote.lines import Lines, LineTooLong
+
+GONE_HINT = "bridle daemon status; what was recorded is not lost"
+
+_answers = msgspec.json.Decoder(Answer)
+
+T = TypeVar("T")
+
+
+class Stream(Protocol):
+    """Who hears all that comes of one ask."""
+
+    def take(self, line: msgspec.Raw) -> None:
+        """Hear the next item."""
+        ...
+
+    def fail(self, error: BridleError) -> None:
+        """Hear why nothing more comes."""
+        ...
+
+
+class Connection:
+    """Sends requests and reads answers until one side hangs up."""
+
+    def __init__(self, lines: Lines, writer: asyncio.StreamWriter) -> None:
+        self._lines = lines
+        self._writer = writer
+        self._last = 0
+        self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
+        self._streams: dict[int, tuple[Stream, str]] = {}
+        """By the number of the request, with the hint for when the daemon goes."""
+        self._gone: DaemonGone | None = None
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the connection is lost."""
+        return self._gone is not None
+
+    def next_number(self) -> int:
+        """Return the number of a new request."""
+        self._last += 1
+        return self._last
+
+    async def ask(self, ask: Ask, kind: type[T]) -> T:
+        """Send an ask and wait for its result; raises what the daemon answers instead, or DaemonGone."""
+        number = self.next_number()
+        answered: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answered
+        try:
+            await self.send(Request(number, ask))
+            return msgspec.json.decode(await answered, type=kind)
+        finally:
+            del self._asked[number]
+            if not answered.cancel() and not answered.cancelled():
+                answered.exception()  # or asyncio complains of a loss that was noticed while sending
+
+    @contextmanager
+    def following(self, number: int, stream: Stream, hint: str = GONE_HINT) -> Iterator[None]:
+        """Let a stream hear what comes of a request, as long as the context is open."""
+        self._streams[number] = stream, hint
+        try:
+            yield
+        finally:
+            del self._streams[number]
+            if self._gone is None:
+                with suppress(ConnectionError):
+                    self._writer.write(encode(Request(self.next_number(), Unwatch(number))) + b"\n")
+
+    async def send(self, request: Request) -> None:
+        """Send a request; raises DaemonGone, UsageError for one that is too long."""
+        if self._gone is not None:
+            raise self._gone
+        line = encode(request)
+        if len(line) > MAX_LINE_BYTES:  # the daemon would hang up, and with it all that we follow
+            raise UsageError(f"this is longer than the {MAX_LINE_BYTES} bytes that the daemon reads at once")
+        try:
+            self._writer.write(line + b"\n")
+            await self._writer.drain()
+        except ConnectionError:
+            raise DaemonGone("the daemon has hung up") from None
+
+    async def until_gone(self) -> None:
+        """Wait until the daemon has hung up."""
+        await asyncio.wait([self._reading])
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        self._reading.cancel()
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def _read(self) -> None:
+        why = "the daemon has ended"
+        try:
+            while (line := await self._lines.next(MAX_LINE_BYTES)) is not None:
+                self._take(_answers.decode(line))
+        except (ConnectionError, LineTooLong, StoreCorrupt, msgspec.DecodeError) as error:
+            why = f"the connection to the daemon broke: {error}"
+        finally:
+            self._hang_up(why)
+
+    def _take(self, answer: Answer) -> None:
+        stream, _ = self._streams.get(answer.id, (None, ""))
+        if stream is not None:
+            if answer.failure is not None:
+                stream.fail(as_error(answer.failure))
+            else:
+                stream.take(answer.item)
+            return
+        answered = self._asked.get(answer.id)
+        if answered is None or answered.done():
+            return
+        if answer.failure is not None:
+            answered.set_exception(as_error(answer.failure))
+        else:
+            answered.set_result(answer.result)
+
+    def _hang_up(self, why: str) -> None:
+        gone = self._gone = DaemonGone(why, hint=GONE_HINT)
+        for answered in self._asked.values():
+            if not answered.done():
+                answered.set_exception(gone)
+        for stream, hint in self._streams.values():
+            stream.fail(DaemonGone(why, hint=hint))
