@@ -60,8 +60,7 @@ async def stored(kind: str, directory: Path) -> list[Record]:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("kind", ["sqlite", "jsonl"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("kind", "seed"), [("sqlite", 1), ("jsonl", 2)])
 async def test_a_run_survives_any_number_of_kills(kind, seed, tmp_path):
     chance = random.Random(seed)
     records: list[Record] = []

@@ -8,7 +8,7 @@ import pytest
 from bridle.core.errors import DaemonGone
 from bridle.surfaces.daemon.starting import stop
 from bridle.surfaces.tui.reaching import Reaching, open_sessions
-from tests.surfaces.daemon.process import DaemonProcess, descendants
+from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 from tests.surfaces.tui.stage import tui
 
 
@@ -33,7 +33,7 @@ async def test_without_a_daemon_what_is_typed_for_the_shell_runs_here_unless_it_
         await shown.sees("I am a scripted model", "· scripted/demo ·")
 
     assert told == []
-    assert descendants(os.getpid()) <= others  # what held the commands has ended too
+    await until_gone(descendants(os.getpid()) - others)  # what held the commands has ended too
 
 
 async def test_a_daemon_that_does_not_start_is_done_without(tmp_path: Path, env: dict[str, str]):
