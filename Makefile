@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Keyed on content, so a fresh checkout or a touched file does not install again.
 STAMP := $(VENV)/.installed-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
-# Four workers for two processors: half of its time a test waits for programs that it has started.
-PYTEST := $(BIN)/pytest -n 4
+# Three workers for two processors: part of its time a test waits for programs that it has started.
+PYTEST := $(BIN)/pytest -n 3
 
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
