@@ -22,8 +22,8 @@ from bridle.sandbox.cell import Cell, open_cell
 from bridle.sandbox.probe import find_status
 from bridle.sandbox.protect import refusal
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
-from bridle.sandbox.visible import is_visible, visible_places
 from bridle.sandbox.shield import Shield, shield
+from bridle.sandbox.visible import is_visible, visible_places
 from bridle.sandbox.watch import Watch
 
 _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")

@@ -16,8 +16,8 @@ alternatives debian_version group hosts inputrc ld.so.cache ld.so.conf ld.so.con
 localtime magic mime.types nsswitch.conf os-release passwd protocols rpc services terminfo timezone
 """.split()
 """What programs read in `/etc`; the rest of it is not shown."""
-_SHARED_BY_PROGRAMS = (".local",)
-"""Folders of the home whose `bin` holds programs, and which hold much else."""
+_SHARED_BY_PROGRAMS = frozenset({".local", ".config"})
+"""Folders of a home whose `bin` holds programs, and which hold much else."""
 
 
 def visible_places(spec: ProcessSpec, home: str) -> tuple[str, ...]:
@@ -43,15 +43,19 @@ def is_visible(path: str, places: Iterable[str]) -> bool:
 
 def _programs(environ: Mapping[str, str], home: str) -> Iterator[str]:
     """Yield the folders on PATH, each with the installation it belongs to."""
-    closed = {home, "/", *(f"{home}/{name}" for name in _SHARED_BY_PROGRAMS)}
     for folder in environ.get("PATH", "").split(os.pathsep):
-        real = os.path.realpath(folder) if os.path.isabs(folder) else ""
-        if not real or home.startswith(f"{real}/") or real in closed:
+        real = os.path.realpath(folder) if os.path.isabs(folder) else "/"
+        if f"{home}/".startswith(f"{real.rstrip('/')}/"):
             continue
         yield real
         above = os.path.dirname(real)
-        if above.startswith(f"{home}/") and above not in closed:
+        if above.startswith("/opt/") or _is_installation(above.split("/")):
             yield above
+
+
+def _is_installation(parts: Sequence[str]) -> bool:
+    """Return whether a folder lies in one such as `.cargo` or `.pyenv`, which holds programs only."""
+    return any(part.startswith(".") for part in parts) and _SHARED_BY_PROGRAMS.isdisjoint(parts)
 
 
 def _outermost(paths: Iterable[str]) -> Sequence[str]:
