@@ -27,7 +27,7 @@ ls -la --color=auto
 tree -L 2
 stat -c %s a
 find . -type f -name '*.py' -not -path './x/*'
-find -L . ( -name a -o -name b ) -print0
+find -H . ( -name a -o -name b ) -print0
 sed -n 1,5p a
 sed -n '$p' a
 sed 's/a/b/g;s|c|d|' a
@@ -98,6 +98,13 @@ git --version
 """
 
 NOT_READING = """
+xxd a -s
+xxd -l 16 a -p
+ls -LR
+find -L .
+find . -follow
+tree -l
+du -L
 git log --format=%G?
 git for-each-ref --format=%(signature)
 git log --show-signature

@@ -141,17 +141,17 @@ readlink = read femnqsvz --canonicalize --canonicalize-existing --canonicalize-m
 realpath = read eLmPqsz --relative-to: --relative-base: --strip --no-symlinks --quiet --zero
 basename = text az s: --multiple --suffix: --zero
 dirname = text z --zero
-du = read abcDhHklLmPsSx0 B: d: t: X< --all --apparent-size --block-size: --bytes --total --max-depth:
+du = read abcDhHklmPsSx0 B: d: t: X< --all --apparent-size --block-size: --bytes --total --max-depth:
     --human-readable --summarize --exclude: --exclude-from< --one-file-system --threshold: --time?
-    --separate-dirs --si --null --inodes --dereference --count-links
+    --separate-dirs --si --null --inodes --count-links
 df = read ahHiklPT B: t: x: --all --block-size: --human-readable --si --inodes --local --output?
     --portability --print-type --type: --exclude-type: --total
-ls = read aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 I: T: w: --all --almost-all --author --escape --block-size:
+ls = read aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1 I: T: w: --all --almost-all --author --escape --block-size:
     --ignore-backups --color? --directory --classify? --file-type --format: --full-time
-    --group-directories-first --no-group --human-readable --si --dereference --hide: --hyperlink?
+    --group-directories-first --no-group --human-readable --si --hide: --hyperlink?
     --indicator-style: --inode --ignore: --kibibytes --numeric-uid-gid --literal --quote-name
     --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --zero
-tree = read aAcCdDfFghiJlnNpqQrsStuUvxX L: I: P: --dirsfirst --filesfirst --noreport --prune --gitignore
+tree = read aAcCdDfFghiJnNpqQrsStuUvxX L: I: P: --dirsfirst --filesfirst --noreport --prune --gitignore
     --du --si --filelimit: --charset: --sort? --matchdirs --ignore-case --inodes --device --timefmt:
 grep,egrep,fgrep = pattern EFGPivwxcLlqsonHhrabTZzUy # e: m: A: B: C: D: d: f< --extended-regexp
     --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp

@@ -41,7 +41,7 @@ _FIND_WITH_VALUE = frozenset(
     " -printf -regextype -lname -ilname -fstype -used".split()
 )
 _FIND_ALONE = frozenset(
-    "-H -L -P -print -print0 -ls -prune -o -or -a -and -not ! ( ) , -depth -xdev -mount -follow -true -false"
+    "-H -P -print -print0 -ls -prune -o -or -a -and -not ! ( ) , -depth -xdev -mount -true -false"
     " -quit -executable -readable -writable -empty -daystart -noleaf -nouser -nogroup".split()
 )
 
@@ -100,6 +100,8 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
     if name == "command":
         return values[:1] in (["-v"], ["-V"])
     known = reading_program(name)
+    if name == "xxd" and known is not None and sort_arguments(fields[:-1], known).operands:
+        return False  # it takes whatever follows a file for the file to write
     return known is not None and _flags_read(name, known, sort_arguments(fields, known))
 
 
@@ -176,9 +178,7 @@ def git_shows_contents(values: Sequence[str | None]) -> bool:
 
 def _find_reads(values: Sequence[str]) -> bool:
     index = 0
-    while index < len(values) and (
-        values[index] in ("-H", "-L", "-P") or values[index][:1] not in ("-", "(", "!")
-    ):
+    while index < len(values) and (values[index] in ("-H", "-P") or values[index][:1] not in ("-", "(", "!")):
         index += 1
     while index < len(values):
         if values[index] in _FIND_WITH_VALUE:
