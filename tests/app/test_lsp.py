@@ -50,6 +50,19 @@ def test_trust_and_walls_are_told(env: dict[str, str], project: Path):
     assert confined == [True, False, False]
 
 
+def test_a_trusted_project_does_not_take_the_sandbox_away(env: dict[str, str], project: Path):
+    """Or its language servers would run what somebody has changed in it since."""
+    (project / ".bridle").mkdir(exist_ok=True)
+    confined = []
+    for text in ("lsp.sandbox = false\n", 'sandbox.mode = "off"\n'):
+        (project / ".bridle" / "config.toml").write_text(text)
+        home = settings_of(env, project).home
+        set_trust(home, str(project), fingerprint(project))
+        confined.append(folder_languages(settings_of(env, project), env).confined)
+
+    assert confined == [True, True]
+
+
 def test_settings_change_known_servers_and_add_others(env: dict[str, str], project: Path):
     settings = settings_of(
         env,

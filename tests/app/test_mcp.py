@@ -221,7 +221,50 @@ def test_a_server_behind_walls_does_not_see_what_rules_deny(environ: dict[str, s
         '[mcp.servers.b]\ncommand = "x"\nsandbox = true\nscope = "user"\n'
         '[mcp.servers.c]\ncommand = "x"\n',
     )
-    denied = [[str(rule) for rule in one.denied] for one in folder_servers(settings, environ).servers]
+    denied = [[str(rule) for rule in one.rules] for one in folder_servers(settings, environ).servers]
 
     everywhere = "read_file(/opt/keys)"
     assert denied == [[f"read_file({project}/.env)", "read_file(.env)", everywhere], [everywhere], []]
+
+
+def test_what_a_project_brings_runs_in_the_sandbox(environ: dict[str, str], project: Path):
+    """Your own word lets it out, by its name; that of the project does not."""
+    (project / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}})
+    )
+    (project / ".bridle/config.toml").write_text(
+        '[sandbox]\nmode = "off"\n[mcp.servers.a]\nsandbox = false\n[mcp.servers.d]\nargs = ["-m", "x"]\n'
+    )
+    own = (
+        '[mcp.servers.b]\nsandbox = false\n[mcp.servers.c]\ncommand = "x"\n[mcp.servers.d]\ncommand = "x"\n'
+        "[mcp.servers.e]\nsandbox = false\n"
+    )
+    set_trust(Path(environ["BRIDLE_HOME"]), str(project), fingerprint(project))
+    held = folder_servers(settings_of(environ, project, own), environ)
+    (project / ".bridle/config.toml").write_text("")
+    set_trust(Path(environ["BRIDLE_HOME"]), str(project), fingerprint(project))
+    off = folder_servers(settings_of(environ, project, 'sandbox.mode = "off"\n'), environ)
+
+    confined = {server.name: (server.confined, server.project) for server in held.servers}
+    assert confined == {
+        "a": (True, str(project)),
+        "b": (False, ""),
+        "c": (False, ""),
+        "d": (True, str(project)),
+    }
+    assert held.inert == ()
+    assert [server.confined for server in off.servers] == [False, False]
+
+
+def test_a_confined_server_reaches_the_hosts_that_rules_allow(environ: dict[str, str], project: Path):
+    text = 'rules.allow = ["mcp(domain:api.example.com)"]\n[mcp.servers.a]\ncommand = "x"\nsandbox = true\n'
+    [closed] = folder_servers(settings_of(environ, project, text), environ).servers
+    [opened] = folder_servers(
+        settings_of(environ, project, f'sandbox.network = "open"\n{text}'), environ
+    ).servers
+
+    assert ([str(rule) for rule in closed.rules], closed.open_network) == (
+        ["mcp(domain:api.example.com)"],
+        False,
+    )
+    assert opened.open_network

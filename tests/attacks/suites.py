@@ -45,10 +45,15 @@ SUITES: dict[str, tuple[str, ...]] = {
     "paths": ("attacks/test_races.py", "tools/test_paths.py"),
     "web-tools": ("attacks/test_ssrf.py", "tools/web/test_client.py"),
     "projects": (
+        "attacks/test_projects.py",
+        "config/test_project_keys.py",
         "config/test_trust.py",
         "config/test_trusted.py",
         "surfaces/cli/test_trust.py",
+        "app/test_lsp.py::test_a_trusted_project_does_not_take_the_sandbox_away",
         "app/test_mcp.py::test_those_of_a_project_wait_for_trust",
+        "app/test_mcp.py::test_what_a_project_brings_runs_in_the_sandbox",
+        "hooks/test_confined.py",
     ),
     "hooks": ("hooks/test_attacks.py", "sessions/test_guardrails.py"),
     "sub-agents": (

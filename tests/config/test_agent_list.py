@@ -73,18 +73,15 @@ def test_who_only_looks_has_the_mode_for_it(home: Path):
     }
 
 
-def test_an_agent_of_ones_own_has_nothing_of_the_built_in_one(home: Path, project: Path):
+def test_an_agent_of_ones_own_has_nothing_of_the_built_in_one_and_a_projects_has(home: Path, project: Path):
     write(home, "reviewer", prompt="Mine.")
     write(project / ".bridle", "planner", 'name = "P"\n')
     here = settings(home, project)
     reviewer, planner = load_agent("reviewer", here).agent, load_agent("planner", here).agent
 
     assert (reviewer.prompt, reviewer.mode, reviewer.tools) == ("Mine.", "ask", None)
-    assert (planner.prompt, planner.mode, planner.tools) == (
-        DEFAULT_PROMPT_FILE.read_text().strip(),
-        "ask",
-        None,
-    )
+    built_in = load_agent("planner", settings(home, home.parent)).agent
+    assert (planner.prompt, planner.mode, planner.tools) == (built_in.prompt, "plan", built_in.tools)
 
 
 # ---------------------------------------------------------------------------- where they come from

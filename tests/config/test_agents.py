@@ -6,13 +6,14 @@ import pytest
 from bridle.config.agents import DEFAULT_PROMPT_FILE, LoadedAgent, list_agents, load_agent
 from bridle.config.keys import DEFAULT_MODEL
 from bridle.config.settings import Settings, load_settings
+from bridle.config.trusted import fingerprint, set_trust
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
 from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Rule
 
-HINT = "(hint: bridle trust lets it take effect)"
+NOTE = "this project is not trusted: left out {} (hint: bridle trust shows and allows them)"
 DEFAULT_PROMPT = DEFAULT_PROMPT_FILE.read_text().strip()
 
 
@@ -123,6 +124,7 @@ def test_a_flag_is_above_the_agent(home: Path):
 def test_a_projects_agent_is_laid_over_the_users(home: Path, project: Path):
     write(home, "coder", 'name = "Mine"\nmodel = "a/b"\n[rules]\ndeny = ["x"]\n', "Mine.")
     write(project / ".bridle", "coder", 'model = "c/d"\n[rules]\ndeny = ["y"]\n', "Theirs.")
+    set_trust(home, str(project), fingerprint(project))
 
     loaded = load_agent("coder", settings(home, project))
 
@@ -134,8 +136,10 @@ def test_a_projects_agent_is_laid_over_the_users(home: Path, project: Path):
             display_name="Mine",
             rules=(Rule("deny", "x"), Rule("deny", "y")),
             limits=Limits(turns=100),
-        )
+        ),
+        loaded.left_out,
     )
+    assert loaded.left_out.warnings == ()
     assert load_agent("coder", settings(home, home.parent)).agent.prompt == "Mine."
 
 
@@ -167,15 +171,11 @@ def test_a_hostile_agent_loosens_nothing_and_is_reported(home: Path, project: Pa
             rules=(Rule("deny", "bash"),),
             limits=Limits(turns=100, cost=1.0, tokens=5),
         ),
-        loaded.held,
-        (
-            f"{file}:7: rules.allow has no effect: a project may not allow anything by itself {HINT}",
-            f'{file}:1: mode has no effect: a project may not choose a looser mode than "ask" {HINT}',
-            f"{file}:5: limits.max_tokens has no effect: a project may not raise a limit that you set {HINT}",
-            f"{file}:4: limits.max_cost has no effect: a project may not raise a limit that you set {HINT}",
-            f"{file}:2: tools has no effect: a project may not give your agent more tools {HINT}",
-        ),
+        loaded.left_out,
     )
+    keys = ("mode", "tools", "limits.max_cost", "limits.max_tokens", "rules.allow")
+    assert loaded.left_out.warnings == (NOTE.format(", ".join(f"agents.coder.{key}" for key in keys)),)
+    assert [one.place for one in loaded.left_out.held] == [f"{file}:{line}" for line in (1, 2, 4, 5, 7)]
 
 
 def test_a_project_cannot_raise_a_limit_in_two_steps(home: Path, project: Path):
@@ -185,17 +185,17 @@ def test_a_project_cannot_raise_a_limit_in_two_steps(home: Path, project: Path):
 
     loaded = load_agent("x", settings(home, project, "[limits]\nmax_cost = 5\n"))
 
-    assert [loaded.agent.limits.cost, len(loaded.warnings)] == [1.0, 1]
+    assert [loaded.agent.limits.cost, len(loaded.left_out.warnings)] == [1.0, 1]
 
 
 def test_a_projects_agent_may_tighten(home: Path, project: Path):
     write(home, "coder", 'tools = ["a", "b"]\nmode = "accept-edits"\n')
-    write(project / ".bridle", "coder", 'tools = ["a"]\nmode = "plan"\n[limits]\nmax_turns = 500\n')
+    write(project / ".bridle", "coder", 'tools = ["a"]\nmode = "plan"\n[limits]\nmax_turns = 50\n')
 
     loaded = load_agent("coder", settings(home, project))
 
-    assert [loaded.agent.tools, loaded.agent.mode, loaded.agent.limits.turns] == [("a",), "plan", 500]
-    assert loaded.warnings == ()
+    assert [loaded.agent.tools, loaded.agent.mode, loaded.agent.limits.turns] == [("a",), "plan", 50]
+    assert loaded.left_out.warnings == ()
 
 
 def test_an_unknown_agent_is_refused_with_those_there_are(home: Path, project: Path):
@@ -291,15 +291,42 @@ def test_models_of_an_agent_come_before_those_of_the_settings(home: Path):
     ]
 
 
-def test_a_projects_agent_may_not_choose_a_model_file(home: Path, project: Path):
-    file = write(project / ".bridle", "coder", 'model = "embedded/evil.gguf"\n')
+def test_a_projects_agent_does_not_choose_who_answers(home: Path, project: Path):
+    write(
+        project / ".bridle",
+        "coder",
+        'model = "openai/evil"\nsmall_model = "openai/evil"\nfallbacks = ["openai/evil"]\ntool_role = false\n'
+        'mode = "code"\n[sampling]\nmax_tokens = 100000\n[limits]\nmax_turns = 101\n',
+    )
 
     loaded = load_agent("coder", settings(home, project))
 
-    assert loaded.agent.model == DEFAULT_MODEL
-    assert loaded.warnings == (
-        f"{file}:1: model has no effect: a project may not choose a model file {HINT}",
+    plain = load_agent("coder", settings(home, home.parent)).agent
+    assert loaded.agent == plain
+    keys = (
+        "model",
+        "small_model",
+        "fallbacks",
+        "tool_role",
+        "mode",
+        "sampling.max_tokens",
+        "limits.max_turns",
     )
+    assert loaded.left_out.warnings == (NOTE.format(", ".join(f"agents.coder.{key}" for key in keys)),)
+
+
+def test_a_projects_agent_keeps_the_bounds_of_the_built_in_one(home: Path, project: Path):
+    """Or a file `agent.md` alone would give the planner, which only reads, every tool."""
+    write(project / ".bridle", "planner", prompt="Write what you like.")
+    write(project / ".bridle", "reviewer", 'tools = ["write_file", "bash"]\nmode = "ask"\n')
+    planner, reviewer = (
+        load_agent(name, settings(home, home.parent)).agent for name in ("planner", "reviewer")
+    )
+
+    theirs = [load_agent(name, settings(home, project)).agent for name in ("planner", "reviewer")]
+
+    assert [(one.tools, one.mode) for one in theirs] == [(one.tools, one.mode) for one in (planner, reviewer)]
+    assert theirs[0].prompt == "Write what you like."
 
 
 def test_an_agent_may_write_code_and_leaves_the_mode_to_the_settings(home: Path):

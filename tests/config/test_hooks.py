@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.app import hooks_in
+from bridle.app import hooks_in, open_sandbox
 from bridle.config.document import parse_toml
 from bridle.config.edit import get_value, show
 from bridle.config.hooks import FoundHook, program_files, shown_entry
@@ -221,14 +221,12 @@ def test_hooks_of_a_project_have_no_effect_until_it_is_trusted(home: Path, proje
     trust(home, project)
     after = load(home, project)
 
-    hint = "(hint: bridle trust lets it take effect)"
-    how = "a project may not decide how your hooks run"
-    code = "a project may not run code of its own by itself"
-    assert before.warnings == (
-        f"{file}:2: hooks.default_timeout_ms has no effect: {how} {hint}",
-        f"{file}:3: hooks.entries[0] has no effect: {code} {hint}",
-        f"{file}:6: hooks.entries[1] has no effect: {code} {hint}",
+    [note] = before.warnings
+    assert note.endswith(
+        "left out hooks.default_timeout_ms, hooks.entries[0], hooks.entries[1] "
+        "(hint: bridle trust shows and allows them)"
     )
+    assert [one.place for one in before.held] == [f"{file}:{line}" for line in (2, 3, 6)]
     assert [entry.id for entry in before.hooks.entries] == ["mine"]
     assert before.hooks.default_timeout_ms == 5000
     assert states(before) == [("mine", True), ("a", False), ("b", False)]
@@ -280,12 +278,12 @@ def test_a_guardrail_that_is_trusted_no_longer_does_not_just_fall_away(
     (project / "tools/a").write_text("#!/bin/sh\nexit 0\n")
     changed = load(home, project)
 
-    assert hooks_in(never_trusted, {}, HookOverride()).points == frozenset()
+    assert hooks_in(never_trusted, {}, HookOverride(), open_sandbox(changed)).points == frozenset()
     if capability == "observe":
-        assert hooks_in(changed, {}, HookOverride()).points == frozenset()
+        assert hooks_in(changed, {}, HookOverride(), open_sandbox(changed)).points == frozenset()
         return
     with pytest.raises(ConfigError) as caught:
-        hooks_in(changed, {}, HookOverride())
+        hooks_in(changed, {}, HookOverride(), open_sandbox(changed))
     assert str(caught.value) == (
         f'{file}:1: hook "a" no longer holds: the project has changed since you trusted it '
         "(hint: bridle trust shows it again)"

@@ -18,9 +18,10 @@ from bridle.config.keys import (
 from bridle.config.layers import Source
 from bridle.config.schema import build
 from bridle.config.settings import Secret, Settings, find_home, load_settings
+from bridle.config.trusted import fingerprint, set_trust
 from bridle.core.errors import ConfigError
 
-HINT = "(hint: bridle trust lets it take effect)"
+NOTE = "this project is not trusted: left out {} (hint: bridle trust shows and allows them)"
 DEFAULT = Source("default")
 
 
@@ -62,16 +63,16 @@ def test_without_any_file_the_defaults_hold(home: Path, cwd: Path):
 def test_each_layer_lies_over_the_one_below(home: Path, cwd: Path):
     user = write(home, 'model = "openai/user"\nagent = "user"\n[limits]\nmax_tokens = 5\nmax_turns = 50\n')
     project = write(
-        cwd.parents[1] / ".bridle", 'agent = "project"\nlimits = { max_tokens = 4, max_cost = 1 }\n'
+        cwd.parents[1] / ".bridle", 'rules.mode = "plan"\nlimits = { max_tokens = 4, max_cost = 1 }\n'
     )
 
     settings = load(home, cwd, {"limits.max_tokens": "3", "limits.max_duration": "1h30m"})
 
-    assert [settings.model, settings.agent] == ["openai/user", "project"]
+    assert [settings.model, settings.rules.mode] == ["openai/user", "plan"]
     assert settings.limits == LimitSettings(3, Duration(5400), None, 1.0, 50)
     keys: list[KeyPath] = [
         ("model",),
-        ("agent",),
+        ("rules", "mode"),
         *(("limits", name) for name in LimitSettings.__struct_fields__),
     ]
     assert [settings.source(*key) for key in keys] == [
@@ -106,6 +107,7 @@ def test_a_provider_is_completed_by_the_layers(home: Path, cwd: Path):
         '[providers.openai]\nwindow_tokens = 9\nheaders.X-Team = "a"\n[providers.openai.params]\nb = 1\n',
     )
     write(cwd / ".bridle", "[providers.openai]\nwindow_tokens = 8\n")
+    set_trust(home, str(cwd), fingerprint(cwd))
 
     assert load(home, cwd, {"providers.openai.params.c": "2"}).providers["openai"] == ProviderSettings(
         kind="openai-responses",
@@ -165,11 +167,13 @@ def test_a_wrong_flag_is_refused(home: Path, cwd: Path, flags: dict[str, Any], m
 
 
 def test_the_nearest_project_counts(home: Path, cwd: Path):
-    write(cwd.parents[1] / ".bridle", 'agent = "outer"\n')
-    write(cwd.parent / ".bridle", 'agent = "inner"\n')
+    write(cwd.parents[1] / ".bridle", "limits.max_turns = 2\n")
+    write(cwd.parent / ".bridle", "limits.max_turns = 1\n")
 
-    assert [load(home, cwd).agent, load(home, cwd).project] == ["inner", cwd.parent]
-    assert [load(home, cwd.parents[1]).agent, load(home, cwd.parents[1]).project] == ["outer", cwd.parents[1]]
+    found = [
+        (load(home, folder).limits.max_turns, load(home, folder).project) for folder in (cwd, cwd.parents[1])
+    ]
+    assert found == [(1, cwd.parent), (2, cwd.parents[1])]
 
 
 def test_a_project_needs_no_config_file(home: Path, cwd: Path):
@@ -243,12 +247,12 @@ def test_without_any_home_there_is_an_error(tmp_path: Path):
 
 
 def test_a_file_of_servers_that_is_broken_is_told_and_takes_nothing_else_away(home: Path, cwd: Path):
-    write(cwd / ".bridle", 'agent = "mine"\n')
+    write(cwd / ".bridle", 'rules.mode = "plan"\n')
     (cwd / ".mcp.json").write_text("{]")
 
     settings = load(home, cwd)
 
-    assert (settings.agent, settings.servers_found) == ("mine", ())
+    assert (settings.rules.mode, settings.servers_found) == ("plan", ())
     assert settings.warnings == settings.server_files_broken
     assert settings.warnings[0].startswith(f"{cwd}/.mcp.json:1: not valid JSON: ")
 
@@ -271,20 +275,44 @@ def test_a_hostile_project_changes_nothing_and_is_reported(home: Path, cwd: Path
         getattr(harmless, name) for name in ConfigFile.__struct_fields__
     ]
     assert list(settings.api_keys) == ["openai"]
-    redirects = "a project may not decide where requests and keys go"
-    hears = "a project may not decide who hears of your work"
-    assert settings.warnings == (
-        f"{file}:3: rules.allow has no effect: a project may not allow anything by itself {HINT}",
-        f'{file}:2: rules.mode has no effect: a project may not choose a looser mode than "ask" {HINT}',
-        f"{file}:11: limits.max_cost has no effect: a project may not raise a limit that you set {HINT}",
-        f"{file}:15: sandbox.mode has no effect: a project may not decide what holds its own programs {HINT}",
-        f"{file}:17: telemetry.endpoint has no effect: {hears} {HINT}",
-        f"{file}:18: telemetry.content has no effect: {hears} {HINT}",
-        f"{file}:13: store.backend has no effect: a project may not decide how your sessions are kept {HINT}",
-        f"{file}:5: providers.openai.base_url has no effect: {redirects} {HINT}",
-        f"{file}:6: providers.openai.headers has no effect: {redirects} {HINT}",
-        f"{file}:7: providers.evil has no effect: {redirects} {HINT}",
+    keys = (
+        *("rules.mode", "rules.allow", "providers.openai", "providers.evil", "limits.max_cost"),
+        *("store.backend", "sandbox.mode", "telemetry.endpoint", "telemetry.content"),
     )
+    assert settings.warnings == (NOTE.format(", ".join(keys)),)
+    assert [one.place for one in settings.held] == [
+        f"{file}:{line}" for line in (2, 3, 4, 7, 11, 13, 15, 17, 18)
+    ]
+
+
+def test_a_project_does_not_choose_who_answers_nor_how_much_is_allowed(home: Path, cwd: Path):
+    """The examples of an outside review, each of which took effect without a word."""
+    write(
+        cwd / ".bridle",
+        'model = "openai/evil"\nsmall_model = "openai/evil"\nfallbacks = ["openai/evil"]\nagent = "evil"\n'
+        "[limits]\nmax_turns = 100000\n[tools]\nmax_output_bytes = 100000000\nbash_timeout = 86400\n"
+        "[retry]\nmax_retries = 100\nmax_delay = 0\n[providers.openai]\nwindow_tokens = 100000000\n"
+        '[models."openai/gpt-5"]\nwindow_tokens = 100000000\n',
+    )
+
+    settings = load(home, cwd)
+
+    assert [getattr(settings, name) for name in ConfigFile.__struct_fields__] == [
+        getattr(load(home, cwd.parent), name) for name in ConfigFile.__struct_fields__
+    ]
+    keys = (
+        *("model", "small_model", "fallbacks", "agent", "limits.max_turns", "tools.max_output_bytes"),
+        *("tools.bash_timeout", "retry.max_retries", "retry.max_delay", "providers.openai"),
+        'models."openai/gpt-5"',
+    )
+    assert settings.warnings == (NOTE.format(", ".join(keys)),)
+
+
+def test_many_keys_are_counted(home: Path, cwd: Path):
+    write(cwd / ".bridle", "".join(f"[providers.p{number}]\n" for number in range(20)))
+
+    named = ", ".join(f"providers.p{number}" for number in range(12))
+    assert load(home, cwd).warnings == (NOTE.format(f"{named} and 8 more"),)
 
 
 def test_a_project_cannot_empty_the_users_rules(home: Path, cwd: Path):
@@ -344,10 +372,10 @@ def test_the_users_config_may_be_a_link(home: Path, cwd: Path, tmp_path: Path):
 
 
 def test_a_working_directory_behind_a_link_is_in_its_real_project(home: Path, cwd: Path, tmp_path: Path):
-    write(cwd.parent / ".bridle", 'agent = "inner"\n')
+    write(cwd.parent / ".bridle", 'rules.mode = "plan"\n')
     (tmp_path / "short").symlink_to(cwd)
 
-    assert load(home, tmp_path / "short").agent == "inner"
+    assert load(home, tmp_path / "short").rules.mode == "plan"
 
 
 def test_the_environment_of_the_process_is_not_looked_at(tmp_path: Path):
@@ -409,31 +437,24 @@ def test_models_are_described_by_their_full_name(home: Path, cwd: Path):
     assert load(home, cwd).models == {"a/b/c": ModelSettings(9, None, PriceSettings(1.0, 2.5))}
 
 
-def test_a_project_may_not_choose_a_model_file_or_a_price(home: Path, cwd: Path):
-    file = write(
+def test_a_trusted_project_names_no_program_that_runs_outside_the_sandbox(home: Path, cwd: Path):
+    """What such a program loads could change without a byte of the settings being another."""
+    write(
         cwd / ".bridle",
-        'model = "embedded/evil.gguf"\nsmall_model = "embedded/smollm2-135m"\n'
-        'fallbacks = ["openai/gpt-5", "embedded/./evil"]\n'
-        '[models."openai/gpt-5"]\nwindow_tokens = 9\nprice = { input = 0, output = 0 }\n'
-        '[providers.llama]\nexecutable = "./evil"\n',
+        '[providers.llama]\nexecutable = "./evil"\nthreads = 2\n[kernel]\nsyd_config = "./evil"\n'
+        '[scale]\nfetch = ["./evil"]\nruns = 3\n',
     )
+    set_trust(home, str(cwd), fingerprint(cwd))
 
     settings = load(home, cwd)
 
-    assert [settings.model, settings.small_model, settings.fallbacks] == [
-        "embedded/smollm2-135m",
-        "embedded/smollm2-135m",
-        (),
-    ]
-    assert settings.models == {"openai/gpt-5": ModelSettings(9)}
-    assert settings.providers["llama"].executable is None
-    path, price = "a project may not choose a model file", "a project may not decide what a model costs"
-    place = "a project may not decide where requests and keys go"
-    assert settings.warnings == (
-        f"{file}:1: model has no effect: {path} {HINT}",
-        f"{file}:3: fallbacks has no effect: {path} {HINT}",
-        f'{file}:6: models."openai/gpt-5".price has no effect: {price} {HINT}',
-        f"{file}:8: providers.llama.executable has no effect: {place} {HINT}",
+    llama = settings.providers["llama"]
+    assert (llama.executable, llama.threads) == (None, 2)
+    assert (settings.kernel.syd_config, settings.scale.fetch, settings.scale.runs) == ("", (), 3)
+    [note] = settings.warnings
+    assert note == (
+        "left out kernel.syd_config, providers.llama.executable, scale.fetch of this project "
+        "(hint: set it in your own config.toml)"
     )
 
 

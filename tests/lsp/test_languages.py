@@ -12,8 +12,10 @@ from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Found, News, Problem, Span, Spot, SymbolInfo
 from bridle.core.permission import Rule
 from bridle.core.servers import ServerView
+from bridle.lsp.languages import LocalLanguages
+from bridle.lsp.settings import FolderLanguages
 from bridle.sandbox import LocalSandbox
-from tests.lsp.conftest import MakeLanguages, player, write
+from tests.lsp.conftest import MakeLanguages, environment, player, write
 
 MANNERS = [(), ("versionless",), ("pull",), ("late-pull",), ("versionless", "stale")]
 
@@ -349,6 +351,20 @@ async def test_nothing_starts_where_nothing_confines_and_nobody_trusts(make: Mak
     assert await watching.news() == News()
     assert languages.serves(path, str(project)) is False
     assert await languages.views(str(project)) == (ServerView("lsp", "toy", "untrusted", why, str(project)),)
+
+
+async def test_nothing_starts_without_a_sandbox_unless_the_user_wants_none(project: Path):
+    """Also where the project is trusted: what its files make a server run may have changed since."""
+    folder = FolderLanguages(str(project), (player("toy"),), trusted=True, environ=environment())
+    languages = LocalLanguages(lambda _: folder, LocalSandbox(home="/nonexistent", kind="none"))
+    write(project, a_toy="use one\n")
+
+    with pytest.raises(ToolError) as caught:
+        await languages.problems(str(project / "a.toy"), str(project))
+    await languages.aclose()
+
+    assert caught.value.message.startswith("toy is not started: there is no sandbox on this machine (")
+    assert "set lsp.sandbox = false in your own settings" in caught.value.message
 
 
 async def test_a_server_cannot_change_the_project(make: MakeLanguages, project: Path):

@@ -146,7 +146,6 @@ async def test_what_a_session_has_heard_it_is_not_told_again_until_it_changes(tm
     async with kept(tmp_path, load=lambda _: found, timing=Timing(delays_s=())) as keep:
         heard = (await keep.offer()).notes
         assert [note.split("\n")[0] for note in heard] == [
-            "MCP server new: the project is not trusted",
             "MCP server raw failed: it ended with exit status 5; its last words:",
         ]
         assert (await keep.offer()).notes == ()
@@ -280,7 +279,7 @@ async def test_a_confined_one_cannot_read_what_rules_deny(tmp_path: Path):
     (tmp_path / "keys").write_text("hidden")
     code = "import sys; sys.stderr.write(open('keys').read())"
     denied = (Rule("deny", "read_file", "keys"),)
-    spy = replace(raw("", confined=True, denied=denied), argv=(sys.executable, "-I", "-S", "-c", code))
+    spy = replace(raw("", confined=True, rules=denied), argv=(sys.executable, "-I", "-S", "-c", code))
     async with kept(tmp_path, spy, timing=Timing(delays_s=())) as keep:
         [note] = (await keep.offer()).notes
 

@@ -128,6 +128,7 @@ class Stage:
         store: Store | None = None,
         claims: Claims | None = None,
         rules: Sequence[Rule] = (),
+        notes: tuple[str, ...] = (),
         window_tokens: int = 10_000,
         retry: RetryPolicy = NO_WAIT,
         clock: FixedClock | None = None,
@@ -150,6 +151,7 @@ class Stage:
             small_model=titles_by,
             fallbacks=("scripted/understudy",) if understudy is not None and not titles_by else (),
             rules=tuple(rules),
+            notes=notes,
         )
         self.service = SessionService(
             Engine(

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bridle.app.confinement import is_sandbox_off, open_domains, standing_denials
 from bridle.config.settings import Settings, load_settings
 from bridle.core.ports import Clock
 
 if TYPE_CHECKING:
     from bridle.core.agent import Agent
     from bridle.core.hook import HookOverride
-    from bridle.core.ports import Hooks
+    from bridle.core.ports import Hooks, Sandbox
     from bridle.core.skill import Skill
+    from bridle.hooks.confined import Walls
     from bridle.hooks.handlers import Handler
     from bridle.hooks.opening import HookSite
 
@@ -24,13 +26,19 @@ def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
     from bridle.config.context_files import read_context_files
     from bridle.config.prompt import skill_catalogue, system_prompt
     from bridle.config.skills import opening_rules
+    from bridle.config.trust import left_out_note, own_keys_note
 
-    agent = load_agent(name, settings).agent
+    loaded = load_agent(name, settings)
+    agent, left_out = loaded.agent, loaded.left_out
     context = read_context_files(settings.home, settings.root, settings.cwd)
     skills = skills_in(settings)
     catalogue = skill_catalogue(skills) if agent.tools is None or "skill" in agent.tools else ""
     prompt = system_prompt(agent.prompt, context.text, settings.cwd, clock.now_ms(), skills=catalogue)
-    return replace(agent, prompt=prompt, rules=(*agent.rules, *opening_rules(skills, settings)))
+    notes = left_out_note(
+        (*settings.left_out, *left_out.keys), has_lapsed=settings.has_lapsed or left_out.has_lapsed
+    )
+    rules = (*agent.rules, *opening_rules(skills, settings))
+    return replace(agent, prompt=prompt, rules=rules, notes=(*notes, *own_keys_note(settings.own_only)))
 
 
 def skills_in(settings: Settings) -> "tuple[Skill, ...]":
@@ -44,6 +52,7 @@ def hooks_in(
     settings: Settings,
     environ: Mapping[str, str],
     override: "HookOverride",
+    sandbox: "Sandbox",
     handlers: Mapping[str, "Handler"] = {},
 ) -> "Hooks":
     """Make the hooks of one run in one working directory; raises ConfigError.
@@ -60,13 +69,16 @@ def hooks_in(
                 "trusted it",
                 hint="bridle trust shows it again",
             )
-    return open_hooks(settings.hooks.entries, override, hook_site(settings, environ, handlers))
+    return open_hooks(settings.hooks.entries, override, hook_site(settings, environ, sandbox, handlers))
 
 
 def hook_site(
-    settings: Settings, environ: Mapping[str, str], handlers: Mapping[str, "Handler"] = {}
+    settings: Settings,
+    environ: Mapping[str, str],
+    sandbox: "Sandbox",
+    handlers: Mapping[str, "Handler"] = {},
 ) -> "HookSite":
-    """Say where hooks run and what bounds them."""
+    """Say where hooks run and what bounds them; those of a project run in the sandbox."""
     from bridle.hooks.opening import HookSite
     from bridle.sessions.world import SystemClock
 
@@ -79,6 +91,22 @@ def hook_site(
         payload_max_bytes=settings.hooks.payload_max_bytes,
         background_max_concurrency=settings.hooks.background_max_concurrency,
         places={hook.entry.id: hook.place for hook in settings.hooks_found if hook.trusted},
+        walls=_hook_walls(settings, sandbox),
+    )
+
+
+def _hook_walls(settings: Settings, sandbox: "Sandbox") -> "Walls | None":
+    from bridle.hooks.confined import Walls
+
+    theirs = frozenset(hook.entry.id for hook in settings.hooks_found if hook.layer == "project")
+    if not theirs or is_sandbox_off(settings):
+        return None
+    return Walls(
+        sandbox,
+        theirs,
+        writable=(str(settings.folder),),
+        rules=(*standing_denials(settings), *open_domains(settings)),
+        open_network=settings.sandbox.network == "open",
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bridle.app.tools import command_environment, standing_denials, writable_folders
+from bridle.app.confinement import is_sandbox_off, standing_denials
+from bridle.app.tools import command_environment, writable_folders
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 
@@ -34,13 +35,18 @@ def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderL
         root=str(settings.root),
         servers=language_servers(settings) if settings.lsp.enabled else (),
         environ=command_environment(settings, environ),
-        confined=settings.lsp.sandbox and settings.sandbox.mode == "on",
+        confined=not (_is_freed(settings) or is_sandbox_off(settings)),
         writable=writable_folders(settings),
         denied=standing_denials(settings),
         trusted=is_trusted(settings.home, settings.folder),
         wait_s=float(settings.lsp.wait),
         idle_s=float(settings.lsp.idle),
     )
+
+
+def _is_freed(settings: Settings) -> bool:
+    """True if the user's own settings let language servers run outside the sandbox."""
+    return not settings.lsp.sandbox and settings.source("lsp", "sandbox")[-1].layer != "project"
 
 
 def language_servers(settings: Settings) -> "tuple[LanguageServer, ...]":

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from bridle.app.tools import command_environment, standing_denials
+from bridle.app.confinement import is_sandbox_off, open_domains, standing_denials
+from bridle.app.tools import command_environment
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 from bridle.core.servers import ServerView
@@ -71,7 +72,8 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
 
     said = resolve(found, environ, settings.user_folder)
     is_program = found.transport == "stdio"
-    is_confined = said.sandbox and settings.sandbox.mode == "on"
+    is_confined = (said.sandbox or found.must_confine) and not is_sandbox_off(settings)
+    denied = standing_denials(settings, anywhere=said.scope == "user")
     oauth = said.oauth
     return ServerSettings(
         name=found.name,
@@ -89,7 +91,9 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
         timeout_s=float(said.timeout),
         sampling=said.sampling,
         confined=is_confined,
-        denied=standing_denials(settings, anywhere=said.scope == "user") if is_confined else (),
+        rules=(*denied, *open_domains(settings)) if is_confined else (),
+        open_network=is_confined and settings.sandbox.network == "open",
+        project=str(settings.folder) if found.must_confine else "",
         oauth=OAuth(
             client_id=oauth.client_id,
             client_secret=environ.get(oauth.client_secret_env, "") if oauth.client_secret_env else "",

@@ -23,7 +23,7 @@ TIMEOUT_GRACE_S = 10.0
 if TYPE_CHECKING:
     from bridle.core.agent import Agent
     from bridle.core.hook import HookEntry, HookOverride
-    from bridle.core.ports import Hooks, Models, Provider, Store, Tool
+    from bridle.core.ports import Hooks, Models, Provider, Sandbox, Store, Tool
     from bridle.hooks.handlers import Handler
     from bridle.providers.opening import Tell
     from bridle.sessions.engine import Engine
@@ -113,7 +113,7 @@ def _engine(
         remember=lambda rules: _remember(settings, rules),
         mask=masker(settings, environ).mask,
         open_hooks=lambda cwd, override: _hooks(
-            settings_in(cwd, settings, environ), environ, brought, override
+            settings_in(cwd, settings, environ), environ, brought, override, sandbox
         ),
         memory=memory,
         compaction=CompactionPolicy(**asdict(settings.compaction)),
@@ -131,10 +131,14 @@ def _engine(
 
 
 def _hooks(
-    settings: Settings, environ: Mapping[str, str], brought: Brought, override: "HookOverride"
+    settings: Settings,
+    environ: Mapping[str, str],
+    brought: Brought,
+    override: "HookOverride",
+    sandbox: "Sandbox",
 ) -> "Hooks":
     override = replace(override, entries=(*brought.hooks, *override.entries))
-    return hooks_in(settings, environ, override, brought.handlers)
+    return hooks_in(settings, environ, override, sandbox, brought.handlers)
 
 
 def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":

@@ -10,7 +10,6 @@ from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
     from bridle.core.languages import Languages
-    from bridle.core.permission import Rule
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
     from bridle.tools.secrets import Masker
@@ -120,28 +119,6 @@ def writable_folders(settings: Settings) -> tuple[str, ...]:
     """Return the folders that programs may change beside the working directory, as far as they exist."""
     folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
     return tuple(str(folder) for folder in folders if folder.is_dir())
-
-
-def standing_denials(settings: Settings, *, anywhere: bool = False) -> "tuple[Rule, ...]":
-    """Return which paths are denied to programs that several sessions share.
-
-    Relative ones are those of the project; with `anywhere` they are left out, as each folder has others.
-    """
-    from msgspec.structs import replace
-
-    from bridle.config.rules import local_rules
-    from bridle.core.permission import SHELL_TOOL
-
-    found = []
-    for rule in settings.rules.rules():
-        is_path = rule.pattern and rule.tool != SHELL_TOOL and not rule.pattern.startswith("domain:")
-        if rule.action != "deny" or not is_path:
-            continue
-        if rule.pattern.startswith(("/", "~")):
-            found.append(rule)
-        elif not anywhere:
-            found.append(replace(rule, pattern=f"{str(settings.root).rstrip('/')}/{rule.pattern}"))
-    return local_rules(dict.fromkeys(found), settings.user_folder, settings.root)
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":

@@ -11,7 +11,7 @@ Either file is enough. What an agent does not say comes from the settings; a fla
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,11 +24,12 @@ from bridle.config.kinds import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 from bridle.config.kontekst import agent_tree
 from bridle.config.layers import Layer, LayerName, Source, merge, read_layer
 from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
+from bridle.config.project_keys import AGENT_KEYS
 from bridle.config.rules import in_project, local_rules
 from bridle.config.schema import build
 from bridle.config.settings import Settings
 from bridle.config.textfile import read_text
-from bridle.config.trust import Held, Kept, Withheld, withheld_model_files, withheld_permissions, withhold
+from bridle.config.trust import Held, Kept, left_out_note, withheld, withhold
 from bridle.config.trusted import trust_state
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
@@ -73,13 +74,27 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: Sampling = Sampling()
 
 
+class LeftOut(Struct, frozen=True):
+    """What a project says of an agent that is not its to say."""
+
+    held: tuple[Held, ...] = ()
+    """What it may only say when it is trusted."""
+    keys: tuple[str, ...] = ()
+    """The keys that have no effect, as it is not trusted."""
+    has_lapsed: bool = False
+    """It was trusted, and has changed since."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The same in a line for people to read."""
+        return left_out_note(self.keys, has_lapsed=self.has_lapsed)
+
+
 class LoadedAgent(Struct, frozen=True):
     """An agent ready to run, and what of its files has no effect."""
 
     agent: Agent
-    held: tuple[Held, ...] = ()
-    """What the project says of it and may only say when it is trusted."""
-    warnings: tuple[str, ...] = ()
+    left_out: LeftOut = LeftOut()
 
 
 class AgentParts(Struct, frozen=True):
@@ -89,8 +104,7 @@ class AgentParts(Struct, frozen=True):
     prompt_file: Path
     layers: tuple[Layer, ...]
     """The strongest last."""
-    held: tuple[Held, ...] = ()
-    warnings: tuple[str, ...] = ()
+    left_out: LeftOut = LeftOut()
 
 
 class Place(Struct, frozen=True):
@@ -105,7 +119,7 @@ def load_agent(name: str, settings: Settings) -> LoadedAgent:
     """Find an agent and fill its gaps from the settings; raises ConfigError with file, line and key."""
     parts = read_agent(name, settings)
     agent = _fill(name, parts.prompt.strip(), build(merge(parts.layers).tree, AgentFile), settings)
-    return LoadedAgent(agent, parts.held, parts.warnings)
+    return LoadedAgent(agent, parts.left_out)
 
 
 def read_agent(name: str, settings: Settings) -> AgentParts:
@@ -116,20 +130,37 @@ def read_agent(name: str, settings: Settings) -> AgentParts:
         )
     places = agent_places(settings)
     found = _read_prompt(name, places)
-    own = read_own(name, settings)
-    kept = _read_project(name, settings, own)
-    layers = [layer for layer in (own, kept.layer if kept else None) if layer]
-    if not found and not layers:
-        if name != DEFAULT_AGENT and not (LIBRARY / name).is_dir():
-            raise ConfigError(
-                f"no agent named {literal(name)}", hint=f"there are {', '.join(list_agents(settings))}"
-            )
-        built_in = read_layer("default", LIBRARY / name / CONFIG_FILE, AgentFile)
-        layers = [built_in] if built_in else []
+    below = _read_below(name, settings)
+    kept = _read_project(name, settings, below)
+    layers = [layer for layer in (below, kept.layer if kept else None) if layer]
+    if not found and not _is_users(name, settings):
         found = _read_prompt(name, [Place("default", LIBRARY)])
+    if not found and not layers and name != DEFAULT_AGENT:
+        raise ConfigError(
+            f"no agent named {literal(name)}", hint=f"there are {', '.join(list_agents(settings))}"
+        )
     prompt, file = found or (DEFAULT_PROMPT_FILE.read_text(encoding="utf-8"), DEFAULT_PROMPT_FILE)
-    held, warnings = (kept.held, kept.warnings) if kept else ((), ())
-    return AgentParts(prompt, file, tuple(layers), held, warnings)
+    return AgentParts(prompt, file, tuple(layers), _left_out(name, kept))
+
+
+def _left_out(name: str, kept: Kept | None) -> LeftOut:
+    if kept is None:
+        return LeftOut()
+    keys = tuple(f"{AGENTS_FOLDER}.{name}.{key}" for key in kept.left_out)
+    return LeftOut(kept.held, keys, kept.state == "changed")
+
+
+def _read_below(name: str, settings: Settings) -> Layer | None:
+    """Read what an agent is without the project: the user's own, else the one that is built in."""
+    if _is_users(name, settings):
+        return read_own(name, settings)
+    return read_layer("default", LIBRARY / name / CONFIG_FILE, AgentFile)
+
+
+def _is_users(name: str, settings: Settings) -> bool:
+    """True if the user has an agent of this name."""
+    own = settings.written / AGENTS_FOLDER / name
+    return any(os.path.lexists(own / file) for file in (CONFIG_FILE, PROMPT_FILE))
 
 
 def read_own(name: str, settings: Settings) -> Layer | None:
@@ -179,8 +210,8 @@ def _read_prompt(name: str, places: Iterable[Place]) -> tuple[str, Path] | None:
     return None
 
 
-def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | None:
-    """Read a project's word on an agent and leave out what would loosen the user's."""
+def _read_project(name: str, settings: Settings, below: Layer | None) -> Kept | None:
+    """Read a project's word on an agent and leave out what is not its to say."""
     project = settings.project
     if project is None:
         return None
@@ -188,28 +219,17 @@ def _read_project(name: str, settings: Settings, own: Layer | None) -> Kept | No
     layer = read_layer("project", file, AgentFile, within=project)
     if layer is None:
         return None
-    mine = build(own.tree if own else {}, AgentFile)
+    yours = build(below.tree if below else {}, AgentFile)
+    yours = structs.replace(
+        yours, mode=_permission_mode(yours, settings), limits=_over(yours.limits, settings.limits)
+    )
     kept = withhold(
         layer,
-        (
-            *withheld_permissions(
-                layer.tree | ({"mode": settings.rules.mode} if layer.tree.get("mode") == "code" else {}),
-                mode=_permission_mode(mine, settings),
-                mode_path=("mode",),
-                user_limits=_over(mine.limits, _chosen_limits(settings, "user", "project", "flag")),
-            ),
-            *withheld_model_files(layer.tree, settings.providers),
-            *_withheld_tools(layer.tree, mine.tools),
-        ),
+        withheld(layer.tree, AgentFile, AGENT_KEYS, yours),
         lambda layer: trust_state(settings.home, project, layer),
     )
     tree = in_project(kept.layer.tree, project, settings.cwd)
     return structs.replace(kept, layer=structs.replace(kept.layer, tree=tree))
-
-
-def _withheld_tools(tree: dict[str, Any], mine: tuple[str, ...] | None) -> Iterator[Withheld]:
-    if mine is not None and not set(tree.get("tools", ())) <= set(mine):
-        yield Withheld(("tools",), "a project may not give your agent more tools")
 
 
 def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:

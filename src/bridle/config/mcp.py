@@ -54,6 +54,8 @@ class FoundServer(Struct, frozen=True):
     """It had an effect, until the project was changed."""
     fault: str = ""
     """Why it cannot be used, where that shows in its entry alone."""
+    must_confine: bool = False
+    """A project has a say in it, and the user's own settings do not let it run outside the sandbox."""
 
     @property
     def transport(self) -> Literal["stdio", "http", "sse"]:
@@ -86,20 +88,39 @@ def find_servers(
 
 def _found(layers: Iterable[Layer], faults: Faults) -> Iterator[FoundServer]:
     entries: dict[str, tuple[dict[str, Any], Layer]] = {}
+    confined: set[str] = set()
+    freed: set[str] = set()
     for layer in layers:
         for name, entry in layer.tree.get("mcp", {}).get("servers", {}).items():
+            if layer.source.layer == "project" and entry != {"enabled": False}:
+                confined.add(name)
+            elif entry.get("sandbox") is False and not is_whole_server(entry):
+                freed.add(name)
             below = entries.get(name)
             if below is None or is_whole_server(entry) or (layer.source.file, name) in faults:
                 entries[name] = (entry, layer)
             else:
                 entries[name] = ({**below[0], **entry}, below[1])
     for name, (entry, layer) in sorted(entries.items()):
-        if entry == {"enabled": False}:  # there is nothing to switch off here
+        if _names_nothing(entry):
             continue
         place = layer.place((*SERVERS, name))
         settings = build(entry, McpServerSettings)
         fault = faults.get((layer.source.file, name)) or entry_fault(settings)
-        yield FoundServer(name, settings, place, layer.source.layer, _folders(layer), fault=fault)
+        yield FoundServer(
+            name,
+            settings,
+            place,
+            layer.source.layer,
+            _folders(layer),
+            fault=fault,
+            must_confine=name in confined - freed,
+        )
+
+
+def _names_nothing(entry: dict[str, Any]) -> bool:
+    """True for an entry that switches something off in a server that is not here."""
+    return bool(entry) and entry.keys() <= {"enabled", "sandbox"} and not any(entry.values())
 
 
 def server_programs(tree: dict[str, Any]) -> Iterator[str]:

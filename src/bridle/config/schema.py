@@ -119,6 +119,25 @@ def known_keys(shape: type[Struct]) -> list[str]:
     return found
 
 
+def set_keys(tree: dict[str, Any], shape: type[Struct], path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the path of every key that a tree without problems sets, and its name as `known_keys` has it.
+
+    An entry under a name that the user chooses is one key, and so is each table of a list.
+    """
+    for key, value in tree.items():
+        here, kind = (*path, key), _without_none(_field_types(shape)[key])
+        name = ".".join(map(str, here))
+        match _container(kind):
+            case "struct":
+                yield from set_keys(value, kind, here)
+            case "dict" if _container(get_args(kind)[1]) == "struct":
+                yield from (((*here, entry), f"{name}.NAME") for entry in value)
+            case "tuple" if any(isinstance(item, dict) for item in value) and not _is_rule(get_args(kind)[0]):
+                yield from (((*here, index), name) for index in range(len(value)))
+            case _:
+                yield here, name
+
+
 def value_from_text(text: str, kind: Any) -> Any:
     """Read what a user typed for a value of a kind; a text that does not fit stays as it is."""
     kind = _without_none(kind)

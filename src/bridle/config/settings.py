@@ -22,15 +22,24 @@ from msgspec.structs import replace
 
 from bridle.config.document import KeyPath, key_text, parse_key
 from bridle.config.hooks import FoundHook, find_hooks, with_programs
-from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile, LimitSettings
+from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile
 from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
 from bridle.config.mcp import Faults, FoundServer, find_servers
 from bridle.config.mcp_files import read_mcp_files
 from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER, TRUST_FILE
+from bridle.config.project_keys import PROJECT_KEYS
 from bridle.config.rules import in_project
 from bridle.config.schema import build, kind_at, value_from_text
-from bridle.config.trust import Held, TrustState, Withheld, withheld_servers, withheld_settings, withhold
+from bridle.config.trust import (
+    Held,
+    TrustState,
+    left_out_note,
+    own_keys_note,
+    withheld,
+    withhold,
+    without_own_keys,
+)
 from bridle.config.trusted import file_stamp, stamp, trust_state
 from bridle.core.errors import ConfigError
 from bridle.core.trace import TRACE, parse_trace
@@ -66,8 +75,12 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """What `~/` stands for in a rule."""
     held: tuple[Held, ...]
     """What the project says and may only say when it is trusted."""
-    warnings: tuple[str, ...]
-    """What was said and has no effect, for the user to read."""
+    left_out: tuple[str, ...]
+    """The keys of the project that have no effect, as it is not trusted."""
+    has_lapsed: bool
+    """The project was trusted, and has changed since."""
+    own_only: tuple[str, ...]
+    """The keys of the project that only the user's own settings may have, which trust does not change."""
     sources: dict[KeyPath, tuple[Source, ...]]
     """Where each value came from; a value that nobody set is not in it."""
     api_keys: dict[str, Secret]
@@ -84,6 +97,12 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The warnings about files of tool servers that are left out."""
     flags: Mapping[str, Any] = {}
     """What was given on top, for whichever folder: settings of another one are read with it too."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was said and has no effect, for the user to read."""
+        left_out = left_out_note(self.left_out, has_lapsed=self.has_lapsed)
+        return (*self.server_files_broken, *left_out, *own_keys_note(self.own_only))
 
     @property
     def written(self) -> Path:
@@ -129,7 +148,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         layers.append(kontekst_layer(kontekst))
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
         layers.append(with_programs(user, home))
-    theirs = _read_project(home, project, root, merge(layers), user)
+    theirs = _read_project(home, project, root, merge(layers))
     layers += [replace(kept, tree=in_project(kept.tree, project or root, cwd)) for kept in theirs.layers]
     if flags:
         layers.append(_flag_layer(flags))
@@ -144,14 +163,16 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         cwd=cwd,
         user_folder=user_folder,
         held=theirs.held,
-        warnings=(*theirs.server_files_broken, *theirs.warnings),
+        left_out=theirs.left_out,
+        has_lapsed=theirs.has_lapsed,
+        own_only=theirs.own_only,
         sources=merged.sources,
         api_keys=dict(_api_keys(config, environ)),
         database_url=_database_url(config, environ),
         kontekst=kontekst,
         hooks_found=find_hooks(layers, theirs.untrusted, has_lapsed=theirs.has_lapsed),
         servers_found=find_servers(
-            layers, theirs.servers_withheld, theirs.faults, has_lapsed=theirs.servers_lapsed
+            layers, theirs.servers_withheld, theirs.faults, has_lapsed=theirs.has_lapsed
         ),
         server_files_broken=theirs.server_files_broken,
         flags=flags,
@@ -187,20 +208,18 @@ class _Project(Struct, frozen=True):
     layers: tuple[Layer, ...]
     """What takes effect."""
     held: tuple[Held, ...]
-    warnings: tuple[str, ...]
+    left_out: tuple[str, ...]
+    own_only: tuple[str, ...]
     untrusted: Layer | None
     """Its settings as they were read, if some of them do not take effect."""
     has_lapsed: bool
     servers_withheld: tuple[Layer, ...]
     """The same for all files that name servers."""
-    servers_lapsed: bool
     faults: Faults
     server_files_broken: tuple[str, ...]
 
 
-def _read_project(
-    home: Path, project: Path | None, root: Path, below: Merged, user: Layer | None
-) -> _Project:
+def _read_project(home: Path, project: Path | None, root: Path, below: Merged) -> _Project:
     folder = project or root
     servers = read_mcp_files(folder, home)
     files = servers.files
@@ -208,43 +227,28 @@ def _read_project(
     def look(layer: Layer) -> TrustState:
         return trust_state(home, folder, layer)
 
-    yours = below.tree.get("mcp", {}).get("servers", {})
-    kept = [withhold(file.layer, withheld_servers(file.layer.tree, yours), look) for file in files]
-    read = [file.layer for file in files]
-    settings = _read_project_layer(project) if project else None
-    if settings is not None:
-        kept.append(withhold(settings, _withheld(settings, below, user), look))
-        read.append(settings)
-    is_inert = any(one.warnings for one in kept)
+    yours = build(below.tree, ConfigFile)
+    settings, own_only = _read_project_layer(project) if project else (None, ())
+    read = [*(file.layer for file in files), *([settings] if settings is not None else ())]
+    kept = [withhold(layer, withheld(layer.tree, ConfigFile, PROJECT_KEYS, yours), look) for layer in read]
+    left_out = tuple(key for one in kept for key in one.left_out)
     return _Project(
         layers=tuple(one.layer for one in kept),
         held=tuple(item for one in kept for item in one.held),
-        warnings=tuple(warning for one in kept for warning in one.warnings),
-        untrusted=settings if settings is not None and kept[-1].warnings else None,
-        has_lapsed=settings is not None and kept[-1].has_lapsed,
-        servers_withheld=tuple(read) if is_inert else (),
-        servers_lapsed=any(one.has_lapsed for one in kept),
+        left_out=left_out,
+        own_only=own_only,
+        untrusted=settings if settings is not None and kept[-1].left_out else None,
+        has_lapsed=any(one.state == "changed" for one in kept),
+        servers_withheld=tuple(read) if left_out else (),
         faults={(file.layer.source.file, name): why for file in files for name, why in file.faults.items()},
         server_files_broken=servers.broken,
     )
 
 
-def _read_project_layer(project: Path) -> Layer | None:
+def _read_project_layer(project: Path) -> tuple[Layer | None, tuple[str, ...]]:
     folder = project / PROJECT_FOLDER
     layer = read_layer("project", folder / CONFIG_FILE, ConfigFile, within=project)
-    return layer and with_programs(layer, folder, project)
-
-
-def _withheld(layer: Layer, below: Merged, user: Layer | None) -> Iterator[Withheld]:
-    config = build(below.tree, ConfigFile)
-    return withheld_settings(
-        layer.tree,
-        mode=config.rules.mode,
-        user_limits=build(user.tree.get("limits", {}) if user else {}, LimitSettings),
-        providers=config.providers,
-        children=config.children,
-        servers=config.mcp.servers,
-    )
+    return without_own_keys(with_programs(layer, folder, project)) if layer else (None, ())
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:

@@ -1,34 +1,50 @@
 """What a project's files may not say: they come with the code, and the user has not read them.
 
-A project may tighten what the user set and never loosen it, and may not decide where a key goes.
-Such keys are left out and named in a warning, until the user trusts the project as it is; a file that is
-wrong is still an error.
+A project may set the keys of `project_keys`, and only make them stricter. All others are left out and named
+in one line, until the user trusts the project as it is; a file that is wrong is still an error.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from bridle.config.document import KeyPath, key_text, literal
-from bridle.config.keys import ChildSettings, LimitSettings, ProviderSettings
 from bridle.config.layers import SERVERS, Layer
 from bridle.config.mcp import shown_server
-from bridle.config.schema import build
-from bridle.core.permission import Mode
-
-STRICTNESS: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
-"""The modes from the strictest to the loosest."""
-
-PROJECT_PROVIDER_KEYS = frozenset({"window_tokens", "max_output_tokens"})
-"""What a project may say about a provider that the user knows."""
+from bridle.config.project_keys import OWN_KEYS, Allowed
+from bridle.config.schema import build, set_keys
 
 TrustState = Literal["trusted", "changed", "unknown"]
 
-HINTS: dict[TrustState, str] = {
-    "unknown": "hint: bridle trust lets it take effect",
-    "changed": "hint: the project has changed since you trusted it; bridle trust shows it again",
+MAX_NAMED = 12
+
+REASONS = {
+    "children": "a project may not let sub-agents do more than you do",
+    "comms": "a project may not decide who can write to your agents",
+    "daemon": "a project may not decide whether the daemon is used",
+    "fallbacks": "a project may not decide which model answers",
+    "grpc": "a project may not decide how the daemon is reached",
+    "hooks": "a project may not run code of its own by itself",
+    "http": "a project may not decide how the daemon is reached",
+    "kernel": "a project may not decide what runs its code",
+    "lsp": "a project may not decide which programs look at its code",
+    "mcp": "a project may not start or reach servers of its own by itself",
+    "memory": "a project may not decide what is done with what you said",
+    "model": "a project may not decide which model answers",
+    "models": "a project may not decide what is known of a model, nor what it costs",
+    "providers": "a project may not decide where requests and keys go",
+    "rules": "a project may not allow anything by itself",
+    "sampling": "a project may not decide what is sent with your requests",
+    "sandbox": "a project may not decide what holds its own programs",
+    "scale": "a project may not decide where your sessions run",
+    "serve": "a project may not decide how the daemon is reached",
+    "small_model": "a project may not decide which model answers",
+    "store": "a project may not decide how your sessions are kept",
+    "telemetry": "a project may not decide who hears of your work",
+    "tui": "a project may not decide what your keys do and what you see",
 }
+"""Why the keys of a table are not a project's to set, for people to read."""
 
 
 class Withheld(Struct, frozen=True):
@@ -49,144 +65,61 @@ class Held(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """What is left of a project's layer, and a warning for each key that is not."""
+    """What is left of a project's layer, and what is not."""
 
     layer: Layer
     held: tuple[Held, ...] = ()
     """Keys that take effect through trust alone; they are in the layer if the project is trusted."""
-    warnings: tuple[str, ...] = ()
-    has_lapsed: bool = False
-    """The project was trusted and has changed since."""
+    state: TrustState = "trusted"
+    """How the project is trusted, if there are such keys."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The keys that have no effect."""
+        return () if self.state == "trusted" else tuple(item.key for item in self.held)
 
 
-def withheld_settings(
-    tree: dict[str, Any],
-    *,
-    mode: Mode,
-    user_limits: LimitSettings,
-    providers: Mapping[str, ProviderSettings],
-    children: ChildSettings,
-    servers: Collection[str] = (),
+def withheld(
+    tree: dict[str, Any], shape: type[Struct], allowed: Mapping[str, Allowed], yours: Struct
 ) -> Iterator[Withheld]:
-    """Name the keys of a project's `config.toml` that may not take effect.
+    """Name the keys of a project's file that may not take effect.
 
-    `mode`, `providers`, `children` and `servers` are what the layers below say, `user_limits` the limits the
-    user chose.
+    `shape` is what the file can say, `allowed` what a project may set, `yours` what holds without it.
     """
-    yield from withheld_permissions(tree, mode=mode, mode_path=("rules", "mode"), user_limits=user_limits)
-    yield from withheld_model_files(tree, providers)
-    for name, model in tree.get("models", {}).items():
-        if "price" in model:
-            yield Withheld(("models", name, "price"), "a project may not decide what a model costs")
-    for key in tree.get("sandbox", {}):
-        yield Withheld(("sandbox", key), "a project may not decide what holds its own programs")
-    for key in tree.get("kernel", {}):
-        yield Withheld(("kernel", key), "a project may not decide what runs its code")
-    if "daemon" in tree:
-        yield Withheld(("daemon",), "a project may not decide whether the daemon is used")
-    for table in ("serve", "http", "grpc"):
-        for key in tree.get(table, {}):
-            yield Withheld((table, key), "a project may not decide how the daemon is reached")
-    for key in tree.get("tui", {}):
-        yield Withheld(("tui", key), "a project may not decide what your keys do and what you see")
-    for key in tree.get("comms", {}):
-        yield Withheld(("comms", key), "a project may not decide who can write to your agents")
-    yield from withheld_hooks(tree.get("hooks", {}))
-    yield from withheld_servers(tree, servers)
-    for key, value in tree.get("children", {}).items():
-        if _is_looser(value, getattr(children, key)):
-            yield Withheld(("children", key), "a project may not let sub-agents do more than you do")
-    for key in tree.get("scale", {}):
-        yield Withheld(("scale", key), "a project may not decide where your sessions run")
-    for key in tree.get("telemetry", {}):
-        yield Withheld(("telemetry", key), "a project may not decide who hears of your work")
-    for key in tree.get("store", {}):
-        yield Withheld(("store", key), "a project may not decide how your sessions are kept")
-    for key, value in tree.get("memory", {}).items():
-        if key != "min_score" and (key, value) != ("enabled", False):
-            yield Withheld(("memory", key), "a project may not decide what is done with what you said")
-    why = "a project may not decide where requests and keys go"
-    for name, provider in tree.get("providers", {}).items():
-        if name not in providers:
-            yield Withheld(("providers", name), why)
-            continue
-        for key in provider:
-            if key not in PROJECT_PROVIDER_KEYS:
-                yield Withheld(("providers", name, key), why)
+    theirs = build(tree, shape)
+    for path, name in set_keys(tree, shape):
+        rule = allowed.get(name)
+        value = _at(tree, path) if name.endswith(".NAME") else _at(theirs, path)
+        if rule is None or not rule.is_stricter(value, _at(yours, path)):
+            yield Withheld(path, _why(path, rule, yours))
 
 
-def _is_looser(new: Any, old: Any) -> bool:
-    """Tell whether a value lets more through than another: a yes, a larger number, a longer list of names."""
-    if isinstance(old, tuple):
-        return bool(old) and (not new or not set(new) <= set(old))
-    return old is not None and bool(new > old)
+def _why(path: KeyPath, rule: Allowed | None, yours: Struct) -> str:
+    why = (rule.why if rule else "") or REASONS.get(str(path[0]), "a project may not set this by itself")
+    is_yours = path[:2] == SERVERS and _at(yours, path) is not None
+    return f"{why}; it would change yours of that name" if is_yours else why
 
 
-def withheld_hooks(hooks: dict[str, Any]) -> Iterator[Withheld]:
-    """Name every hook of a project, as each is code that runs, and whatever bounds those of the user."""
-    for key, value in hooks.items():
-        if key != "entries":
-            yield Withheld(("hooks", key), "a project may not decide how your hooks run")
-            continue
-        for index in range(len(value)):
-            yield Withheld(("hooks", key, index), "a project may not run code of its own by itself")
+def without_own_keys(layer: Layer) -> tuple[Layer, tuple[str, ...]]:
+    """Return a project's layer without the keys that only the user may set, and these keys."""
+    tree, found = layer.tree, []
+    for path in [path for key in sorted(OWN_KEYS) for path in _places(tree, key.split("."))]:
+        tree = _without(tree, path)
+        found.append(key_text(path))
+    return Layer(layer.source, tree, layer.text, layer.lines), tuple(found)
 
 
-def withheld_servers(tree: dict[str, Any], yours: Collection[str] = ()) -> Iterator[Withheld]:
-    """Name every server of a project, as each is a program that runs or an address that hears of the work.
-
-    It may do without a server of yours; `yours` are the tool servers of the layers below.
-    """
-    for table, what, why in (
-        ("mcp", "tool", "a project may not start or reach servers of its own by itself"),
-        ("lsp", "language", "a project may not say which programs look at its code"),
-    ):
-        for key, value in tree.get(table, {}).items():
-            if key == "servers":
-                for name, entry in value.items():
-                    if entry != {"enabled": False}:
-                        more = (
-                            "; it would change yours of that name" if table == "mcp" and name in yours else ""
-                        )
-                        yield Withheld((table, key, name), why + more)
-            elif (table, key, value) != ("lsp", "enabled", False):
-                yield Withheld((table, key), f"a project may not decide how {what} servers run")
-
-
-def withheld_permissions(
-    tree: dict[str, Any], *, mode: Mode, mode_path: KeyPath, user_limits: LimitSettings
-) -> Iterator[Withheld]:
-    """Name the keys of a project's settings or agent that would loosen what the user set."""
-    if tree.get("rules", {}).get("allow"):
-        yield Withheld(("rules", "allow"), "a project may not allow anything by itself")
-    wanted = _at(tree, mode_path)
-    if wanted is not None and STRICTNESS.index(wanted) > STRICTNESS.index(mode):
-        yield Withheld(mode_path, f'a project may not choose a looser mode than "{mode}"')
-    limits = build(tree.get("limits", {}), LimitSettings)
-    for name in LimitSettings.__struct_fields__:
-        new, old = getattr(limits, name), getattr(user_limits, name)
-        if new is not None and old is not None and new > old:
-            yield Withheld(("limits", name), "a project may not raise a limit that you set")
-
-
-def withheld_model_files(
-    tree: dict[str, Any], providers: Mapping[str, ProviderSettings]
-) -> Iterator[Withheld]:
-    """Name the keys of a project that would load a file into the embedded runtime, which is native code."""
-    for key in ("model", "small_model", "fallbacks"):
-        refs = tree.get(key, ())
-        if any(_is_file(ref, providers) for ref in ([refs] if isinstance(refs, str) else refs)):
-            yield Withheld((key,), "a project may not choose a model file")
-
-
-def _is_file(ref: str, providers: Mapping[str, ProviderSettings]) -> bool:
-    provider, _, name = ref.partition("/")
-    is_embedded = provider in providers and providers[provider].kind == "embedded"
-    return is_embedded and ("/" in name or name.endswith(".gguf"))
+def _places(tree: Any, parts: Sequence[str], path: KeyPath = ()) -> Iterator[KeyPath]:
+    """Find where a tree has a key; NAME in it stands for any name."""
+    if not parts:
+        yield path
+    elif isinstance(tree, dict):
+        for name in list(tree) if parts[0] == "NAME" else [part for part in parts[:1] if part in tree]:
+            yield from _places(tree[name], parts[1:], (*path, name))
 
 
 def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], TrustState]) -> Kept:
-    """Leave keys out of a layer, each with a warning that names file, line and key.
+    """Leave keys out of a layer, unless its project is trusted.
 
     `look` says how the project is trusted; it is asked only if something is to be left out.
     """
@@ -203,8 +136,27 @@ def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], Tr
     tree = layer.tree
     for item in reversed(items):  # so that what is left of a list keeps its numbers
         tree = _without(tree, item.path)
-    warnings = [f"{one.place}: {one.key} has no effect: {one.why} ({HINTS[state]})" for one in held]
-    return Kept(Layer(layer.source, tree, layer.text), held, tuple(warnings), state == "changed")
+    return Kept(Layer(layer.source, tree, layer.text), held, state)
+
+
+def left_out_note(keys: Sequence[str], *, has_lapsed: bool) -> tuple[str, ...]:
+    """Say in one line which keys of a project have no effect; nothing if there are none."""
+    if not keys:
+        return ()
+    why = "has changed since you trusted it" if has_lapsed else "is not trusted"
+    return (f"this project {why}: left out {_named(keys)} (hint: bridle trust shows and allows them)",)
+
+
+def own_keys_note(keys: Sequence[str]) -> tuple[str, ...]:
+    """Say in one line which keys of a project never have an effect; nothing if there are none."""
+    if not keys:
+        return ()
+    return (f"left out {_named(keys)} of this project (hint: set it in your own config.toml)",)
+
+
+def _named(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - MAX_NAMED:,} more" if len(keys) > MAX_NAMED else ""
+    return ", ".join(keys[:MAX_NAMED]) + more
 
 
 def _shown(tree: dict[str, Any], path: KeyPath) -> str:
@@ -212,13 +164,16 @@ def _shown(tree: dict[str, Any], path: KeyPath) -> str:
     return literal(shown_server(value, for_trust=True) if path[:2] == SERVERS else value)
 
 
-def _at(tree: dict[str, Any], path: KeyPath) -> Any:
-    value: Any = tree
+def _at(tree: Any, path: KeyPath) -> Any:
+    """Return what a tree or a struct has at a path; None if nothing is there."""
+    value = tree
     for part in path:
-        if isinstance(value, list) and isinstance(part, int):
-            value = value[part]
+        if isinstance(part, int):
+            value = value[part] if isinstance(value, list | tuple) and part < len(value) else None
+        elif isinstance(value, dict):
+            value = value.get(part)
         else:
-            value = value.get(str(part)) if isinstance(value, dict) else None
+            value = getattr(value, part, None)
     return value
 
 

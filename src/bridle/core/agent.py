@@ -27,3 +27,5 @@ class Agent(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     limits: Limits = Limits()
     params: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
+    """What to tell the user before a run: settings that have no effect."""

@@ -12,7 +12,7 @@ from bridle.core.errors import HookError
 from bridle.core.hook import CommandRuntime, HookInvocation
 from bridle.hooks.answer import Answered, Runner, read_answer, short
 from bridle.hooks.claude import DENIED, claude_answer, claude_invocation
-from bridle.hooks.exchange import Ended, exchange
+from bridle.hooks.exchange import Ended, Exchange, exchange
 
 PASSED = ("PATH", "HOME", "LANG")
 """What a program gets of the environment beside its own `env`: nothing that could be a key."""
@@ -58,9 +58,15 @@ def find_program(command: str, environ: Mapping[str, str], cwd: str) -> Program:
 
 
 def command_runner(
-    runtime: CommandRuntime, program: Program, *, environ: Mapping[str, str], cwd: str, limit_bytes: int
+    runtime: CommandRuntime,
+    program: Program,
+    *,
+    environ: Mapping[str, str],
+    cwd: str,
+    limit_bytes: int,
+    exchange: Exchange = exchange,
 ) -> Runner:
-    """Return what asks a program."""
+    """Return what asks a program; `exchange` is what runs it."""
     is_claude = runtime.dialect == "claude"
     own = {"CLAUDE_PROJECT_DIR": cwd} if is_claude else {}
     env = {**_environment(environ), **own, **runtime.env}

@@ -13,13 +13,15 @@ import asyncio
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol, Self
 
 from msgspec import Struct
 
 from bridle.core.errors import HookError
 from bridle.hooks.answer import short
+from bridle.system.pipes import Pipes
 
 CHUNK_BYTES = 64 * 1024
 REAP_S = 0.1  # a killed process is gone in a millisecond, unless a file system holds it
@@ -34,86 +36,119 @@ class Ended(Struct, frozen=True):
     errors: bytes
 
 
+class Exchange(Protocol):
+    """Runs a program with a text on its standard input."""
+
+    async def __call__(
+        self, argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
+    ) -> Ended:
+        """Return how it ended; raises HookError when it cannot start or prints too much."""
+        ...
+
+
 async def exchange(
     argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
 ) -> Ended:
     """Run a program in a session of its own; raises HookError when it cannot start or prints too much."""
+    pipes = open_pipes(argv[0])
     try:
         process = subprocess.Popen(  # noqa: ASYNC220 - as asyncio does it: back when the program is loaded
             argv,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=pipes.input,
+            stdout=pipes.output,
+            stderr=pipes.errors,
             env=env,
             cwd=cwd,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        pipes.close()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise HookError(f"{argv[0]} cannot be started: {short(reason)}") from error
-    talk = _Talk(process, _watch(process), data, limit_bytes)
-    try:
-        await talk.over
-    finally:
-        await talk.end()
+    pipes.close_theirs()
+    with Talk(pipes, data, limit_bytes) as talk:
+        ended = _Ending(process, talk.finish)
+        try:
+            await talk.over
+        finally:
+            await ended.force()
     return Ended(process.returncode or 0, bytes(talk.output), bytes(talk.errors))
 
 
-def _watch(process: "subprocess.Popen[bytes]") -> int:
-    """Return a descriptor that can be read when the process has ended."""
+def open_pipes(program: str) -> Pipes:
+    """Return the pipes of a program that is about to be started; raises HookError."""
     try:
-        return os.pidfd_open(process.pid)
-    except OSError as error:  # no descriptor is left
-        with process:
-            os.killpg(process.pid, signal.SIGKILL)
-        raise HookError(f"its program cannot be watched: {error.strerror}") from error
+        return Pipes()
+    except OSError as error:
+        raise HookError(f"{program} cannot be started: {short(error.strerror or str(error))}") from error
 
 
-class _Talk:
-    """What goes to a program and comes from it, piece by piece as the event loop says."""
+class _Ending:
+    """Sees the end of a process, or brings it about."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", watch: int, data: bytes, limit_bytes: int) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        self.output, self.errors = bytearray(), bytearray()
-        loop = asyncio.get_running_loop()
-        self.over: asyncio.Future[None] = loop.create_future()
+    def __init__(self, process: "subprocess.Popen[bytes]", finish: Callable[[], None]) -> None:
+        """Take what to call at the end; raises HookError when no descriptor is left to watch with."""
         self._process = process
-        self._rest = memoryview(data)
-        self._limit_bytes = limit_bytes
-        self._loop = loop
-        self._stdin = process.stdin.fileno()
-        self._streams = {process.stdout.fileno(): self.output, process.stderr.fileno(): self.errors}
-        self._watch = watch
-        self._ended: asyncio.Future[None] = loop.create_future()
-        for descriptor in (self._stdin, *self._streams):
-            os.set_blocking(descriptor, False)
-        loop.add_writer(self._stdin, self._write)
-        for descriptor in self._streams:
-            loop.add_reader(descriptor, self._read, descriptor)
-        loop.add_reader(watch, self._end_seen)
+        self._finish = finish
+        self._loop = asyncio.get_running_loop()
+        self._seen: asyncio.Future[None] = self._loop.create_future()
+        try:
+            self._watch = os.pidfd_open(process.pid)
+        except OSError as error:
+            with process:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise HookError(f"its program cannot be watched: {error.strerror}") from error
+        self._loop.add_reader(self._watch, self._see)
 
-    async def end(self) -> None:
+    async def force(self) -> None:
         """Kill what is left of it and reap it."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        try:
+            if not self._seen.done():
+                await asyncio.wait([self._seen], timeout=REAP_S)
+        finally:
+            self._loop.remove_reader(self._watch)
+            os.close(self._watch)
+            self._process.poll()
+
+    def _see(self) -> None:
+        self._loop.remove_reader(self._watch)
+        self._seen.set_result(None)
+        self._finish()
+
+
+class Talk:
+    """What goes to a program and comes from it, piece by piece as the event loop says."""
+
+    def __init__(self, pipes: Pipes, data: bytes, limit_bytes: int) -> None:
+        self.output, self.errors = bytearray(), bytearray()
+        self._loop = asyncio.get_running_loop()
+        self.over: asyncio.Future[None] = self._loop.create_future()
+        """Done when the program has ended, or has printed too much."""
+        self._rest = memoryview(data)
+        self._limit_bytes = limit_bytes
+        self._stdin: int | None = pipes.to_it
+        self._streams = {pipes.from_it: self.output, pipes.printed: self.errors}
+        self._is_open = True
+        self._loop.add_writer(pipes.to_it, self._write)
+        for descriptor in self._streams:
+            self._loop.add_reader(descriptor, self._read, descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_open = False
         self._stop_writing()
         for descriptor in self._streams:
             self._loop.remove_reader(descriptor)
-        if not self._ended.done():
-            await asyncio.wait([self._ended], timeout=REAP_S)
-        self._loop.remove_reader(self._watch)
-        os.close(self._watch)
-        self._process.poll()
-        for file in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if file is not None:
-                file.close()
+            os.close(descriptor)
 
-    def _end_seen(self) -> None:
-        self._loop.remove_reader(self._watch)
-        self._ended.set_result(None)
+    def finish(self) -> None:
+        """Take what is left in the pipes, as the program has ended."""
+        if not self._is_open:
+            return
         for descriptor in self._streams:
             while self._read(descriptor):
                 pass
@@ -141,6 +176,8 @@ class _Talk:
         return False
 
     def _write(self) -> None:
+        if self._stdin is None:
+            return
         try:
             self._rest = self._rest[os.write(self._stdin, self._rest[:CHUNK_BYTES]) :]
         except BlockingIOError:
@@ -151,6 +188,7 @@ class _Talk:
             self._stop_writing()
 
     def _stop_writing(self) -> None:
-        if self._process.stdin is not None and not self._process.stdin.closed:
+        if self._stdin is not None:
             self._loop.remove_writer(self._stdin)
-            self._process.stdin.close()
+            os.close(self._stdin)
+            self._stdin = None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +22,9 @@ from bridle.core.hook import (
 from bridle.core.ports import Clock, HookRound
 from bridle.hooks.answer import Answered, Runner
 from bridle.hooks.command import command_runner, find_program
+from bridle.hooks.confined import ConfinedPrograms, Walls
 from bridle.hooks.engine import Listener, RunHooks
+from bridle.hooks.exchange import Exchange, exchange
 from bridle.hooks.handlers import Handlers, handler_runner
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ class HookSite(Struct, frozen=True):
     background_max_concurrency: int = 32
     places: Mapping[str, str] = {}
     """File and line of the entries in the settings, by their ids, for error texts."""
+    walls: Walls | None = None
+    """What holds the hooks of a project; None where none is to be held."""
 
 
 class Trial(Struct, frozen=True):
@@ -101,7 +106,8 @@ class _Opener:
     """Turns entries into listeners."""
 
     def __init__(self, site: HookSite, places: Mapping[str, str]) -> None:
-        self.caller: HttpCaller | None = None
+        self._caller: HttpCaller | None = None
+        self._confined = ConfinedPrograms(site.walls) if site.walls is not None else None
         self._site = site
         self._places = places
 
@@ -122,8 +128,14 @@ class _Opener:
             listeners,
             self._site.clock,
             max_background=self._site.background_max_concurrency,
-            close=self.caller.aclose if self.caller else None,
+            close=self._close,
         )
+
+    async def _close(self) -> None:
+        async with AsyncExitStack() as stack:
+            for used in (self._caller, self._confined):
+                if used is not None:
+                    stack.push_async_callback(used.aclose)
 
     def listener(self, entry: HookEntry) -> Listener:
         """Return a hook that can be asked."""
@@ -142,7 +154,12 @@ class _Opener:
                 if program.problem and (entry.capability != "observe" or entry.policy == "fail_closed"):
                     raise self._wrong(entry, "runtime.command", f"{program.path} {program.problem}")
                 return command_runner(
-                    runtime, program, environ=site.environ, cwd=site.cwd, limit_bytes=site.payload_max_bytes
+                    runtime,
+                    program,
+                    environ=site.environ,
+                    cwd=site.cwd,
+                    limit_bytes=site.payload_max_bytes,
+                    exchange=self._exchange(entry),
                 )
             case HttpRuntime() as runtime:
                 return self._http().runner(runtime)
@@ -150,9 +167,15 @@ class _Opener:
     def _http(self) -> "HttpCaller":
         from bridle.hooks.http import HttpCaller  # noqa: PLC0415 - aiohttp costs 0.1 s to import
 
-        if self.caller is None:
-            self.caller = HttpCaller(self._site.payload_max_bytes)
-        return self.caller
+        if self._caller is None:
+            self._caller = HttpCaller(self._site.payload_max_bytes)
+        return self._caller
+
+    def _exchange(self, entry: HookEntry) -> Exchange:
+        walls = self._site.walls
+        if walls is None or self._confined is None or entry.id not in walls.hooks:
+            return exchange
+        return self._confined.exchange
 
     def _wrong(self, entry: HookEntry, key: str, message: str) -> ConfigError:
         place = self._places.get(entry.id, OF_THIS_RUN)

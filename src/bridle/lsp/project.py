@@ -71,13 +71,15 @@ class Project:
 
     def why_none(self) -> str:
         """Say why no server may run here at all; empty if they may."""
-        if self.folder.trusted:
-            return ""
         if not self.folder.confined:
-            return "it would run without a sandbox: trust the project first (bridle trust)"
+            without = "it would run without a sandbox: trust the project first (bridle trust)"
+            return "" if self.folder.trusted else without
         status = self._sandbox.status
         if status.kind == "none":
-            return f"there is no sandbox on this machine ({status.why}): trust the project (bridle trust)"
+            return (
+                f"there is no sandbox on this machine ({status.why}): set lsp.sandbox = false in your own "
+                "settings, and trust the project (bridle trust)"
+            )
         return ""
 
     def _choose(self, extension: str) -> list[LanguageServer]:

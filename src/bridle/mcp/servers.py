@@ -337,7 +337,8 @@ def _merged(ready: Sequence[_Kept]) -> tuple[list[Tool], dict[str, str]]:
 def _notes(found: FolderServers, servers: Sequence[Server]) -> dict[str, str]:
     """Say which servers are not there, and why, by what each note is about."""
     notes = {note: note for note in found.notes}
-    notes |= {name: f"MCP server {name}: {why}" for name, state, why in found.inert if state != "off"}
+    # Of those that are not trusted the note about the project speaks.
+    notes |= {name: f"MCP server {name}: {why}" for name, state, why in found.inert if state == "failed"}
     for server in servers:
         name = server.settings.name
         match server.state:

@@ -36,8 +36,12 @@ class ServerSettings(Struct, frozen=True):
     timeout_s: float = 120.0
     sampling: Literal["ask", "allow", "deny"] = "ask"
     confined: bool = False
-    denied: tuple[Rule, ...] = ()
-    """Rules about paths that it must not see or change, where it is confined."""
+    rules: tuple[Rule, ...] = ()
+    """Where it is confined: paths that it must not see or change, and hosts that it may reach."""
+    open_network: bool = False
+    """Where it is confined: whether it may reach every host."""
+    project: str = ""
+    """The project that brings it, which is all that it may change; empty for a server of the user's own."""
     oauth: OAuth = OAuth()
 
 

@@ -80,11 +80,11 @@ class Stdio(AbstractAsyncContextManager[Any]):
             output=pipes.output,
             errors=pipes.errors,
             input=pipes.input,
-            # One for all folders works in the user's home, which it must not have all to itself.
-            writable=(cwd,) if settings.scope != "user" or settings.cwd else (),
-            rules=settings.denied,
+            writable=_writable(settings, cwd),
+            rules=settings.rules,
             tool="mcp",
             confined=settings.confined,
+            open_network=settings.open_network,
             shows_program=True,
         )
         try:
@@ -359,6 +359,13 @@ class _Talk:
             self._unsent.clear()  # the end of its output tells everyone
         if not self._unsent:
             self._loop.remove_writer(self._to_server)
+
+
+def _writable(settings: ServerSettings, cwd: str) -> tuple[str, ...]:
+    if settings.project:  # its own word on where it works does not count
+        return (settings.project,)
+    # One for all folders works in the user's home, which it must not have all to itself.
+    return (cwd,) if settings.scope != "user" or settings.cwd else ()
 
 
 def _broken_answer(line: bytes) -> Unreadable | None:

@@ -18,6 +18,7 @@ class Preparing:
         self._journal = journal
         self._family = family
         self._task: asyncio.Task[Setup] | None = None
+        self._warned: set[str] = set()
 
     async def check_folder(self, cwd: str | None = None) -> None:
         """Refuse a folder, its own if none is named, where the session may not work; raises UsageError.
@@ -33,7 +34,7 @@ class Preparing:
         await self.check_folder(options.cwd)
         journal, hooks = self._journal, self._family.hooks_of(self._journal.id)
         self._task = asyncio.create_task(
-            set_up(self._engine, journal.id, journal.session, options, hooks, self._tell_wait)
+            set_up(self._engine, journal.id, journal.session, options, hooks, self._tell_wait, self._warn)
         )
         try:
             setup = await self._task
@@ -51,6 +52,12 @@ class Preparing:
         """Cancel a run that is about to begin: a model or a tool server may take long to start."""
         task, self._task = self._task, None
         return task is not None and task.cancel()
+
+    def _warn(self, text: str) -> None:
+        """Say something once in the life of the session."""
+        if text not in self._warned:
+            self._warned.add(text)
+            self._journal.show(Notice(text))
 
     def _tell_wait(self, text: str) -> None:
         self._journal.show(Notice(text, is_wait=True))

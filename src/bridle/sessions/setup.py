@@ -127,14 +127,18 @@ async def set_up(
     options: RunOptions,
     hooks: Hooks | None = None,
     tell: Callable[[str], None] = _tell_nobody,
+    warn: Callable[[str], None] = _tell_nobody,
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError, UsageError or ProviderError.
 
-    `hooks` are those of the run that a sub-agent works for; `tell` hears what is waited for.
+    `hooks` are those of the run that a sub-agent works for; `tell` hears what is waited for,
+    `warn` at once what of the agent's settings has no effect.
     """
     created = session.known.created
     cwd = options.cwd or created.cwd
     agent = engine.load_agent(options.agent or created.agent, cwd)
+    for note in agent.notes:
+        warn(note)
     limits = options.limits.over(agent.limits)
     limits.check()
     params = {**agent.params, **options.params}

@@ -208,10 +208,11 @@ def test_a_run_says_once_which_servers_it_does_without(bridle: Bridle):
 
     done = bridle("run", "--model", bridle.script({"text": "Hi"}), "hi")
 
-    first, second = done.err.splitlines()
     assert (done.code, done.out) == (0, "Hi\n")
-    assert first.startswith(f"warning: {bridle.project}/.mcp.json:1: mcp.servers.mine has no effect: ")
-    assert second == "warning: MCP server theirs: the project is not trusted (hint: bridle trust)"
+    assert done.err == (
+        "warning: this project is not trusted: left out mcp.servers.theirs, mcp.servers.mine "
+        "(hint: bridle trust shows and allows them)\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["login", "logout"])

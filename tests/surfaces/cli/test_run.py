@@ -686,4 +686,6 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
     done = bridle("run", "--model", bridle.script(READ, EDIT, DONE), "fix")
 
     assert done.code == 77
-    assert done.err.startswith(f"warning: {bridle.project}/.bridle/config.toml:2: ")
+    assert done.err.startswith(
+        "warning: this project is not trusted: left out rules.mode (hint: bridle trust shows and allows them)\n"
+    )

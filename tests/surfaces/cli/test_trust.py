@@ -19,7 +19,7 @@ def shown(project: Path) -> str:
     return (
         f"{project} wants to set:\n"
         '  .bridle/config.toml:2  rules.mode = "yolo"\n'
-        '      a project may not choose a looser mode than "ask"\n'
+        "      a project may only choose a stricter mode than yours\n"
         '  .bridle/agents/coder/config.toml:2  rules.allow = ["edit_file"]\n'
         "      a project may not allow anything by itself\n"
     )
@@ -66,9 +66,8 @@ def test_a_changed_project_is_inert_and_says_so(bridle: Bridle, project: Path):
     assert done == Done(
         0,
         "ask\n",
-        f"warning: {project}/.bridle/config.toml:2: rules.mode has no effect: "
-        'a project may not choose a looser mode than "ask" '
-        "(hint: the project has changed since you trusted it; bridle trust shows it again)\n",
+        "warning: this project has changed since you trusted it: left out rules.mode "
+        "(hint: bridle trust shows and allows them)\n",
     )
     assert bridle("trust", "--list").out == f"{project}  (changed)\n"
 

@@ -93,7 +93,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
         str(parts.prompt_file),
         parts.prompt.strip(),
     )
-    for warning in parts.warnings:
+    for warning in parts.left_out.warnings:
         console.warn(warning)
     if args.json:
         console.out.json(json.format(json.encode(view), indent=2))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, json
 
-from bridle.app import hook_site
+from bridle.app import hook_site, open_sandbox
 from bridle.config.claude_hooks import add_hooks, read_claude_hooks
 from bridle.config.hooks import FoundHook, shown_entry
 from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
@@ -48,7 +48,7 @@ class Tried(Struct, frozen=True):
 def list_hooks(args: argparse.Namespace, console: Console) -> int:
     """List the hooks that hold here."""
     settings = load_settings(console.environ, Path(working_directory()))
-    site = hook_site(settings, console.environ)
+    site = hook_site(settings, console.environ, open_sandbox(settings))
     listed = [(hook, hook_problem(hook.entry, site)) for hook in settings.hooks_found]
     if args.json:
         rows = [_plain(hook, problem) for hook, problem in listed]
@@ -79,7 +79,8 @@ def test(args: argparse.Namespace, console: Console) -> int:
         invocation = sample(args.point or hook.entry.point, str(settings.cwd))
     else:
         invocation = _read_invocation(args.input)
-    trial = asyncio.run(try_hook(hook.entry, invocation, hook_site(settings, console.environ)))
+    site = hook_site(settings, console.environ, open_sandbox(settings))
+    trial = asyncio.run(try_hook(hook.entry, invocation, site))
     tried = _tried(invocation, trial)
     if args.json:
         console.out.json(json.format(json.encode(tried), indent=2))

@@ -70,7 +70,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
     """Judge a call as a run here would; the exit code says what came of it."""
     settings = _load(console, args.cwd)
     agent = load_agent(args.agent or settings.agent, settings)
-    _warn(console, agent.warnings)
+    _warn(console, agent.left_out.warnings)
     rules = (*agent.agent.rules, *_flag_rules(args, settings))
     names = agent.agent.tools
     sandbox = open_sandbox(settings)
@@ -96,7 +96,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 def list_rules(args: argparse.Namespace, console: Console) -> int:
     """List the rules that hold here, each with its place, the strictest first."""
     settings = _load(console, None)
-    _warn(console, load_agent(args.agent or settings.agent, settings).warnings)
+    _warn(console, load_agent(args.agent or settings.agent, settings).left_out.warnings)
     found = rule_list(settings, args.agent or "")
     out = console.out
     if args.json:

@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bridle.config.document import key_text
-from bridle.config.layers import SERVERS
 from bridle.config.settings import Settings, load_settings
 from bridle.core.door import Door
 from bridle.core.summary import SessionSummary
@@ -19,26 +17,15 @@ Work = Callable[[Door, SessionSummary], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Door]:
-    """Reach the sessions for a directory, and let go afterwards; what a project may not set is said."""
+    """Reach the sessions for a directory, and let go afterwards."""
     cwd = cwd or working_directory()
     settings = load_settings(console.environ, Path(cwd))
-    for warning in settings.warnings:
-        if not _is_of_server(warning, settings):
-            console.warn(warning)
     starts = settings.daemon == "auto"
     door = await reach_daemon(settings, console, starts=starts) or _engine(settings, console)
     try:
         yield door
     finally:
         await door.aclose()
-
-
-def _is_of_server(warning: str, settings: Settings) -> bool:
-    """Tell whether a warning is about a tool server: a run says by itself which of them it does without."""
-    used = {one.name for one in settings.servers_found if one.trusted}
-    servers = [one for one in settings.servers_found if one.name not in used]
-    places = tuple(f"{one.place}: {key_text((*SERVERS, one.name))} " for one in servers)
-    return warning in settings.server_files_broken or warning.startswith(places)
 
 
 def _engine(settings: Settings, console: Console) -> Door:

@@ -75,7 +75,7 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
 
 def _held(settings: Settings) -> list[Held]:
     """Find all that the project may only set when it is trusted, in its settings and in its agents."""
-    agents = [load_agent(name, settings).held for name in list_agents(settings)]
+    agents = [load_agent(name, settings).left_out.held for name in list_agents(settings)]
     return [*settings.held, *(item for held in agents for item in held)]
 
 

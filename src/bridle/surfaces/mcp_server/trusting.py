@@ -7,7 +7,7 @@ unless the server was started with `--trust-caller`.
 import asyncio
 
 from bridle.config.agents import load_agent
-from bridle.config.trust import STRICTNESS
+from bridle.config.project_keys import STRICTNESS
 from bridle.core.budget import Limits
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunOptions

@@ -1,0 +1,40 @@
+"""What holds programs that several sessions share: tool servers, language servers and hooks."""
+
+from typing import TYPE_CHECKING
+
+from bridle.config.settings import Settings
+
+if TYPE_CHECKING:
+    from bridle.core.permission import Rule
+
+
+def is_sandbox_off(settings: Settings) -> bool:
+    """True if the user wants no sandbox; a project has no say in what holds its own programs."""
+    return settings.sandbox.mode == "off" and settings.source("sandbox", "mode")[-1].layer != "project"
+
+
+def open_domains(settings: Settings) -> "tuple[Rule, ...]":
+    """Return the rules about hosts, for programs that several sessions share."""
+    return tuple(rule for rule in settings.rules.rules() if rule.pattern.startswith("domain:"))
+
+
+def standing_denials(settings: Settings, *, anywhere: bool = False) -> "tuple[Rule, ...]":
+    """Return which paths are denied to programs that several sessions share.
+
+    Relative ones are those of the project; with `anywhere` they are left out, as each folder has others.
+    """
+    from msgspec.structs import replace
+
+    from bridle.config.rules import local_rules
+    from bridle.core.permission import SHELL_TOOL
+
+    found = []
+    for rule in settings.rules.rules():
+        is_path = rule.pattern and rule.tool != SHELL_TOOL and not rule.pattern.startswith("domain:")
+        if rule.action != "deny" or not is_path:
+            continue
+        if rule.pattern.startswith(("/", "~")):
+            found.append(rule)
+        elif not anywhere:
+            found.append(replace(rule, pattern=f"{str(settings.root).rstrip('/')}/{rule.pattern}"))
+    return local_rules(dict.fromkeys(found), settings.user_folder, settings.root)

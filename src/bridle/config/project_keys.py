@@ -1,0 +1,83 @@
+"""The keys that a project may set before the user trusts it, and how each may differ from the user's own.
+
+This is the whole list. Any other key of a project, and every new one, is left out until the user trusts
+the project. A key belongs here only if no value that passes its test can change which model answers, where
+data goes or how much is allowed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from bridle.config.keys import LimitSettings
+from bridle.core.permission import Mode
+
+STRICTNESS: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
+"""The modes from the strictest to the loosest."""
+
+
+class Allowed(Struct, frozen=True):
+    """How a project may set one key."""
+
+    is_stricter: Callable[[Any, Any], bool]
+    """Takes the project's value and the user's; True if the project's allows no more."""
+    why: str
+    """What to say of a value that fails."""
+
+
+def _is_lower(theirs: Any, yours: Any) -> bool:
+    return yours is None or bool(theirs <= yours)
+
+
+def _is_stricter_mode(theirs: Any, yours: Any) -> bool:
+    return theirs in STRICTNESS and STRICTNESS.index(theirs) <= STRICTNESS.index(yours)
+
+
+def _is_subset(theirs: Any, yours: Any) -> bool:
+    return yours is None or set(theirs) <= set(yours)
+
+
+ANY = Allowed(lambda theirs, yours: True, "")
+LOWER = Allowed(_is_lower, "a project may only lower it")
+OFF = Allowed(lambda theirs, yours: theirs is False, "a project may only switch it off")
+ENTRY_OFF = Allowed(lambda theirs, yours: theirs == {"enabled": False}, "")
+"""Of an entry that the user names: nothing but `enabled = false`."""
+STRICTER_MODE = Allowed(_is_stricter_mode, "a project may only choose a stricter mode than yours")
+FEWER = Allowed(_is_subset, "a project may not give your agent more tools")
+
+_PERMISSIONS: dict[str, Allowed] = {
+    **{f"limits.{name}": LOWER for name in LimitSettings.__struct_fields__},
+    "rules.ask": ANY,  # lists of rules only grow, and ask and deny win over allow
+    "rules.deny": ANY,
+}
+
+PROJECT_KEYS: Mapping[str, Allowed] = {
+    **_PERMISSIONS,
+    "rules.mode": STRICTER_MODE,
+    "retry.max_retries": LOWER,
+    "tools.max_file_bytes": LOWER,
+    "tools.max_output_bytes": LOWER,
+    "tools.max_parallel": LOWER,
+    "tools.timeout": LOWER,
+    "tools.bash_timeout": LOWER,
+    "tools.web_timeout": LOWER,
+    "tools.web_max_bytes": LOWER,
+    "children.enabled": OFF,
+    "children.max_depth": LOWER,
+    "children.max_running": LOWER,
+    "children.max_children": LOWER,
+    "children.max_tokens": LOWER,
+    "memory.enabled": OFF,
+    "lsp.enabled": OFF,
+    "lsp.servers.NAME": ENTRY_OFF,
+    "mcp.servers.NAME": ENTRY_OFF,
+}
+"""Of `config.toml`; NAME stands for a name that the user chooses."""
+
+OWN_KEYS = frozenset({"kernel.syd_config", "providers.NAME.executable", "scale.fetch"})
+"""What a project may not set even if it is trusted: programs that run outside the sandbox, and what takes its
+place. Trust could not cover the files that they load, which an agent can change."""
+
+AGENT_KEYS: Mapping[str, Allowed] = {**_PERMISSIONS, "name": ANY, "mode": STRICTER_MODE, "tools": FEWER}
+"""Of an agent's `config.toml`."""

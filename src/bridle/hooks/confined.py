@@ -1,0 +1,98 @@
+"""Hooks that a project brings: each runs in the sandbox of commands, whatever files it loads.
+
+Trust covers the files that an entry names. What `python3 -m lint` or `make lint` loads beside them is not
+known before it runs, and the agent can change it; so none of it runs outside of the sandbox.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from msgspec import Struct
+
+from bridle.core.errors import HookError, ToolError
+from bridle.core.ids import SessionId
+from bridle.core.permission import Rule
+from bridle.core.ports import Process, ProcessSpec, Sandbox
+from bridle.hooks.answer import short
+from bridle.hooks.exchange import Ended, Talk, open_pipes
+from bridle.system.pipes import Pipes
+
+TOOL = "hook"
+"""What rules about hosts call these programs, as in `hook(domain:example.com)`."""
+
+KILL_S = 3.0
+_SIGNALLED = 128
+
+_rooms = count(1)
+
+
+class Walls(Struct, frozen=True):
+    """Which hooks run in a sandbox, and what they may touch there."""
+
+    sandbox: Sandbox
+    hooks: frozenset[str]
+    """Their ids."""
+    writable: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    """Paths that are denied, and hosts that may be reached."""
+    open_network: bool = False
+
+
+class ConfinedPrograms:
+    """Runs the programs of one run's hooks in a sandbox; `aclose` ends all that they have left there."""
+
+    def __init__(self, walls: Walls) -> None:
+        self._walls = walls
+        self._room = SessionId(f"hooks-{next(_rooms)}")
+
+    async def exchange(
+        self, argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
+    ) -> Ended:
+        """Run a program as `exchange` does, in the sandbox; raises HookError."""
+        pipes = open_pipes(argv[0])
+        try:
+            process = await self._start(argv, pipes, env, cwd)
+        except BaseException:
+            pipes.close()
+            raise
+        pipes.close_theirs()
+        with Talk(pipes, data, limit_bytes) as talk:
+            waiting = asyncio.create_task(process.wait(), name="end of a hook")
+            waiting.add_done_callback(lambda _: talk.finish())
+            try:
+                await talk.over
+            finally:
+                process.kill()
+                await asyncio.wait([waiting], timeout=KILL_S)
+                waiting.cancel()
+        return Ended(_status(waiting), bytes(talk.output), bytes(talk.errors))
+
+    async def aclose(self) -> None:
+        """End the sandbox."""
+        await self._walls.sandbox.end_session(self._room)
+
+    async def _start(self, argv: Sequence[str], pipes: Pipes, env: Mapping[str, str], cwd: str) -> Process:
+        walls = self._walls
+        spec = ProcessSpec(
+            argv=tuple(argv),
+            cwd=cwd,
+            env=env,
+            input=pipes.input,
+            output=pipes.output,
+            errors=pipes.errors,
+            writable=walls.writable,
+            rules=walls.rules,
+            tool=TOOL,
+            open_network=walls.open_network,
+            shows_program=True,
+        )
+        try:
+            return await walls.sandbox.start(spec, self._room)
+        except ToolError as error:
+            raise HookError(f"{argv[0]} cannot be started: {short(error.message)}") from error
+
+
+def _status(waiting: "asyncio.Task[int]") -> int:
+    status = waiting.result()
+    return _SIGNALLED - status if status > _SIGNALLED else status
