@@ -30,6 +30,7 @@ from bridle.core.tenancy import Principal
 from bridle.core.token_text import BEGIN
 from bridle.surfaces.rest.authority import authority_of, host_name, origin_of, with_port
 from bridle.surfaces.rest.body import WholeBody
+from bridle.surfaces.rest.connection import ADMIT
 from bridle.surfaces.rest.problem_document import (
     HOST_REFUSED,
     ORIGIN_REFUSED,
@@ -156,6 +157,8 @@ class Guard:
         added = [*SECURITY_HEADERS, *self._cors(headers)]
         send = _adding(send, added, _offered(scope))
         refusal = await self._refuse(scope, headers)
+        if refusal is None and not self._is_for_all(scope, headers):
+            scope.get("state", {}).get(ADMIT, _nothing)()
         if refusal is not None:
             response: ASGIApp = ProblemResponse(refusal.problem, refusal.headers)
         elif scope["type"] == "http" and _is_preflight(scope, headers):
@@ -171,8 +174,7 @@ class Guard:
             return Refusal(document(HOST_REFUSED, hint="add the name to http.hosts, if it is yours"))
         if not self._may_come_from(headers, hosts[0]) and not self._is_visit(scope, headers):
             return Refusal(document(ORIGIN_REFUSED, hint="add it to http.origins, if it is yours"))
-        is_open = scope["type"] == "http" and (self._is_open(scope["path"]) or _is_preflight(scope, headers))
-        if is_open or not self._token:
+        if self._is_for_all(scope, headers) or not self._token:
             return None
         try:
             scope["principal"] = await self._principal(scope, headers)
@@ -187,8 +189,11 @@ class Guard:
             return None
         return await self._principals(given[0])
 
-    def _is_open(self, path: str) -> bool:
-        return path in self._open_paths or (self._page is not None and self._page.is_open(path))
+    def _is_for_all(self, scope: Scope, headers: Headers) -> bool:
+        """True for what needs no token."""
+        path = scope["path"]
+        is_open = path in self._open_paths or (self._page is not None and self._page.is_open(path))
+        return scope["type"] == "http" and (is_open or _is_preflight(scope, headers))
 
     def _is_visit(self, scope: Scope, headers: Headers) -> bool:
         """Tell whether somebody follows a link to our page, which shows nothing by itself."""
@@ -237,6 +242,10 @@ class Guard:
             (b"access-control-expose-headers", self._exposed),
             (b"vary", b"Origin"),
         ]
+
+
+def _nothing() -> None:
+    """Stand in for a server that does not count its connections."""
 
 
 def _is_preflight(scope: Scope, headers: Headers) -> bool:
