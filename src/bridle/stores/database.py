@@ -20,9 +20,12 @@ APPLICATION_ID = int.from_bytes(b"Brdl", "big")
 
 _HEADER_BYTES = 100
 
+RESTORE = "bridle session fsck says what is wrong; restore the file from a backup, or move it away"
+
 _FAILURES: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.NotADBError, StoreCorrupt, "it is not a SQLite database"),
     (apsw.CorruptError, StoreCorrupt, "it is damaged"),
+    (apsw.SQLError, StoreCorrupt, "its tables are not as they should be"),
     (apsw.ReadOnlyError, StoreError, "it cannot be written"),
     (apsw.CantOpenError, StoreError, "it cannot be opened"),
 )
@@ -89,6 +92,18 @@ class Database:
                 connection.close()
         return connection.execute(statement, bindings).fetchall() if connection else ()
 
+    async def readable_rows(self, statement: str, *bindings: Any) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a query up to the first that cannot be read."""
+        return await self._patiently(partial(self._readable_rows, statement, bindings))
+
+    def _readable_rows(self, statement: str, bindings: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
+        connection = self._connection or self._open()
+        rows: list[tuple[Any, ...]] = []
+        with suppress(apsw.CorruptError):
+            for row in connection.execute(statement, bindings) if connection else ():
+                rows.append(row)  # noqa: PERF402  what was read before the error is kept
+        return rows
+
     def _look_at(self) -> apsw.Connection:
         """Open without the index file that WAL mode needs and that a full disk has no room for.
 
@@ -129,7 +144,7 @@ class Database:
             return StoreFull(f"{self._path}: no space is left for it ({error})", hint=FREE_SPACE)
         for foreign, ours, text in _FAILURES:
             if isinstance(error, foreign):
-                hint = "restore it from a backup, or move it away" if ours is StoreCorrupt else ""
+                hint = RESTORE if ours is StoreCorrupt else ""
                 return ours(f"{self._path}: {text} ({error})", hint=hint)
         return StoreError(f"{self._path}: {error}")
 

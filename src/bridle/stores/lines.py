@@ -59,6 +59,14 @@ class Flaw(Struct, frozen=True, omit_defaults=True):
     repaired: bool = False
 
 
+class DamagedList(StoreCorrupt):
+    """Not all sessions can be listed; those that can are in `sessions`, newest first."""
+
+    def __init__(self, message: str, *, hint: str, sessions: tuple[SessionSummary, ...]) -> None:
+        super().__init__(message, hint=hint)
+        self.sessions = sessions
+
+
 class LineStore(Protocol):
     """A store that shows the bytes it keeps, so that they can be checked."""
 
