@@ -41,6 +41,8 @@ FlawKind = Literal[
     "orphan_summary",
     "empty",
     "damaged_file",
+    "missing_blob",
+    "damaged_blob",
 ]
 
 
