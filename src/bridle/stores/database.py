@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bridle.core.errors import StoreCorrupt, StoreError, StoreFull
 from bridle.stores.contention import when_free
-from bridle.stores.lines import FREE_SPACE, from_os_error
+from bridle.stores.lines import FREE_SPACE, from_os_error, gone
 
 T = TypeVar("T")
 
@@ -50,13 +50,16 @@ class Database:
         self._patience_s = patience_s
         self._connection: apsw.Connection | None = None
         self._version = -1
+        self._name = os.fspath(path)
+        self._identity: tuple[int, int] | None = None
         self.is_ours = False
         """Inside of `write`: nobody has changed the file since the last `write` of this object."""
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Do work in one transaction, as soon as no other process is in one.
 
-        Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone.
+        Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone. A file that was
+        deleted or replaced meanwhile is an error too: what is written to it, nobody can read again.
         """
         return await self._patiently(partial(self._write, work))
 
@@ -73,6 +76,9 @@ class Database:
         # It counts the changes that this connection made or noticed, and it notices when it begins a
         # transaction: nothing that others commit after our commit can hide in this number.
         self._version = connection.data_version()
+        if _identity(self._name) != self._identity:
+            self.close()
+            raise gone(self._path)
         return result
 
     async def rows(self, statement: str, *bindings: Any) -> Sequence[tuple[Any, ...]]:
@@ -174,6 +180,7 @@ class Database:
             connection.close()
             raise
         self._connection = connection
+        self._identity = _identity(self._name)
         return connection
 
     def _refuse_foreign(self) -> None:
@@ -230,6 +237,15 @@ class Database:
         except BaseException:
             _roll_back(connection)
             raise
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return which file a path names now; None if it names none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _lacks_space(error: apsw.Error) -> bool:

@@ -167,6 +167,14 @@ def not_found(session: SessionId) -> SessionNotFound:
     return SessionNotFound(f'no session "{session}"', hint="bridle session list")
 
 
+def gone(path: Path) -> StoreError:
+    """Build the error for a file that was deleted or replaced while it was written."""
+    return StoreError(
+        f"{path}: it was deleted, moved or replaced while it was in use, so nothing is recorded any more",
+        hint="put it back from a backup; what ran since then is not in it",
+    )
+
+
 def newest_first(summaries: Iterable[SessionSummary], *, archived: bool) -> list[SessionSummary]:
     """Order a session list; archived sessions are part of it only if asked for."""
     shown = [summary for summary in summaries if archived or not summary.archived]

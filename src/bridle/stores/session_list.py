@@ -90,7 +90,8 @@ async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
     """Find the sessions from both ends of both places, as far as they can be read."""
     ids: dict[SessionId, None] = {}
     for scan in _SCANS:
-        ids |= {row[0]: None for row in await database.readable_rows(scan) if isinstance(row[0], str)}
+        rows = await database.readable_rows(scan)
+        ids |= {SessionId(row[0]): None for row in rows if isinstance(row[0], str)}
     return {session: await _looked_up(database, session) for session in ids}
 
 

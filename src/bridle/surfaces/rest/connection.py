@@ -155,7 +155,7 @@ class Connection(H11Protocol):
     @property
     def is_idle(self) -> bool:
         """True while no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def _admit(self) -> None:
         self._strangers.remove(self)
