@@ -57,3 +57,18 @@ def test_the_turns_are_safe_in_a_pipe_too_and_programs_get_the_name_as_it_is(bri
     assert "\\x1b]0;pwned\\x07x" in turns
     names = [part.get("name") for message in json.loads(shown)["messages"] for part in message["parts"]]
     assert EVIL in names
+
+
+def test_the_terminal_interface_shows_names_and_obeys_none(bridle: Bridle):
+    bridle("run", "--yolo", "--model", bridle.script(CALL, {"text": "done"}), f"look {EVIL}")
+    session = bridle.sessions()[0]["id"]
+    with bridle.terminal("tui", "--session", session, width=200, COLORFGBG="15;0") as terminal:
+        terminal.expect("\\x1b]0;pwned\\x07x")
+        terminal.expect("write_file")
+        terminal.send("\x04")
+        terminal.send("\x03\x03")
+        terminal.finish()
+
+    assert "\x1b]0;pwned" not in terminal.screen
+    assert "\x9b" not in terminal.screen
+    assert "\u202e" not in terminal.screen
