@@ -94,8 +94,10 @@ SUITES: dict[str, tuple[str, ...]] = {
         "surfaces/daemon/test_http.py::test_an_address_that_others_can_reach_is_refused",
         "surfaces/grpc/test_server.py",
         "surfaces/mcp_server/test_http.py",
+        "surfaces/rest/test_authority.py",
         "surfaces/rest/test_guard.py",
         "surfaces/rest/test_hostile.py",
+        "surfaces/rest/test_server.py::test_a_thousand_idle_connections_keep_nobody_out",
         "surfaces/rpc/test_websocket.py",
     ),
     "page": (
@@ -105,7 +107,12 @@ SUITES: dict[str, tuple[str, ...]] = {
         "surfaces/export/test_browser.py",
         "surfaces/export/test_markup.py",
     ),
-    "screen": ("surfaces/test_terminal.py", "surfaces/test_spoken.py"),
+    "screen": (
+        "surfaces/test_terminal.py",
+        "surfaces/test_spoken.py",
+        "surfaces/cli/test_hostile_names.py",
+        "surfaces/cli/test_log.py",
+    ),
     "mcp-callers": (
         "surfaces/mcp_server/test_configuring.py",
         "surfaces/mcp_server/test_trusting.py",
@@ -121,7 +128,12 @@ SUITES: dict[str, tuple[str, ...]] = {
     ),
     "audit": ("scale/test_audit.py",),
     "tls": ("system/test_tls.py",),
-    "record": ("stores/test_check.py",),
+    "record": (
+        "stores/test_check.py",
+        "stores/test_blob_check.py",
+        "stores/test_session_list.py",
+        "surfaces/cli/test_lost_record.py",
+    ),
     "undo": ("revisions/test_restore.py", "sessions/test_rewind.py"),
     "comms": ("comms/test_hub.py", "comms/test_trust.py", "comms/test_wire.py"),
     "imports": (

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from bridle.core.errors import StoreCorrupt, StoreError
+from bridle.core.ids import SessionId
 from bridle.stores.check import fsck, verify
 from bridle.stores.sqlite import SqliteStore
 from tests.stores.sample import CountingClock, S, created, finished, said
@@ -178,3 +179,22 @@ async def test_a_damaged_file_is_reported(path: Path):
         await damaged.read(S)
     assert {flaw.kind for flaw in await fsck(damaged, repair=True)} == {"damaged_file"}
     await damaged.aclose()
+
+
+@pytest.mark.parametrize("put_back", [False, True])
+async def test_a_file_that_is_deleted_while_it_is_used_is_said(path: Path, put_back: bool):
+    store = SqliteStore(path, CountingClock())
+    await store.append(S, 0, [created()])
+    whole = path.read_bytes()
+    for file in path.parent.iterdir():
+        file.unlink()
+    if put_back:
+        path.write_bytes(whole)
+
+    with pytest.raises(StoreError, match=r"bridle\.db: it was deleted, moved or replaced while"):
+        await store.append(S, 1, [said("lost")])
+    other = SessionId("other")
+    await store.append(other, 0, [created()])
+
+    assert [summary.id for summary in await store.list()] == [other]
+    await store.aclose()

@@ -10,7 +10,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, SessionTitled
 from bridle.stores import lines
 from bridle.stores.check import fsck, verify
-from bridle.stores.lines import Flaw
+from bridle.stores.lines import DamagedList, Flaw
 from bridle.stores.sqlite import SqliteStore
 from tests.stores.sample import RUN, SAMPLES, CountingClock, S, created, finished, said
 
@@ -118,7 +118,9 @@ async def test_one_broken_summary_does_not_hide_the_list(store: SqliteStore, pat
     await store.append(S, 0, [created(title="mine"), finished("c1")])
     meddle(path, "UPDATE sessions SET summary = X'FF'")
 
-    assert [(summary.id, summary.last_seq) for summary in await store.list()] == [(S, 2)]
+    with pytest.raises(DamagedList, match="has no readable summary") as raised:
+        await store.list()
+    assert [(one.id, one.title, one.last_seq) for one in raised.value.sessions] == [(S, "mine", 2)]
     await store.append(S, 2, [RunEnded(RUN, "completed")])
     assert [(summary.title, summary.last_seq) for summary in await store.list()] == [("mine", 3)]
 
@@ -127,8 +129,10 @@ async def test_a_summary_without_events_is_removed(store: SqliteStore, path: Pat
     await store.append(S, 0, [created()])
     meddle(path, "DELETE FROM records")
 
-    assert await store.list() == []
+    with pytest.raises(DamagedList, match="has no readable last event"):
+        await store.list()
     assert [flaw.kind for flaw in await fsck(store, repair=True)] == ["orphan_summary"]
+    assert await store.list() == []
     assert await store.ids() == []
 
 

@@ -112,3 +112,15 @@ def test_every_colour_has_one_meaning_in_the_table():
     painted = {colour: screen.paint(colour, "x") for colour in COLOURS}
 
     assert painted == {colour: f"\x1b[{code}mx\x1b[0m" for colour, code in COLOURS.items()}
+
+
+@pytest.mark.parametrize("environ", [{}, {"FORCE_COLOR": "1"}])
+def test_only_the_colours_of_paint_pass_as_they_are(environ: dict[str, str]):
+    file = io.StringIO()
+    screen = Screen(file, environ)
+
+    screen.line(f"{screen.paint('name', 'a')} \x1b]0;b\x07 \x1b[8m \x1b[31;5m \x9b31m\r\u202e")
+    screen.write("\x1b[2J")
+
+    head = screen.paint("name", "a")
+    assert file.getvalue() == (f"{head} \\x1b]0;b\\x07 \\x1b[8m \\x1b[31;5m \\x9b31m\\x0d\\u202e\n\\x1b[2J")

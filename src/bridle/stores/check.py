@@ -10,6 +10,8 @@ from msgspec import Struct
 from bridle.core.codec import GENESIS, decode_record, verify_line
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
+from bridle.core.protocol import Record
+from bridle.stores.blob_check import BlobCheck
 from bridle.stores.lines import Flaw, LineStore, not_found
 
 _OF_RECORDS = frozenset({"torn_tail", "truncated", "mislabelled"})  # summaries are derived and prove nothing
@@ -24,12 +26,14 @@ class Audit(Struct, frozen=True):
     last_hash: str
     """The hash of the last of them: noted elsewhere, it proves the whole record later."""
     flaw: Flaw | None = None
-    """The first thing that is wrong."""
+    """The first thing that is wrong with its records."""
+    blobs: tuple[Flaw, ...] = ()
+    """The blobs its records name that are missing or damaged."""
 
     @property
     def ok(self) -> bool:
-        """Tell whether the session is what was recorded."""
-        return self.flaw is None
+        """True if the session is what was recorded."""
+        return self.flaw is None and not self.blobs
 
     @property
     def bad_seq(self) -> int | None:
@@ -43,6 +47,8 @@ class Chain:
     def __init__(self, session: SessionId) -> None:
         self.seq = 0
         self.hash = GENESIS
+        self.record: Record | None = None
+        """The line that was followed last, if it can be read."""
         self._session = session
         self._is_linked = True
 
@@ -51,8 +57,9 @@ class Chain:
         expected = self.seq + 1
         is_linked, self._is_linked = self._is_linked, True
         verified = verify_line(self.hash, line)
+        self.record = None
         try:
-            record = decode_record(line)
+            self.record = record = decode_record(line)
         except StoreCorrupt as error:
             self.seq, self._is_linked = expected, False
             return Flaw("unreadable_line", error.message, self._session, expected)
@@ -64,28 +71,43 @@ class Chain:
         return None
 
 
-async def verify(store: LineStore, session: SessionId) -> Audit:
-    """Check a session's stored bytes up to the first thing that is wrong; raises SessionNotFound."""
+async def verify(store: LineStore, session: SessionId, blobs: BlobCheck | None = None) -> Audit:
+    """Check a session's stored bytes up to the first thing that is wrong, and the blobs they name.
+
+    Raises SessionNotFound.
+    """
     chain = Chain(session)
+    bad_blobs: list[Flaw] = []
     around = [flaw for flaw in await store.flaws(session) if flaw.kind in _OF_RECORDS]
     proven, last_hash = 0, GENESIS
     async for line in store.lines(session):
         flaw = chain.follow(line)
         if flaw is not None:
-            return Audit(session, proven, last_hash, flaw)
+            return Audit(session, proven, last_hash, flaw, tuple(bad_blobs))
         proven, last_hash = chain.seq, chain.hash
+        bad_blobs += await _blob_flaws(chain, session, blobs)
     if not proven and not around:
         raise not_found(session)
-    return Audit(session, proven, last_hash, around[0] if around else None)
+    return Audit(session, proven, last_hash, around[0] if around else None, tuple(bad_blobs))
 
 
-async def fsck(store: LineStore, *, repair: bool = False) -> list[Flaw]:
+async def fsck(store: LineStore, blobs: BlobCheck | None = None, *, repair: bool = False) -> list[Flaw]:
     """Return all that is wrong with every session; mend what can be mended without losing a record."""
     try:
         found = await store.flaws(repair=repair)
         for session in await store.ids():
             chain = Chain(session)
-            found += [flaw async for line in store.lines(session) if (flaw := chain.follow(line))]
+            async for line in store.lines(session):
+                flaw = chain.follow(line)
+                found += [flaw] if flaw is not None else []
+                found += await _blob_flaws(chain, session, blobs)
     except StoreCorrupt as error:  # nothing more can be read
         return [Flaw("damaged_file", error.message)]
     return found
+
+
+async def _blob_flaws(chain: Chain, session: SessionId, blobs: BlobCheck | None) -> list[Flaw]:
+    """Check the blobs that the line followed last names."""
+    if blobs is None or chain.record is None:
+        return []
+    return await blobs.flaws(session, chain.record.seq, chain.record.event)

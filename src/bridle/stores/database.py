@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bridle.core.errors import StoreCorrupt, StoreError, StoreFull
 from bridle.stores.contention import when_free
-from bridle.stores.lines import FREE_SPACE, from_os_error
+from bridle.stores.lines import FREE_SPACE, from_os_error, gone
 
 T = TypeVar("T")
 
@@ -20,9 +20,12 @@ APPLICATION_ID = int.from_bytes(b"Brdl", "big")
 
 _HEADER_BYTES = 100
 
+RESTORE = "bridle session fsck says what is wrong; restore the file from a backup, or move it away"
+
 _FAILURES: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.NotADBError, StoreCorrupt, "it is not a SQLite database"),
     (apsw.CorruptError, StoreCorrupt, "it is damaged"),
+    (apsw.SQLError, StoreCorrupt, "its tables are not as they should be"),
     (apsw.ReadOnlyError, StoreError, "it cannot be written"),
     (apsw.CantOpenError, StoreError, "it cannot be opened"),
 )
@@ -47,13 +50,16 @@ class Database:
         self._patience_s = patience_s
         self._connection: apsw.Connection | None = None
         self._version = -1
+        self._name = os.fspath(path)
+        self._identity: tuple[int, int] | None = None
         self.is_ours = False
         """Inside of `write`: nobody has changed the file since the last `write` of this object."""
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Do work in one transaction, as soon as no other process is in one.
 
-        Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone.
+        Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone. A file that was
+        deleted or replaced meanwhile is an error too: what is written to it, nobody can read again.
         """
         return await self._patiently(partial(self._write, work))
 
@@ -70,6 +76,9 @@ class Database:
         # It counts the changes that this connection made or noticed, and it notices when it begins a
         # transaction: nothing that others commit after our commit can hide in this number.
         self._version = connection.data_version()
+        if _identity(self._name) != self._identity:
+            self.close()
+            raise gone(self._path)
         return result
 
     async def rows(self, statement: str, *bindings: Any) -> Sequence[tuple[Any, ...]]:
@@ -88,6 +97,18 @@ class Database:
             finally:
                 connection.close()
         return connection.execute(statement, bindings).fetchall() if connection else ()
+
+    async def readable_rows(self, statement: str, *bindings: Any) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a query up to the first that cannot be read."""
+        return await self._patiently(partial(self._readable_rows, statement, bindings))
+
+    def _readable_rows(self, statement: str, bindings: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
+        connection = self._connection or self._open()
+        rows: list[tuple[Any, ...]] = []
+        with suppress(apsw.CorruptError):
+            for row in connection.execute(statement, bindings) if connection else ():
+                rows.append(row)  # noqa: PERF402  what was read before the error is kept
+        return rows
 
     def _look_at(self) -> apsw.Connection:
         """Open without the index file that WAL mode needs and that a full disk has no room for.
@@ -129,7 +150,7 @@ class Database:
             return StoreFull(f"{self._path}: no space is left for it ({error})", hint=FREE_SPACE)
         for foreign, ours, text in _FAILURES:
             if isinstance(error, foreign):
-                hint = "restore it from a backup, or move it away" if ours is StoreCorrupt else ""
+                hint = RESTORE if ours is StoreCorrupt else ""
                 return ours(f"{self._path}: {text} ({error})", hint=hint)
         return StoreError(f"{self._path}: {error}")
 
@@ -159,6 +180,7 @@ class Database:
             connection.close()
             raise
         self._connection = connection
+        self._identity = _identity(self._name)
         return connection
 
     def _refuse_foreign(self) -> None:
@@ -215,6 +237,15 @@ class Database:
         except BaseException:
             _roll_back(connection)
             raise
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return which file a path names now; None if it names none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _lacks_space(error: apsw.Error) -> bool:

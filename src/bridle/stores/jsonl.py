@@ -55,6 +55,7 @@ from bridle.stores.lines import (
     check_id,
     decode_lines,
     from_os_error,
+    gone,
     newest_first,
     not_found,
     remember,
@@ -111,6 +112,8 @@ class JsonlStore:
         self, session: SessionId, expected_seq: int, events: Sequence[Event], dates: Sequence[int]
     ) -> list[Record]:
         with locked(self._path(session), make=expected_seq == 0 and bool(events)) as fd:
+            if fd is None and self._ends.pop(session, None) is not None:
+                raise gone(self._path(session))
             end = self._settle(session, fd) if fd is not None else End()
             check_expected(session, expected_seq, end.seq)
             if fd is None or not events:

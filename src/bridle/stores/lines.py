@@ -41,6 +41,8 @@ FlawKind = Literal[
     "orphan_summary",
     "empty",
     "damaged_file",
+    "missing_blob",
+    "damaged_blob",
 ]
 
 
@@ -57,6 +59,14 @@ class Flaw(Struct, frozen=True, omit_defaults=True):
     seq: int | None = None
     """The first record that is affected."""
     repaired: bool = False
+
+
+class DamagedList(StoreCorrupt):
+    """Not all sessions can be listed; those that can are in `sessions`, newest first."""
+
+    def __init__(self, message: str, *, hint: str, sessions: tuple[SessionSummary, ...]) -> None:
+        super().__init__(message, hint=hint)
+        self.sessions = sessions
 
 
 class LineStore(Protocol):
@@ -155,6 +165,14 @@ def _corrupt(session: SessionId, seq: int, why: str) -> StoreCorrupt:
 def not_found(session: SessionId) -> SessionNotFound:
     """Build the error for a session that is not stored."""
     return SessionNotFound(f'no session "{session}"', hint="bridle session list")
+
+
+def gone(path: Path) -> StoreError:
+    """Build the error for a file that was deleted or replaced while it was written."""
+    return StoreError(
+        f"{path}: it was deleted, moved or replaced while it was in use, so nothing is recorded any more",
+        hint="put it back from a backup; what ran since then is not in it",
+    )
 
 
 def newest_first(summaries: Iterable[SessionSummary], *, archived: bool) -> list[SessionSummary]:

@@ -55,6 +55,8 @@ def unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
             data = inflate.decompress(memoryview(stored)[1:], max_bytes + 1)
         except zlib.error as error:
             raise _damaged(digest) from error
+        if len(data) <= max_bytes and (not inflate.eof or inflate.unused_data):
+            raise _damaged(digest)  # its end is cut off, or something was added
     else:
         raise _damaged(digest)
     if len(data) > max_bytes:

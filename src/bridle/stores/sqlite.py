@@ -43,12 +43,12 @@ from bridle.stores.lines import (
     check_expected,
     check_id,
     decode_lines,
-    newest_first,
     not_found,
     remember,
     summary_of,
     wanted,
 )
+from bridle.stores.session_list import read_list
 from bridle.stores.summaries import changes_summary, decode_summary
 
 PAGE_RECORDS = 256
@@ -71,10 +71,6 @@ _LINES = "SELECT seq, line FROM records WHERE session = ? AND seq > ? ORDER BY s
 _IDS = "SELECT id FROM sessions UNION SELECT DISTINCT session FROM records ORDER BY 1"
 _SUMMARY = "SELECT summary FROM sessions WHERE id = ?"
 _PUT_SUMMARY = "INSERT INTO sessions VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET summary = excluded.summary"
-_LIST = """
-    SELECT id, summary, seq, at FROM sessions
-    JOIN records ON session = id AND seq = (SELECT max(seq) FROM records WHERE session = id)
-"""
 _MISLABELLED = """
     SELECT seq FROM records
     WHERE session = ? AND instr(line, CAST('{"seq":' || seq || ',"at":' || at || ',' AS BLOB)) <> 1
@@ -133,7 +129,7 @@ class SqliteStore:
         records, lines = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
         for record, line in zip(records, lines, strict=True):
             connection.execute(_INSERT, (session, record.seq, record.at, line))
-        if not expected_seq or changes_summary(events):
+        if records and (not expected_seq or changes_summary(events)):
             self._summarise(connection, session, records)
         return records
 
@@ -182,7 +178,7 @@ class SqliteStore:
         """Return wrong labels and summaries, and damage to the file; only summaries can be mended."""
         if session is not None:
             return await self._session_flaws(session, repair=repair)
-        damage = await self._database.rows("PRAGMA quick_check(10)")
+        damage = await self._database.rows("PRAGMA integrity_check(10)")
         found = [Flaw("damaged_file", f"{self._path}: {text}") for (text,) in damage if text != "ok"]
         for each in await self.ids():
             found += await self._session_flaws(each, repair=repair)
@@ -218,12 +214,8 @@ class SqliteStore:
         return rows[0][0] or 0 if rows else 0
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
-        """Return a summary of every session, newest first."""
-        summaries = []
-        for session, data, seq, at in await self._database.rows(_LIST):
-            summary = decode_summary(data) or SessionSummary(session, "", "", "", at, at, seq)
-            summaries.append(replace(summary, last_seq=seq, updated_at=at))
-        return newest_first(summaries, archived=archived)
+        """Return a summary of every session, newest first; raises DamagedList with those it can read."""
+        return await read_list(self._database, self._path, archived=archived)
 
     async def delete(self, session: SessionId) -> None:
         """Remove a session and overwrite what it held; raises SessionNotFound."""

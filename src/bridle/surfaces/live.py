@@ -331,7 +331,7 @@ class TextView:
 
     def _call_head(self, call: ToolCall) -> str:
         about = cut(describe_args(call.args), self._room(call))
-        return f"{self._margin(call.id)}» {self._err.paint('name', call.name)} {about}".rstrip()
+        return f"{self._margin(call.id)}» {self._err.paint('name', one_line(call.name))} {about}".rstrip()
 
     def _room(self, call: ToolCall) -> int:
         """Return how many cells of a call's line are for what it is about."""
@@ -374,7 +374,7 @@ class TextView:
 
     def _wipe(self) -> None:
         if self._transient:
-            self._err.write("\r\x1b[K")
+            self._err.erase()
             self._err.flush()
             self._transient = ""
 

@@ -137,7 +137,7 @@ def approval_lines(screen: Screen, request: ApprovalRequested, who: str = "") ->
     code = code_of(request.tool, request.args)
     is_shown = code or (request.tool == SHELL_TOOL and request.preview)  # whole, on lines of its own
     about = "" if is_shown else screen.paint("name", describe_args(request.args))
-    title = f"{screen.paint('strong', request.tool)} {about}".rstrip()
+    title = f"{screen.paint('strong', one_line(request.tool))} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
     if code:
         guard = request.preview.rstrip("\n").rpartition("\n")[

@@ -1,11 +1,13 @@
 """A command's output streams: colour where it is wanted, and nothing from outside may steer the screen.
 
 Text from a model, a file or a stored session can carry escape sequences that recolour, overwrite or
-retitle a terminal. On a screen every such character is shown as its escape, `\\x1b`; in a file or a
-pipe the text is data and stays as it is.
+retitle a terminal. Everything a command writes passes through a `Screen`, which shows every such character
+as its escape, `\\x1b`: a command that forgets to clean a name cannot let it through. Only what is written
+as `data` stays as it is in a file or a pipe.
 """
 
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -65,6 +67,10 @@ _VISIBLE = (
 _VISIBLE_JSON = {c: f"\\u{c:04x}" for c in [*_CONTROLS, *_BIDI, *_UNSEEN] if c >= 0x7F} | {
     c: f"\\udb40\\u{0xDC00 + c - _TAGS.start:04x}" for c in _TAGS
 }
+
+
+_COLOURING = re.compile(r"(\x1b\[[0-9;]*m)")
+_PAINTED = frozenset({"\x1b[0m", *(f"\x1b[{code}m" for code in COLOURS.values())})
 
 
 def visible(text: str) -> str:
@@ -134,12 +140,16 @@ class Screen:
         return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if self.coloured and text else text
 
     def write(self, text: str) -> None:
-        """Write a text of ours, as it is."""
-        self.file.write(text)
+        """Write a text; of control characters only the colours of `paint` stay."""
+        self.file.write(self._cleaned(text))
 
     def line(self, text: str = "") -> None:
-        """Write a line of ours."""
-        self.file.write(text + "\n")
+        """Write a text as `write` does, and end the line."""
+        self.file.write(self._cleaned(text) + "\n")
+
+    def erase(self) -> None:
+        """Wipe the line that was begun last; only a stream that `erases` takes it."""
+        self.file.write("\r\x1b[K")
 
     def data(self, text: str) -> None:
         """Write a text of others: unchanged to a file or pipe, made safe for a screen."""
@@ -152,6 +162,11 @@ class Screen:
             return
         self.file.flush()
         self.file.buffer.write(encoded + b"\n")
+
+    def _cleaned(self, text: str) -> str:
+        if not self.coloured or "\x1b" not in text:
+            return visible(text)
+        return "".join(part if part in _PAINTED else visible(part) for part in _COLOURING.split(text))
 
     def flush(self) -> None:
         """Let the reader see everything written so far."""

@@ -116,7 +116,7 @@ def _message_lines(screen: Screen, message: Message, cells: Mapping[CallId, Cell
 
 
 def _call_lines(screen: Screen, call: ToolCall, margin: str = "  ") -> Iterator[str]:
-    yield f"{margin}» {screen.paint('name', call.name)} {describe_args(call.args)}".rstrip()
+    yield f"{margin}» {screen.paint('name', one_line(call.name))} {describe_args(call.args)}".rstrip()
     code = code_of(call.name, call.args)
     if "\n" in code and FENCED not in call.meta:
         lines = code.split("\n")

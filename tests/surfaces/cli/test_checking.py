@@ -65,3 +65,25 @@ def test_what_can_be_repaired_is(bridle: Bridle):
     assert (found.code, found.out.split()[0]) == (1, "broken")
     assert (repaired.code, repaired.out.split()[0], repaired.err) == (0, "repaired", "")
     assert after == Done(0, "nothing is wrong\n", "")
+
+
+def test_a_truncated_blob_is_noticed(bridle: Bridle):
+    """What a file was before an edit was cut off on the disk, and the session was proven all the same."""
+    (bridle.project / "greet.py").write_text("helo\n" * 1000)
+    edit = {"name": "write_file", "args": {"path": "greet.py", "content": "hello\n"}}
+    look = {"name": "read_file", "args": {"path": "greet.py"}}
+    model = bridle.script({"calls": [look]}, {"calls": [edit]}, {"text": "done"})
+    bridle("run", "--yolo", "--model", model, "write it")
+    session = bridle.sessions()[0]["id"]
+    assert bridle("session", "verify").code == 0
+    blob = max((bridle.home / "blobs").glob("*/*"), key=lambda path: path.stat().st_size)
+    blob.write_bytes(blob.read_bytes()[:-5])
+
+    done = bridle("session", "verify")
+
+    assert (done.code, done.err) == (1, "error: 1 session of 1 not as recorded\n")
+    assert done.out.startswith(f"{session}  broken  1 blob not as it was kept\n  event ")
+    assert f"greet.py before it was changed: blob {blob.parent.name}{blob.name} is damaged" in done.out
+    assert bridle("session", "fsck").code == 1
+    blob.unlink()
+    assert f"blob {blob.parent.name}{blob.name} cannot be read" in bridle("session", "verify", session).out

@@ -1,6 +1,8 @@
 import json
 import re
+from pathlib import Path
 
+import apsw
 import pytest
 
 from bridle.core.ids import SessionId
@@ -154,3 +156,50 @@ def test_an_unknown_session(bridle: Bridle, command: str):
     assert bridle("session", command, "nope") == Done(
         1, "", 'error: no session "nope"\nhint: bridle session list --all\n'
     )
+
+
+@pytest.mark.parametrize("fill", ["ones", "empty"])
+def test_an_overwritten_page_hides_no_session_and_is_said(bridle: Bridle, fill: str):
+    """`session list` and `doctor` forgot sessions without a word when a page of the file was overwritten."""
+    for prompt in ("the first", "the second", "the third"):
+        bridle("run", "--model", bridle.script({"text": "one"}), prompt)
+    database = bridle.home / "bridle.db"
+    whole = database.read_bytes()
+    roots = rootpages(database)
+    for table, page in roots.items():
+        kind = b"\x0d" if table == "records" else b"\x0a"
+        data = b"\xff" * 4096 if fill == "ones" else (kind + b"\0\0\0\0\x10\0\0").ljust(4096, b"\0")
+        database.write_bytes(whole[: (page - 1) * 4096] + data + whole[page * 4096 :])
+
+        done, doctor = bridle("session", "list"), bridle("doctor")
+        listed = bridle("session", "list", "--json")
+
+        assert (done.code, listed.code, doctor.code) == (1, 1, 1)
+        assert f"error: {database}: it is damaged" in done.err
+        assert "hint: bridle session fsck says what is wrong; restore the file from a backup" in done.err
+        assert f"fail  store     {database}" in doctor.out
+        titles = {session["title"] for session in json.loads(listed.out)}
+        assert len(json.loads(listed.out)) == 3
+        assert titles == {"the first", "the second", "the third"}
+
+
+def test_of_a_damaged_file_a_session_that_can_be_read_is_shown(bridle: Bridle):
+    bridle("run", "--model", bridle.script({"text": "one"}), "the first")
+    session = bridle.sessions()[0]["id"]
+    database = bridle.home / "bridle.db"
+    page = rootpages(database)["sessions"]
+    whole = database.read_bytes()
+    database.write_bytes(whole[: (page - 1) * 4096] + b"\xff" * 4096 + whole[page * 4096 :])
+
+    done = bridle("session", "show", session)
+
+    assert done.code == 0
+    assert "the first" in done.out
+    assert f"warning: {database}: it is damaged" in done.err
+
+
+def rootpages(database: Path) -> dict[str, int]:
+    connection = apsw.Connection(str(database))
+    found = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
+    connection.close()
+    return found

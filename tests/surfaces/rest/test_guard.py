@@ -26,7 +26,13 @@ async def test_names_of_this_machine_are_answered(host: str):
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost.evil", "[::2]", "127.0.0.2"],
+    [
+        *("evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost.evil", "[::2]"),
+        *("127.0.0.2", "[::1].evil.com", "[127.0.0.1]evil", "127.0.0.1:1:evil", "[127.0.0.1]", "[localhost]"),
+        *("[::1]evil", "[::1", "::1", "[::1%lo]", "localhost:evil", "localhost:", "localhost:0"),
+        *("localhost:65536", "localhost:+80", "localhost:\xb2", "localhost,evil.com", "user@localhost"),
+        *("localhost evil", "localhost/evil", "localhost#evil", "localhost.", " localhost", "[::1]:80:90"),
+    ],
 )
 async def test_a_foreign_name_for_this_machine_is_refused(host: str):
     """DNS rebinding: a page of evil.example, whose name suddenly means 127.0.0.1."""
@@ -52,6 +58,11 @@ async def test_a_request_has_one_host(count: int):
         ({"origin": "http://127.0.0.1:1"}, 200),
         ({"origin": "https://127.0.0.1:1"}, 200),
         ({"origin": "http://127.0.0.1:2"}, 403),
+        ({"origin": "http://127.0.0.1:1/"}, 403),
+        ({"origin": "http://127.0.0.1:1:evil"}, 403),
+        ({"origin": "http://127.0.0.1:1.evil.com"}, 403),
+        ({"origin": "ftp://127.0.0.1:1"}, 403),
+        ({"origin": "127.0.0.1:1"}, 403),
         ({"origin": "http://app.example"}, 200),
         ({"origin": "http://app.example:81"}, 403),
         ({"origin": "https://evil.example"}, 403),

@@ -20,6 +20,9 @@ PATIENCE_S = 10.0
 QUICK = Bounds(head_s=0.1, body_s=0.1, stuck_s=0.1)
 
 
+WITH_TOKEN = request(authorization="Bearer t")
+
+
 async def hello(scope: Scope, receive: Receive, send: Send) -> None:
     body = await Request(scope, receive).body()
     await PlainTextResponse(f"hello {len(body)}")(scope, receive, send)
@@ -187,25 +190,101 @@ async def test_a_client_that_takes_nothing_of_its_answer_is_let_go():
         await until(lambda: server.requests == 0)
 
 
-async def test_too_many_connections_are_told_so_and_many_more_get_nothing():
-    async with served(hello, Bounds(most=2)) as server:
+async def test_too_many_clients_are_told_so():
+    async with served(Guard(hello, token="t"), Bounds(most=2)) as server:
         lines = [await server.dial() for _ in range(2)]
         for line in lines:
-            await line.say(request())
+            await line.say(WITH_TOKEN)
             assert await line.answer() == (200, b"hello 0")
         refused = [await server.dial() for _ in range(2)]
-        beyond = await server.dial()
-        assert await beyond.is_closed()
         for line in refused:
-            await line.say(request())
+            await line.say(WITH_TOKEN)
         assert [await problem(line) for line in refused] == [(503, "TOO_MANY_CONNECTIONS")] * 2
         for line in (*lines, *refused):
             await line.aclose()
         await until(lambda: server.connections == 0)
         again = await server.dial()
-        await again.say(request())
+        await again.say(WITH_TOKEN)
 
         assert await again.answer() == (200, b"hello 0")
+
+
+async def test_a_stranger_takes_the_place_of_the_oldest_that_waits():
+    async with served(Guard(hello, token="t"), Bounds(strangers=3)) as server:
+        first = await server.dial()
+        await first.say(WITH_TOKEN)
+        assert await first.answer() == (200, b"hello 0")
+        strangers = [await server.dial() for _ in range(4)]
+
+        assert await strangers[0].is_closed()
+        await until(lambda: server.connections == 4)
+        await first.say(WITH_TOKEN)
+        assert await first.answer() == (200, b"hello 0")
+        await strangers[1].say(WITH_TOKEN)
+        assert await strangers[1].answer() == (200, b"hello 0")
+
+
+@pytest.mark.parametrize("said", [request("/health"), request(), b"GET / HTTP/1.1\r\nhost: a"])
+async def test_what_shows_no_token_stays_a_stranger(said: bytes):
+    async with served(Guard(hello, token="t"), Bounds(strangers=1)) as server:
+        line = await server.dial()
+        await line.say(said)
+        if said.endswith(b"\r\n\r\n"):
+            await line.answer()
+        await server.dial()
+
+        assert await line.is_closed()
+
+
+async def test_a_stranger_that_is_answered_is_closed_last():
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await may_end.wait()
+        await hello(scope, receive, send)
+
+    async with served(slow, Bounds(strangers=2)) as server:
+        busy = await server.dial()
+        await busy.say(request())
+        async with asyncio.timeout(PATIENCE_S):
+            await begun.wait()
+        idle = await server.dial()
+        await server.dial()
+        assert await idle.is_closed()
+        may_end.set()
+
+        assert await busy.answer() == (200, b"hello 0")
+
+
+async def test_a_thousand_idle_connections_keep_nobody_out():
+    """1,025 connections without a token blocked HTTP until the time for their heads was over."""
+    streaming = asyncio.Event()
+
+    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/stream":
+            await hello(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"a", "more_body": True})
+        await streaming.wait()
+        await send({"type": "http.response.body", "body": b"b"})
+
+    async with served(Guard(stream, token="t")) as server:
+        watcher = await server.dial()
+        await watcher.say(request("/stream", authorization="Bearer t"))
+        idle = [await server.dial() for _ in range(1_025)]
+        begun = asyncio.get_running_loop().time()
+        client = await server.dial()
+        await client.say(WITH_TOKEN)
+        assert await client.answer() == (200, b"hello 0")
+        assert asyncio.get_running_loop().time() - begun < 2.0
+        await until(lambda: server.connections <= 128 + 2)
+        streaming.set()
+
+        assert await watcher.answer() == (200, b"ab")
+        for line in idle:
+            await line.aclose()
 
 
 async def test_an_error_of_the_app_is_logged_and_its_words_are_not_told(caplog: pytest.LogCaptureFixture):

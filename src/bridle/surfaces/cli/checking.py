@@ -9,6 +9,7 @@ from msgspec import json
 
 from bridle.app import open_blobs, revisions_dir
 from bridle.config.settings import load_settings
+from bridle.stores.blob_check import BlobCheck
 from bridle.stores.blobs import FileBlobs
 from bridle.stores.check import Audit
 from bridle.stores.check import fsck as fsck_store
@@ -24,7 +25,7 @@ SHARED_AGE_S = 7 * 86_400.0
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
-    """Check the hash chain of one session or of all; fails when one was edited."""
+    """Check the hash chain of one session or of all, and the blobs they name; fails when one was edited."""
     verdicts = asyncio.run(_verify(args.session, console))
     if args.json:
         console.out.json(json.format(json.encode(verdicts), indent=2))
@@ -61,12 +62,17 @@ async def _verify(wanted: str | None, console: Console) -> list[Audit]:
         lines = cast(LineStore, store)  # every store of ours shows its lines
         ids = await lines.ids()
         chosen = ids if wanted is None else [find_id(dict.fromkeys(ids, ""), wanted)]
-        return [await verify_session(lines, session) for session in chosen]
+        blobs = _blob_check(console)
+        return [await verify_session(lines, session, blobs) for session in chosen]
 
 
 async def _fsck(console: Console, *, repair: bool) -> list[Flaw]:
     async with reading(console) as store:
-        return await fsck_store(cast(LineStore, store), repair=repair)
+        return await fsck_store(cast(LineStore, store), _blob_check(console), repair=repair)
+
+
+def _blob_check(console: Console) -> BlobCheck:
+    return BlobCheck(open_blobs(load_settings(console.environ, Path(working_directory()))))
 
 
 async def _prune(console: Console) -> int:
@@ -82,11 +88,14 @@ async def _prune(console: Console) -> int:
 
 def _write_verdict(console: Console, verdict: Audit) -> None:
     out = console.out
-    if verdict.flaw is None:
+    if verdict.ok:
         state = f"{out.paint('done', 'ok')}      {count(verdict.records, 'event')}"
     else:
-        state = f"{out.paint('failed', 'broken')}  {_describe(verdict.flaw)}"
+        blobs = f"{count(len(verdict.blobs), 'blob')} not as it was kept"
+        state = f"{out.paint('failed', 'broken')}  {_describe(verdict.flaw) if verdict.flaw else blobs}"
     out.line(f"{out.paint('name', verdict.session)}  {state}")
+    for flaw in verdict.blobs:
+        out.line(f"  {_describe(flaw)}")
 
 
 def _write_flaw(console: Console, flaw: Flaw) -> None:

@@ -19,6 +19,7 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError
 from bridle.core.servers import ServerView
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.log import LogFormatter, stderr_handler
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.starting import reach, start, stop
 from bridle.surfaces.remote.asks import DaemonStatus
@@ -27,6 +28,7 @@ from bridle.surfaces.terminal import Console, cut, one_line
 
 LOG_BYTES = 5 * 1024 * 1024
 LOG_FILES = 3
+LOG_LAYOUT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 FOLLOW_S = 0.2
 
 
@@ -214,12 +216,10 @@ def _duration(seconds: float) -> str:
 
 def _log_to(place: Place, *, background: bool) -> None:
     place.make_folders()
-    handler: logging.Handler
+    handler = stderr_handler(LOG_LAYOUT)
     if background:
         handler = RotatingFileHandler(place.log, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
-    else:
-        handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(LogFormatter(LOG_LAYOUT))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 

@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import apsw
@@ -21,6 +21,7 @@ from msgspec import json
 from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import BridleError
+from bridle.stores.lines import REPAIRABLE, LineStore
 from bridle.surfaces.cli.extras import EXTRAS, missing_extras
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.findings import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 BASH_FOLDERS = "/bin:/usr/bin:/usr/local/bin"
 OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
+FSCK = "bridle session fsck"
 CHOOSE = "bridle init"
 """It looks for what there is and asks."""
 
@@ -155,10 +157,17 @@ async def _store(settings: Settings) -> Finding:
         return Finding("store", "fail", error.message, error.hint, "bridle config set store.backend sqlite")
     try:
         sessions = await store.list(archived=True)
+        in_files = settings.store.backend in ("sqlite", "jsonl")  # a database of many machines is left alone
+        flaws = await cast(LineStore, store).flaws() if in_files else []
+        lost = [flaw for flaw in flaws if flaw.kind not in REPAIRABLE]
     except BridleError as error:
-        return Finding("store", "fail", error.message, error.hint, "bridle session fsck")
+        return Finding("store", "fail", error.message, error.hint, FSCK)
     finally:
         await store.aclose()
+    if lost:
+        whose = f"session {lost[0].session}: " if lost[0].session else ""
+        more = f", and {count(len(lost) - 1, 'more problem')}" if len(lost) > 1 else ""
+        return Finding("store", "fail", f"{whose}{lost[0].text}{more}", "restore it from a backup", FSCK)
     unfinished = sum(session.unfinished for session in sessions)
     text = f"{settings.store.backend}, {count(len(sessions), 'session')}"
     return Finding("store", "ok", f"{text}, {unfinished} unfinished" if unfinished else text)

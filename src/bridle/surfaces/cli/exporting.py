@@ -8,7 +8,7 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.protocol import Record
 from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.find import find_session
-from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.cli.reading import readable_sessions, reading
 from bridle.surfaces.export import FORMATS
 from bridle.surfaces.terminal import Console
 
@@ -34,7 +34,7 @@ async def _project(console: Console, wanted: str, out: str | None) -> int:
     if out is None:
         raise UsageError("--format files needs a folder to write into", hint="add -o DIR")
     async with reading(console) as store:
-        summary = find_session(await store.list(archived=True), wanted)
+        summary = find_session(await readable_sessions(store, console), wanted)
         await SessionProjector(store, Path(out)).project(summary.id)
     console.done(f"wrote {Path(out) / summary.id}")
     return 0
@@ -42,5 +42,5 @@ async def _project(console: Console, wanted: str, out: str | None) -> int:
 
 async def _read(console: Console, wanted: str) -> list[Record]:
     async with reading(console) as store:
-        summary = find_session(await store.list(archived=True), wanted)
+        summary = find_session(await readable_sessions(store, console), wanted)
         return await store.read(summary.id)

@@ -13,8 +13,9 @@ from bridle.core.messages import Message
 from bridle.core.protocol import Outcome, QueuedPrompt, Record, RunEnded, Totals
 from bridle.core.session import fold
 from bridle.core.summary import SessionSummary
+from bridle.stores.lines import DamagedList
 from bridle.surfaces.cli.find import find_session
-from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.cli.reading import readable_sessions, reading
 from bridle.surfaces.nested import Cell, cells_of
 from bridle.surfaces.render import short_id
 from bridle.surfaces.spoken import spoken
@@ -50,15 +51,22 @@ class SessionView(Struct, frozen=True):
 
 def list_sessions(args: argparse.Namespace, console: Console) -> int:
     """List the sessions, newest first."""
-    sessions = asyncio.run(_list(console, archived=args.all))
+    damage: DamagedList | None = None
+    try:
+        sessions: Sequence[SessionSummary] = asyncio.run(_list(console, archived=args.all))
+    except DamagedList as error:
+        sessions, damage = error.sessions, error
     if args.json:
         console.out.json(json.format(json.encode(sessions), indent=2))
     elif sessions:
         _write_table(console.out, _rows(sessions))
-    elif console.err.is_terminal:
+    elif console.err.is_terminal and damage is None:
         console.err.line("no sessions yet")
         console.hint('bridle run "what does this project do"')
-    return 0
+    if damage is not None:
+        console.out.flush()
+        console.fail(damage.message, damage.hint)
+    return 0 if damage is None else 1
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
@@ -79,7 +87,7 @@ async def _list(console: Console, *, archived: bool) -> list[SessionSummary]:
 
 async def _read(console: Console, wanted: str) -> tuple[SessionSummary, list[Record]]:
     async with reading(console) as store:
-        summary = find_session(await store.list(archived=True), wanted)
+        summary = find_session(await readable_sessions(store, console), wanted)
         return summary, await store.read(summary.id)
 
 

@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import logging
 import signal
-import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.sessions.service import SessionService
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.log import stderr_handler
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.folder import Folders
@@ -26,7 +26,7 @@ MAX_PORT_DIGITS = 5
 
 def serve(args: argparse.Namespace, console: Console) -> int:
     """Serve until the client closes its end, or until told to end."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    logging.basicConfig(level=logging.WARNING, handlers=[stderr_handler("%(name)s: %(message)s")])
     asyncio.run(_serve(args.http, console, trusts_caller=args.trust_caller))
     return 0
 

@@ -141,14 +141,15 @@ class _Bar:
         """Draw how many of how many are done."""
         if self._screen.erases:
             bar = "█" * int(BAR_CELLS * min(1.0, done / max(1, whole)))
-            self._screen.write(f"\r\x1b[K{phase:<8} {bar:░<{BAR_CELLS}} {done:,} of {whole:,}")
+            self._screen.erase()
+            self._screen.write(f"{phase:<8} {bar:░<{BAR_CELLS}} {done:,} of {whole:,}")
             self._screen.flush()
             self._is_drawn = True
 
     def end(self) -> None:
         """Wipe the bar."""
         if self._is_drawn:
-            self._screen.write("\r\x1b[K")
+            self._screen.erase()
             self._screen.flush()
 
 

@@ -132,7 +132,7 @@ class WeightsNotice:
     def end(self) -> None:
         """Wipe the progress bar."""
         if self._is_drawn:
-            self._err.write("\r\x1b[K")
+            self._err.erase()
             self._err.flush()
             self._is_drawn = False
 
@@ -140,7 +140,8 @@ class WeightsNotice:
         share = min(1.0, progress.done_bytes / max(1, progress.total_bytes))
         bar = "█" * int(share * BAR_CELLS)
         size = f"{progress.done_bytes // MEGABYTE} of {progress.total_bytes // MEGABYTE} MB"
-        self._err.write(f"\r\x1b[K{progress.phase:<8} {bar:░<{BAR_CELLS}} {size}")
+        self._err.erase()
+        self._err.write(f"{progress.phase:<8} {bar:░<{BAR_CELLS}} {size}")
         self._err.flush()
         self._is_drawn = True
 

@@ -63,6 +63,8 @@ def _load(command: str) -> _Command:
     module, _, function = command.partition(":")
     with loading.quickly():
         loaded: _Command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
+        from bridle.surfaces.cli.log import clean_last_resort  # a help text needs none
+    clean_last_resort()
     return loaded
 
 

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import logging
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from bridle.config.duration import parse_duration
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
 from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.log import stderr_handler
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console
@@ -206,5 +206,5 @@ def _settings(console: Console, flags: dict[str, object] | None = None) -> Setti
 
 
 def _log() -> None:
-    logging.basicConfig(level=logging.INFO, format=LOG_FORMAT, stream=sys.stderr, force=True)
+    logging.basicConfig(level=logging.INFO, handlers=[stderr_handler(LOG_FORMAT)], force=True)
     logging.getLogger("dbos").setLevel(logging.ERROR)

@@ -211,7 +211,7 @@ def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
 
 def _what_it_did(reply: ModelReplied) -> str:
     """Say on one line what a turn was: its calls, or what was answered."""
-    calls = [f"{call.name} {describe_args(call.args)}".rstrip() for call in reply.message.calls]
+    calls = [f"{one_line(call.name)} {describe_args(call.args)}".rstrip() for call in reply.message.calls]
     return " · ".join(calls) or one_line(reply.message.text)
 
 
@@ -244,5 +244,6 @@ def _write_diff(screen: Screen, text: str) -> None:
     if not text:
         return
     if screen.coloured or screen.is_terminal:
-        text = "\n".join(paint_diff(screen, text))
-    screen.line(text)
+        screen.line("\n".join(paint_diff(screen, text)))
+    else:
+        screen.data(f"{text}\n")

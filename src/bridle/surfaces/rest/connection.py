@@ -1,10 +1,13 @@
 """One HTTP connection, with the bounds that uvicorn does not have.
 
 ```
-accepted ─▶ head (10 s) ─▶ body (30 s) ─▶ answer, of which something is taken each minute ─▶ kept alive (30 s)
+accepted ─▶ head (5 s) ─▶ body (30 s) ─▶ answer, of which something is taken each minute ─▶ kept alive (30 s)
 ```
 
 What is refused here never was a request that an app could see: it gets a problem document, and is let go.
+
+A connection is a stranger until a request on it has shown a token. There is room for a bounded number of
+strangers, and a new one takes the place of the oldest: connections that only wait cannot keep out clients.
 """
 
 import asyncio
@@ -35,26 +38,56 @@ MAX_HEAD_BYTES = 32 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024  # of JSON-RPC over a WebSocket
 KEEP_ALIVE_S = 30
 
+ADMIT = "admit"
+"""Names in the state of a scope what to call when a request has shown a token."""
+
 Part = Literal["head", "body"]
 
 
 class Bounds(Struct, frozen=True):
     """How long the parts of a request may take, and how many connections there may be."""
 
-    head_s: float = 10.0
+    head_s: float = 5.0
     body_s: float = 30.0
     stuck_s: float = 60.0
     """After this time a client that takes nothing of its answer is let go."""
     most: int = 512
-    """Connections; as many again are told so, and more get nothing."""
+    """Connections that have shown a token; more are told that there are too many."""
+    strangers: int = 128
+    """Connections that have shown none; for each more the oldest is closed, idle ones first."""
+
+
+class Strangers:
+    """The connections that have shown no token yet, oldest first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._connections: dict[Connection, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def add(self, connection: "Connection") -> None:
+        """Take a new one, in the place of the oldest if there are too many."""
+        if len(self._connections) >= self._most:
+            oldest = next(iter(self._connections))
+            left = next((one for one in self._connections if one.is_idle), oldest)
+            del self._connections[left]
+            left.transport.abort()
+        self._connections[connection] = None
+
+    def remove(self, connection: "Connection") -> None:
+        """Forget one that has shown a token or is gone."""
+        self._connections.pop(connection, None)
 
 
 class Connection(H11Protocol):
     """Speaks HTTP/1.1 with one client, until it is a WebSocket."""
 
-    def __init__(self, config: Config, state: ServerState, bounds: Bounds) -> None:
-        super().__init__(config, state, app_state={})
+    def __init__(self, config: Config, state: ServerState, bounds: Bounds, strangers: Strangers) -> None:
+        super().__init__(config, state, app_state={ADMIT: self._admit})
         self._bounds = bounds
+        self._strangers = strangers
         self._part: Part | None = None
         self._is_handed_over = False
         self._timer: asyncio.TimerHandle | None = None
@@ -65,9 +98,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the client, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > 2 * self._bounds.most:
-            transport.abort()
-        elif len(self.connections) > self._bounds.most:
+        self._strangers.add(self)
+        if len(self.connections) - len(self._strangers) >= self._bounds.most:
             self.app = _refusal(TOO_MANY_CONNECTIONS)
             self.ws_protocol_class = None  # its app cannot be another one
         self._time()
@@ -80,6 +112,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing that waits."""
+        self._strangers.remove(self)
         self._stop_timers()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
@@ -100,6 +133,7 @@ class Connection(H11Protocol):
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Hand the transport over; nothing of it is ours then."""
         self._stop_timers()
+        self._strangers.remove(self)  # its answer, a refusal too, ends the wait at once
         self._is_handed_over = True
         super().handle_websocket_upgrade(event)
         taken = self.transport.get_protocol()
@@ -115,6 +149,16 @@ class Connection(H11Protocol):
             isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == HEADERS_TOO_LARGE.http
         )
         self._refuse(HEADERS_TOO_LARGE if is_long else BAD_REQUEST)
+
+    # ------------------------------------------------------------------ strangers
+
+    @property
+    def is_idle(self) -> bool:
+        """True while no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
+
+    def _admit(self) -> None:
+        self._strangers.remove(self)
 
     # ------------------------------------------------------------------ time
 

@@ -28,7 +28,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bridle.core.errors import BridleError
 from bridle.core.tenancy import Principal
 from bridle.core.token_text import BEGIN
+from bridle.surfaces.rest.authority import authority_of, host_name, origin_of, with_port
 from bridle.surfaces.rest.body import WholeBody
+from bridle.surfaces.rest.connection import ADMIT
 from bridle.surfaces.rest.problem_document import (
     HOST_REFUSED,
     ORIGIN_REFUSED,
@@ -136,7 +138,7 @@ class Guard:
         """
         self._app = WholeBody(app)
         self._token = token.encode()
-        self._hosts = LOCAL_HOSTS | {host.lower() for host in hosts}
+        self._hosts = LOCAL_HOSTS | {host_name(host) for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         self._page = page
         self._open_paths = OPEN_PATHS | frozenset(open_paths)
@@ -155,6 +157,8 @@ class Guard:
         added = [*SECURITY_HEADERS, *self._cors(headers)]
         send = _adding(send, added, _offered(scope))
         refusal = await self._refuse(scope, headers)
+        if refusal is None and not self._is_for_all(scope, headers):
+            scope.get("state", {}).get(ADMIT, _nothing)()
         if refusal is not None:
             response: ASGIApp = ProblemResponse(refusal.problem, refusal.headers)
         elif scope["type"] == "http" and _is_preflight(scope, headers):
@@ -165,12 +169,12 @@ class Guard:
 
     async def _refuse(self, scope: Scope, headers: Headers) -> Refusal | None:
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or _host_name(hosts[0]) not in self._hosts:
+        authority = authority_of(hosts[0]) if len(hosts) == 1 else None
+        if authority is None or authority.host not in self._hosts:
             return Refusal(document(HOST_REFUSED, hint="add the name to http.hosts, if it is yours"))
         if not self._may_come_from(headers, hosts[0]) and not self._is_visit(scope, headers):
             return Refusal(document(ORIGIN_REFUSED, hint="add it to http.origins, if it is yours"))
-        is_open = scope["type"] == "http" and (self._is_open(scope["path"]) or _is_preflight(scope, headers))
-        if is_open or not self._token:
+        if self._is_for_all(scope, headers) or not self._token:
             return None
         try:
             scope["principal"] = await self._principal(scope, headers)
@@ -185,8 +189,11 @@ class Guard:
             return None
         return await self._principals(given[0])
 
-    def _is_open(self, path: str) -> bool:
-        return path in self._open_paths or (self._page is not None and self._page.is_open(path))
+    def _is_for_all(self, scope: Scope, headers: Headers) -> bool:
+        """True for what needs no token."""
+        path = scope["path"]
+        is_open = path in self._open_paths or (self._page is not None and self._page.is_open(path))
+        return scope["type"] == "http" and (is_open or _is_preflight(scope, headers))
 
     def _is_visit(self, scope: Scope, headers: Headers) -> bool:
         """Tell whether somebody follows a link to our page, which shows nothing by itself."""
@@ -237,6 +244,10 @@ class Guard:
         ]
 
 
+def _nothing() -> None:
+    """Stand in for a server that does not count its connections."""
+
+
 def _is_preflight(scope: Scope, headers: Headers) -> bool:
     """Tell whether a browser asks what a page may do; who asks so has an origin that may."""
     return (
@@ -248,8 +259,9 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
 
 
 def _is_own(origin: str, host: str) -> bool:
-    """Tell whether an origin is what was asked."""
-    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+    """True if an origin is the host that was asked; each reads its port as its scheme implies."""
+    found, asked = origin_of(origin), authority_of(host)
+    return found is not None and asked is not None and found[1] == with_port(asked, found[0])
 
 
 def _is_from_own(scope: Scope, headers: Headers, host: str) -> bool:
@@ -258,13 +270,6 @@ def _is_from_own(scope: Scope, headers: Headers, host: str) -> bool:
     if not origins and scope["type"] == "http" and scope["method"] in READING:
         return True
     return len(origins) == 1 and _is_own(origins[0], host)
-
-
-def _host_name(host: str) -> str:
-    """Return a host without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
 
 
 def _offered(scope: Scope) -> Sequence[str]:

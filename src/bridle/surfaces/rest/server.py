@@ -20,6 +20,7 @@ from bridle.surfaces.rest.connection import (
     MAX_LINE_BYTES,
     Bounds,
     Connection,
+    Strangers,
 )
 from bridle.surfaces.rest.problem_document import STOPPING, ProblemResponse, document, document_of
 
@@ -42,6 +43,7 @@ class HttpServer:
         self._app = app
         self._bounds = bounds or Bounds()
         self._state = ServerState()
+        self._strangers = Strangers(self._bounds.strangers)
         self._is_closing = False
         self._listener: asyncio.Server | None = None
 
@@ -74,7 +76,7 @@ class HttpServer:
         )
         config.load()
         self._listener = await asyncio.get_running_loop().create_server(
-            lambda: Connection(config, self._state, self._bounds),
+            lambda: Connection(config, self._state, self._bounds, self._strangers),
             host,
             port,
             backlog=BACKLOG,

@@ -1,0 +1,134 @@
+"""The list of sessions in a SQLite journal, from both places that know them.
+
+```
+sessions   every session and its summary       ┐ a session stands in both, and its last record
+records    an index that begins with sessions  ┘ is the one that the index names
+```
+
+A damaged page of one is noticed by the other, so a list is never silently short: it is raised as
+`DamagedList`, with everything that could be read. A healthy file costs one look at each session.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bridle.core.errors import StoreCorrupt
+from bridle.core.ids import SessionId
+from bridle.core.summary import SessionSummary
+from bridle.stores.database import Database
+from bridle.stores.lines import DamagedList, newest_first, summary_of
+from bridle.stores.summaries import decode_summary
+
+MAX_NAMED = 3
+
+_SUMMARIES = "SELECT id, summary FROM sessions"
+_NEXT = "SELECT (SELECT {end}(session) FROM records WHERE session {beyond} id) FROM ids WHERE id IS NOT NULL"
+_IDS = f"WITH RECURSIVE ids(id) AS (SELECT {{end}}(session) FROM records UNION {_NEXT}) "
+_LAST = "rowid = (SELECT rowid FROM records WHERE session = {id} ORDER BY seq DESC LIMIT 1)"
+_ENDS = (
+    _IDS.format(end="min", beyond=">")
+    + "SELECT id, session, seq, at FROM ids LEFT JOIN records ON records."
+    + _LAST.format(id="id")
+    + " WHERE id IS NOT NULL"
+)
+_SUMMARY = "SELECT summary FROM sessions WHERE id = ?"
+_END = f"SELECT session, seq, at FROM records WHERE {_LAST.format(id='?')}"
+_LINES = "SELECT line FROM records WHERE session = ? ORDER BY seq"
+_SCANS = (
+    "SELECT id FROM sessions ORDER BY id",
+    "SELECT id FROM sessions ORDER BY id DESC",
+    _IDS.format(end="min", beyond=">") + "SELECT id FROM ids WHERE id IS NOT NULL",
+    _IDS.format(end="max", beyond="<") + "SELECT id FROM ids WHERE id IS NOT NULL",
+)
+
+
+class _Seen(Struct, frozen=True):
+    """What the two places say of one session."""
+
+    summary: object = None
+    """As it is stored."""
+    end: tuple[object, ...] | None = None
+    """The session, number and date of its last record."""
+    told: SessionSummary | None = None
+    """What its events tell, looked at where there is no summary."""
+
+
+async def read_list(database: Database, path: Path, *, archived: bool) -> list[SessionSummary]:
+    """Return a summary of every session, newest first; raises DamagedList."""
+    try:
+        seen = await _both(database)
+        why: list[str] = []
+    except StoreCorrupt as error:
+        seen, why = await _salvaged(database), [error.message.removeprefix(f"{path}: ")]
+    listed = []
+    for session, found in seen.items():
+        summary, flaw = _judged(session, found)
+        if flaw:  # perhaps it was written or deleted between two looks
+            found = await _looked_up(database, session)
+            if found == _Seen() and not why:
+                continue
+            summary, flaw = _judged(session, found)
+        listed.append(summary)
+        why += [f'session "{session}" {flaw}'] if flaw else []
+    sessions = newest_first(listed, archived=archived)
+    if why:
+        raise _damaged(path, why, sessions)
+    return sessions
+
+
+async def _both(database: Database) -> dict[SessionId, _Seen]:
+    """Look at every session in both places; raises StoreCorrupt."""
+    ends = {row[0]: row[1:] for row in await database.rows(_ENDS)}
+    seen = {row[0]: _Seen(row[1], ends.pop(row[0], None)) for row in await database.rows(_SUMMARIES)}
+    return seen | {session: _Seen(end=end) for session, end in ends.items()}
+
+
+async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
+    """Find the sessions from both ends of both places, as far as they can be read."""
+    ids: dict[SessionId, None] = {}
+    for scan in _SCANS:
+        rows = await database.readable_rows(scan)
+        ids |= {SessionId(row[0]): None for row in rows if isinstance(row[0], str)}
+    return {session: await _looked_up(database, session) for session in ids}
+
+
+async def _looked_up(database: Database, session: SessionId) -> _Seen:
+    """Look at one session in both places; what its summary does not say is told by its events."""
+    summaries = await database.readable_rows(_SUMMARY, session)
+    ends = await database.readable_rows(_END, session)
+    stored = summaries[0][0] if summaries else None
+    lines = () if _decoded(stored) else await database.readable_rows(_LINES, session)
+    told = summary_of(session, (line for (line,) in lines if isinstance(line, bytes)))
+    return _Seen(stored, ends[0] if ends else None, told)
+
+
+def _decoded(stored: object) -> SessionSummary | None:
+    return decode_summary(stored) if isinstance(stored, bytes) else None
+
+
+def _judged(session: SessionId, seen: _Seen) -> tuple[SessionSummary, str]:
+    """Return the line of a session, and what is wrong with it."""
+    summary = _decoded(seen.summary)
+    match seen.end:
+        case (str() as named, int() as seq, int() as at) if named == session:
+            line = summary or seen.told or SessionSummary(session, "", "", "", at, at, seq)
+            line = replace(line, id=session, last_seq=seq, updated_at=at)
+            if summary is None:
+                return line, "has no readable summary"
+            lost = f"had {summary.last_seq} events and has {seq}" if summary.last_seq > seq else ""
+            return line, lost
+        case _:
+            line = summary or seen.told or SessionSummary(session, "", "", "", 0, 0, 0)
+            return replace(line, id=session), "has no readable last event"
+
+
+def _damaged(path: Path, why: Sequence[str], sessions: Iterable[SessionSummary]) -> DamagedList:
+    more = f", and {len(why) - MAX_NAMED} more" if len(why) > MAX_NAMED else ""
+    return DamagedList(
+        f"{path}: it is damaged, sessions or parts of them are missing: {'; '.join(why[:MAX_NAMED])}{more}",
+        hint="bridle session fsck says what is wrong; restore the file from a backup",
+        sessions=tuple(sessions),
+    )
