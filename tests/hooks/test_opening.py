@@ -107,7 +107,7 @@ def test_programs_are_found_by_path_or_by_name(tmp_path: Path):
     plain = tmp_path / "plain"
     plain.write_text("")
 
-    assert find_program("hook", environ, "/") == Program(str(path))
+    assert find_program("hook", environ, "/elsewhere") == Program(str(path))
     assert find_program(str(path), environ, "/").path == str(path)
     assert find_program("./hook", environ, str(tmp_path)).path == f"{tmp_path}/./hook"
     assert find_program("hook", ENVIRON, str(tmp_path)) == Program("hook", "is not on PATH")
@@ -122,7 +122,7 @@ def test_only_what_is_named_by_its_path_is_held_to_what_it_was(tmp_path: Path):
     script(tmp_path, "pass")
     environ = {**ENVIRON, "PATH": str(tmp_path)}
 
-    assert find_program("hook", environ, "/").seal is None
+    assert find_program("hook", environ, "/elsewhere").seal is None
     assert find_program("./hook", environ, str(tmp_path)).seal is not None
 
 

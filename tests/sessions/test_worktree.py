@@ -128,7 +128,7 @@ async def test_without_a_repository_a_commit_a_place_or_git_there_is_none(reposi
         await add_worktree(str(empty), trees, "x", ENVIRON)
     with pytest.raises(ToolError, match="no place for worktrees"):
         await add_worktree(str(repository), "", "x", ENVIRON)
-    with pytest.raises(ToolError, match="git is not installed"):
+    with pytest.raises(ToolError, match="git is not on PATH"):
         await add_worktree(str(repository), trees, "x", {"PATH": str(plain)})
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bridle.app.tools import command_environment, standing_denials, writable_folders
+from bridle.app.folders import writable_folders
+from bridle.app.tools import command_environment, standing_denials
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 

@@ -42,6 +42,8 @@ class HookSite(Struct, frozen=True):
     background_max_concurrency: int = 32
     places: Mapping[str, str] = {}
     """File and line of the entries in the settings, by their ids, for error texts."""
+    outside: tuple[str, ...] = ()
+    """Folders beside `cwd` that agents can write to: no program is looked for there."""
 
 
 class Trial(Struct, frozen=True):
@@ -89,7 +91,7 @@ def hook_problem(entry: HookEntry, site: HookSite) -> str:
     """Say why a hook cannot be run here; empty when it can."""
     match entry.runtime:
         case CommandRuntime(command):
-            program = find_program(command, site.environ, site.cwd)
+            program = find_program(command, site.environ, site.cwd, site.outside)
             return f"{program.path} {program.problem}" if program.problem else ""
         case InProcessRuntime(name):
             return "" if name in site.handlers else f'no function is registered as "{name}"'
@@ -138,11 +140,16 @@ class _Opener:
                     raise self._wrong(entry, "runtime.name", f'no function is registered as "{name}"')
                 return handler_runner(site.handlers[name])
             case CommandRuntime() as runtime:
-                program = find_program(runtime.command, site.environ, site.cwd)
+                program = find_program(runtime.command, site.environ, site.cwd, site.outside)
                 if program.problem and (entry.capability != "observe" or entry.policy == "fail_closed"):
                     raise self._wrong(entry, "runtime.command", f"{program.path} {program.problem}")
                 return command_runner(
-                    runtime, program, environ=site.environ, cwd=site.cwd, limit_bytes=site.payload_max_bytes
+                    runtime,
+                    program,
+                    environ=site.environ,
+                    cwd=site.cwd,
+                    limit_bytes=site.payload_max_bytes,
+                    outside=site.outside,
                 )
             case HttpRuntime() as runtime:
                 return self._http().runner(runtime)

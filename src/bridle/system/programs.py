@@ -63,6 +63,14 @@ def outer_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dic
     return {**others, "PATH": SYSTEM_PATH, **{name: value for name, value in kept.items() if value}}
 
 
+def working_folders() -> tuple[str, ...]:
+    """Return the folder that this process works in; nothing where it is gone."""
+    try:
+        return (os.getcwd(),)
+    except FileNotFoundError:
+        return ()
+
+
 def is_within(path: str, folders: Sequence[str]) -> bool:
     """True for a path that lies in one of these folders or in their repositories, or leads through one."""
     return _is_within(path, _grounds(folders))

@@ -47,7 +47,9 @@ def test_a_folder_of_models_is_handed_over(tmp_path: Path) -> None:
 
 
 def test_a_missing_program_is_named(model: Path) -> None:
-    with pytest.raises(ConfigError, match=r'no program "no-such-llama" \(hint: install llama.cpp'):
+    with pytest.raises(
+        ConfigError, match=r'no program "no-such-llama": it is not on PATH \(hint: install llama.cpp'
+    ):
         command(LlamaOptions(model=str(model), program=("no-such-llama",)), 1)
 
 
