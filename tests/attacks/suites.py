@@ -38,10 +38,13 @@ SUITES: dict[str, tuple[str, ...]] = {
     "paths": ("attacks/test_races.py", "tools/test_paths.py"),
     "web-tools": ("attacks/test_ssrf.py", "tools/web/test_client.py"),
     "projects": (
+        "attacks/test_hostile_clone.py",
         "config/test_trust.py",
         "config/test_trusted.py",
         "surfaces/cli/test_trust.py",
         "app/test_mcp.py::test_those_of_a_project_wait_for_trust",
+        "app/test_mcp.py::test_a_program_that_only_the_project_has_runs_in_the_sandbox_or_not_at_all",
+        "system/test_programs.py",
     ),
     "hooks": ("hooks/test_attacks.py", "sessions/test_guardrails.py"),
     "sub-agents": (
