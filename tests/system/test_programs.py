@@ -12,6 +12,7 @@ from bridle.system.programs import (
     outer_environment,
     outer_path,
     why_not_found,
+    working_folders,
 )
 
 
@@ -142,3 +143,14 @@ def test_links_in_a_circle_end(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to("a")
     assert not is_within(f"{tmp_path}/a", ["/nowhere"])
     assert is_within(f"{tmp_path}/a", [str(tmp_path)])
+
+
+def test_a_process_works_in_its_folder_if_it_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    assert working_folders() == (str(gone),)
+    gone.rmdir()
+    assert working_folders() == ()
+    monkeypatch.chdir("/")
+    assert working_folders() == ()

@@ -78,11 +78,10 @@ def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog
     """
     from bridle.providers import ModelCatalog
 
+    # A daemon works in /, and its sessions elsewhere.
+    outside = tuple(folder for folder in session_folders(settings) if folder != "/")
     return ModelCatalog(
-        {
-            name: _provider_entry(provider, session_folders(settings))
-            for name, provider in settings.providers.items()
-        },
+        {name: _provider_entry(provider, outside) for name, provider in settings.providers.items()},
         {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()},
         models={ref: _model_entry(ref, model) for ref, model in settings.models.items()},
         script_dirs=[SCRIPTS],

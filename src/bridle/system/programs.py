@@ -64,11 +64,12 @@ def outer_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dic
 
 
 def working_folders() -> tuple[str, ...]:
-    """Return the folder that this process works in; nothing where it is gone."""
+    """Return the folder that this process works in; nothing where it is gone, or `/`, as for a daemon."""
     try:
-        return (os.getcwd(),)
+        here = os.getcwd()
     except FileNotFoundError:
         return ()
+    return (here,) if here != "/" else ()
 
 
 def is_within(path: str, folders: Sequence[str]) -> bool:
