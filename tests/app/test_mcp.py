@@ -268,3 +268,47 @@ def test_a_confined_server_reaches_the_hosts_that_rules_allow(environ: dict[str,
         False,
     )
     assert opened.open_network
+
+
+def program(path: Path, text: str = "") -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_program_is_named_by_where_it_lies_outside_of_the_project(
+    environ: dict[str, str], project: Path, tmp_path: Path
+):
+    program(project / "node_modules/.bin/npx")
+    own = program(tmp_path / "own/npx")
+    environ["PATH"] = f"{project}/node_modules/.bin:.:{tmp_path}/own:/usr/bin:/bin"
+    environ["NODE_PATH"] = f"{project}/node_modules"
+    settings = settings_of(environ, project, '[mcp.servers.a]\ncommand = "npx"\nargs = ["x"]\n')
+
+    (found,) = folder_servers(settings, environ).servers
+
+    assert found.argv == (own, "x")
+    assert found.env["PATH"] == f"{tmp_path}/own:/usr/bin:/bin"
+    assert "NODE_PATH" not in found.env
+
+
+def test_a_program_that_only_the_project_has_runs_in_the_sandbox_or_not_at_all(
+    environ: dict[str, str], project: Path
+):
+    theirs = program(project / ".venv/bin/served")
+    environ["PATH"] = f"{project}/.venv/bin:/usr/bin:/bin"
+    text = '[mcp.servers.a]\ncommand = "served"\n[mcp.servers.b]\ncommand = "served"\nsandbox = true\n'
+    found = folder_servers(settings_of(environ, project, text), environ)
+
+    assert [(one.name, one.argv, one.confined) for one in found.servers] == [("b", ("served",), True)]
+    why = f"served is not used: {theirs} lies in a folder that agents can write to"
+    hint = "(hint: name another one by its absolute path, or run the server with sandbox = true)"
+    assert found.inert == (("a", "failed", f"{why} {hint}"),)
+
+
+def test_a_program_that_the_user_names_by_its_path_is_used_as_it_is(environ: dict[str, str], project: Path):
+    theirs = program(project / ".venv/bin/served")
+    settings = settings_of(environ, project, f'[mcp.servers.a]\ncommand = "{theirs}"\n')
+
+    assert [one.argv for one in folder_servers(settings, environ).servers] == [(theirs,)]

@@ -47,6 +47,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "projects": (
         "attacks/test_projects.py",
         "config/test_project_keys.py",
+        "attacks/test_hostile_clone.py",
         "config/test_trust.py",
         "config/test_trusted.py",
         "surfaces/cli/test_trust.py",
@@ -54,6 +55,8 @@ SUITES: dict[str, tuple[str, ...]] = {
         "app/test_mcp.py::test_those_of_a_project_wait_for_trust",
         "app/test_mcp.py::test_what_a_project_brings_runs_in_the_sandbox",
         "hooks/test_confined.py",
+        "app/test_mcp.py::test_a_program_that_only_the_project_has_runs_in_the_sandbox_or_not_at_all",
+        "system/test_programs.py",
     ),
     "hooks": ("hooks/test_attacks.py", "sessions/test_guardrails.py"),
     "sub-agents": (

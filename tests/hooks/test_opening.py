@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
 from bridle.core.hook import CommandRuntime, Deny, HookEntry, HookInvocation, HookOverride, HookResponse
@@ -107,7 +108,7 @@ def test_programs_are_found_by_path_or_by_name(tmp_path: Path):
     plain = tmp_path / "plain"
     plain.write_text("")
 
-    assert find_program("hook", environ, "/") == Program(str(path))
+    assert find_program("hook", environ, "/elsewhere") == Program(str(path))
     assert find_program(str(path), environ, "/").path == str(path)
     assert find_program("./hook", environ, str(tmp_path)).path == f"{tmp_path}/./hook"
     assert find_program("hook", ENVIRON, str(tmp_path)) == Program("hook", "is not on PATH")
@@ -122,7 +123,7 @@ def test_only_what_is_named_by_its_path_is_held_to_what_it_was(tmp_path: Path):
     script(tmp_path, "pass")
     environ = {**ENVIRON, "PATH": str(tmp_path)}
 
-    assert find_program("hook", environ, "/").seal is None
+    assert find_program("hook", environ, "/elsewhere").seal is None
     assert find_program("./hook", environ, str(tmp_path)).seal is not None
 
 
@@ -198,3 +199,32 @@ async def test_a_program_works_in_the_working_directory(tmp_path: Path):
     round_ = await asked([running(path)], at=site(folder))
 
     assert round_.outcome.deny == Deny(os.fspath(folder), hook_id="guard")
+
+
+def test_a_program_where_agents_can_write_is_not_taken_by_its_name(tmp_path: Path):
+    path = script(tmp_path, "pass")
+    environ = {**ENVIRON, "PATH": f".:{tmp_path}"}
+    said = f"is not used: {path} lies in a folder that agents can write to"
+
+    assert find_program("hook", environ, str(tmp_path)) == Program("hook", said)
+    assert find_program("hook", environ, "/elsewhere", [str(tmp_path)]) == Program("hook", said)
+    assert find_program(str(path), environ, str(tmp_path)).problem == ""
+    entry = running("hook", capability="guardrail")
+    with pytest.raises(ConfigError, match=f"runtime.command: hook {said}"):
+        open_hooks([entry], HookOverride(), replace(site(tmp_path), environ=environ))
+
+
+async def test_a_script_finds_its_interpreter_where_agents_cannot_write(tmp_path: Path):
+    project, own = tmp_path / "project", tmp_path / "own"
+    for folder in (project, own):
+        folder.mkdir()
+    (project / "sh").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (own / "hook").write_text(f'#!/usr/bin/env sh\nprintf "%s" "$PATH" > {tmp_path}/path\necho "{{}}"\n')
+    for program in (project / "sh", own / "hook"):
+        program.chmod(0o755)
+    environ = {**ENVIRON, "PATH": f"{project}:.:{own}:/usr/bin:/bin"}
+
+    await asked([running("hook")], at=replace(site(project), environ=environ))
+
+    assert (tmp_path / "path").read_text() == f"{own}:/usr/bin:/bin"
+    assert not (tmp_path / "ran").exists()

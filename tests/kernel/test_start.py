@@ -108,7 +108,10 @@ def test_a_path_that_is_set_is_relative_to_the_project(tools: Path, project: Pat
     (project / ".venv").symlink_to(os.path.dirname(PYTHON))
     wanted = f".venv/{os.path.basename(PYTHON)}"
 
-    assert find_python(settings_for(tools, python=wanted), str(project)) == str(project / wanted)
+    held = settings_for(tools, python=wanted, confined=True)
+    assert find_python(held, str(project)) == str(project / wanted)
+    with pytest.raises(ToolError, match="is not run without a sandbox: it lies in a folder that agents can"):
+        find_python(settings_for(tools, python=wanted), str(project))
 
 
 @pytest.mark.parametrize("name", ["nothing", "./nothing", "/nonexistent/python", "/"])
@@ -152,8 +155,27 @@ def test_a_program_that_cells_could_have_put_there_is_not_asked(project: Path):
         (project / name).write_text("#!/bin/sh\ntouch asked\necho /bin/sh\n")
         (project / name).chmod(0o755)
 
-    assert find_python(settings_for(project), str(project)) == str(project / "python3")
+    held = settings_for(project, confined=True)
+    assert find_python(held, str(project)) == str(project / "python3")
+    assert find_python(settings_for(project), str(project)) == PYTHON  # where nothing would hold it
     assert not os.path.exists("/asked")
+
+
+def test_who_is_asked_looks_for_nothing_where_cells_could_have_put_it(tools: Path, project: Path):
+    """A script looks for its interpreter on PATH, and uv runs each Python that it finds there."""
+    for folder in (project, project / ".venv/bin"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "sh").write_text(f"#!/bin/sh\ntouch {project}/ran\n")
+        (folder / "sh").chmod(0o755)
+    asked = tools / "asked"
+    (tools / "uv").write_text(f'#!/usr/bin/env sh\necho "$PATH $VIRTUAL_ENV" > {asked}\necho {PYTHON}\n')
+    (tools / "uv").chmod(0o755)
+    path = f"{project}/.venv/bin:.:{tools}:/usr/bin:/bin"
+    environ = {"PATH": path, "VIRTUAL_ENV": f"{project}/.venv"}
+
+    assert find_python(KernelSettings(environ=environ, confined=True), str(project)) == PYTHON
+    assert asked.read_text() == f"{tools}:/usr/bin:/bin \n"
+    assert not (project / "ran").exists()
 
 
 def test_the_interpreter_behind_a_script_is_found(tools: Path, project: Path, write_program: WriteProgram):

@@ -128,7 +128,7 @@ async def test_without_a_repository_a_commit_a_place_or_git_there_is_none(reposi
         await add_worktree(str(empty), trees, "x", ENVIRON)
     with pytest.raises(ToolError, match="no place for worktrees"):
         await add_worktree(str(repository), "", "x", ENVIRON)
-    with pytest.raises(ToolError, match="git is not installed"):
+    with pytest.raises(ToolError, match="git is not on PATH"):
         await add_worktree(str(repository), trees, "x", {"PATH": str(plain)})
 
 
@@ -238,3 +238,24 @@ async def test_after_a_cut_a_sub_agent_goes_on_in_its_own(repository: Path, tmp_
     where = f"its worktree {tree} is not on this machine"
     assert output.startswith(where if is_lost else f"built\n\n[its changes are in the worktree {tree}]\n")
     assert (tree / "new.txt").exists() is not is_lost
+
+
+@pytest.mark.parametrize("where", ["linked", "writable", "trees"])
+async def test_a_git_that_agents_can_write_is_not_run(repository: Path, tmp_path: Path, where: str):
+    folder = tmp_path / where
+    folder.mkdir()
+    planted = repository / "git" if where == "linked" else folder / "git"
+    planted.write_text(f"#!/bin/sh\ntouch {tmp_path}/trace\n")
+    planted.chmod(0o755)
+    if where == "linked":
+        (folder / "git").symlink_to(planted)
+    environ = {"PATH": os.pathsep.join([str(folder), os.environ["PATH"]])}
+    trees, writable = str(tmp_path / "trees"), (str(tmp_path / "writable"),)
+
+    made = await add_worktree(str(repository), trees, "x", environ, writable=writable)
+    found = await find_worktree(
+        str(repository), trees, "x", made.base, environ, within=made.path, writable=writable
+    )
+
+    assert found.git == made.git
+    assert not (tmp_path / "trace").exists()

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.permission import Rule
 from bridle.core.ports import ToolContext
+from bridle.tools.glob import Glob
+from bridle.tools.grep import Grep
 from bridle.tools.paths import resolve
 from bridle.tools.search import MAX_MEMORY_BYTES, find_ripgrep, hiding_options, name_options, run_ripgrep
 from tests.tools.fake_ripgrep import fake_ripgrep, has_ended, told
@@ -184,3 +186,27 @@ def test_denied_patterns_are_hidden_where_ripgrep_can_say_it(cwd: Path, context:
 
     assert hiding_options(ruled, inside) == ["--glob=!/secrets/**", "--glob=!/*.pem", "--glob=!/**/.env"]
     assert hiding_options(ruled, beyond) == ["--glob=!/**/.env", "--glob=!/etc/*"]
+
+
+@pytest.mark.parametrize("where", ["cwd/.venv/bin", "writable", "linked"])
+async def test_a_program_that_the_session_can_write_is_not_run(
+    where: str, cwd: Path, tmp_path: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+):
+    folder = cwd / ".venv/bin" if where.startswith("cwd") else tmp_path / where
+    folder.mkdir(parents=True)
+    if where == "linked":
+        (cwd / "rg").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (cwd / "rg").chmod(0o755)
+        (folder / "rg").symlink_to(cwd / "rg")
+    else:
+        program(folder, f"touch {tmp_path}/ran")
+    (cwd / "a.py").write_text("hello\n")
+    monkeypatch.setenv("PATH", f"{folder}:.:{os.environ['PATH']}")
+    writable = (str(tmp_path / "writable"),)
+
+    found = await Grep(writable=writable).run({"pattern": "hello", "include": "*.py"}, context)
+    named = await Glob(writable=writable).run({"pattern": "*.py"}, context)
+
+    assert "hello" in found.text
+    assert "a.py" in named.text
+    assert not (tmp_path / "ran").exists()

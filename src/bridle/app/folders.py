@@ -91,6 +91,7 @@ def hook_site(
         payload_max_bytes=settings.hooks.payload_max_bytes,
         background_max_concurrency=settings.hooks.background_max_concurrency,
         places={hook.entry.id: hook.place for hook in settings.hooks_found if hook.trusted},
+        outside=session_folders(settings),
         walls=_hook_walls(settings, sandbox),
     )
 
@@ -108,6 +109,17 @@ def _hook_walls(settings: Settings, sandbox: "Sandbox") -> "Walls | None":
         rules=(*standing_denials(settings), *open_domains(settings)),
         open_network=settings.sandbox.network == "open",
     )
+
+
+def writable_folders(settings: Settings) -> tuple[str, ...]:
+    """Return the folders that programs may change beside the working directory, as far as they exist."""
+    folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
+    return tuple(str(folder) for folder in folders if folder.is_dir())
+
+
+def session_folders(settings: Settings) -> tuple[str, ...]:
+    """Return where what Bridle starts outside the sandbox must not come from."""
+    return str(settings.cwd), str(settings.root), *writable_folders(settings)
 
 
 def settings_in(cwd: str, settings: Settings, environ: Mapping[str, str]) -> Settings:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bridle.app.tools import command_environment, open_sandbox
+from bridle.app.mcp import outer_program
+from bridle.app.tools import open_sandbox
 from bridle.config.settings import Settings
 from bridle.core.door import Door
-from bridle.core.errors import BridleError, ToolError
+from bridle.core.errors import BridleError, ConfigError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import ToolContext, ToolOutput
@@ -71,7 +72,12 @@ class LentServers:
         for one in self._servers:
             chosen = one
             if one.transport == "stdio":
-                chosen = replace(one, env={**command_environment(self._settings, environ), **one.env})
+                try:
+                    argv, env = outer_program(one.name, one.argv, one.env, self._settings, environ)
+                except ConfigError as error:
+                    say(f"MCP {error}")
+                    continue
+                chosen = replace(one, argv=argv, env=env)
             settled = asyncio.Event()
             task = asyncio.create_task(self._keep(chosen, settled, say), name=f"lent mcp {one.name}")
             self._settled[task] = settled

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bridle.app.confinement import is_sandbox_off, standing_denials
-from bridle.app.tools import command_environment, writable_folders
+from bridle.app.folders import writable_folders
+from bridle.app.tools import command_environment
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 

@@ -1,12 +1,14 @@
 """Tool servers: from what the settings of a folder say to what keeps them."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from bridle.app.confinement import is_sandbox_off, open_domains, standing_denials
+from bridle.app.folders import session_folders
 from bridle.app.tools import command_environment
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
@@ -75,11 +77,15 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
     is_confined = (said.sandbox or found.must_confine) and not is_sandbox_off(settings)
     denied = standing_denials(settings, anywhere=said.scope == "user")
     oauth = said.oauth
+    argv = (said.command, *said.args) if is_program else ()
+    env = {**command_environment(settings, environ), **said.env} if is_program else {}
+    if is_program and not is_confined:
+        argv, env = outer_program(found.name, argv, said.env, settings, environ)
     return ServerSettings(
         name=found.name,
         transport=found.transport,
-        argv=(said.command, *said.args) if is_program else (),
-        env={**command_environment(settings, environ), **said.env} if is_program else {},
+        argv=argv,
+        env=env,
         cwd=said.cwd if is_program else "",
         url=said.url,
         headers=said.headers,
@@ -101,6 +107,33 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
             callback_port=oauth.callback_port,
         ),
     )
+
+
+def outer_program(
+    name: str, argv: tuple[str, ...], own: Mapping[str, str], settings: Settings, environ: Mapping[str, str]
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return command and environment of a server that runs outside the sandbox; raises ConfigError.
+
+    Its program is not one that agents can write, nor is what that looks for on PATH. What is not there at
+    all is noticed by who starts it.
+    """
+    from bridle.core.errors import ConfigError
+    from bridle.system.programs import find_program, outer_environment, why_not_found
+
+    outside = session_folders(settings)
+    inherited = command_environment(settings, environ)
+    path = {**inherited, **own}["PATH"]
+    env = {**outer_environment(inherited, outside), **own}
+    command, *args = argv
+    if "/" in command:
+        return (os.path.join(settings.cwd, command), *args), env
+    found = find_program(command, path, outside=outside)
+    if found is None and find_program(command, path, outside=()):
+        raise ConfigError(
+            f"server {name}: {command} {why_not_found(command, path)}",
+            hint="name another one by its absolute path, or run the server with sandbox = true",
+        )
+    return (found or command, *args), env
 
 
 def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from bridle.app.folders import session_folders
 from bridle.config.settings import Settings
 from bridle.core.model import Model
 from bridle.core.ports import KnowsModels, Provider, offers
@@ -77,8 +78,10 @@ def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog
     """
     from bridle.providers import ModelCatalog
 
+    # A daemon works in /, and its sessions elsewhere.
+    outside = tuple(folder for folder in session_folders(settings) if folder != "/")
     return ModelCatalog(
-        {name: _provider_entry(provider) for name, provider in settings.providers.items()},
+        {name: _provider_entry(provider, outside) for name, provider in settings.providers.items()},
         {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()},
         models={ref: _model_entry(ref, model) for ref, model in settings.models.items()},
         script_dirs=[SCRIPTS],
@@ -94,7 +97,7 @@ def models_dir(settings: Settings) -> Path:
     return Path(chosen).expanduser() if chosen else settings.home / "models"
 
 
-def _provider_entry(provider: "ProviderSettings") -> "ProviderEntry":
+def _provider_entry(provider: "ProviderSettings", outside: tuple[str, ...]) -> "ProviderEntry":
     from bridle.providers import ProviderEntry
     from bridle.providers.llama import LlamaOptions
 
@@ -103,6 +106,7 @@ def _provider_entry(provider: "ProviderSettings") -> "ProviderEntry":
             model=provider.model_file,
             models_dir=provider.models_dir,
             program=(provider.executable,) if provider.executable else None,
+            outside=outside,
             host=provider.host,
             port=provider.port,
             ctx_size=provider.ctx_size,

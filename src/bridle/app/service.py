@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from bridle.app.comms import peer_tools
-from bridle.app.folders import agent_in, hooks_in, settings_in
+from bridle.app.folders import agent_in, hooks_in, settings_in, writable_folders
 from bridle.app.ground import Ground, open_ground
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
@@ -165,6 +165,7 @@ def _child_policy(settings: Settings) -> "ChildPolicy":
         models=children.models,
         without_tools=tuple(tool.spec.name for tool in peer_tools(settings)),
         worktrees=str(settings.home / "worktrees"),
+        writable=writable_folders(settings),
     )
 
 

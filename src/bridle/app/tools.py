@@ -1,11 +1,10 @@
 """The tools, and what the programs they start may touch and see."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridle.app.comms import peer_tools
-from bridle.app.folders import settings_in, skills_in
+from bridle.app.folders import settings_in, skills_in, writable_folders
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def open_tools(
     from bridle.tools.web.fetch import WebFetch
 
     tools, secrets = settings.tools, masker(settings, environ)
+    writable = writable_folders(settings)
     bash, *jobs = shell_tools(
         sandbox,
         settings.home / "run" / "shells",
@@ -56,8 +56,8 @@ def open_tools(
         *files,
         bash,
         _python_tool(settings, environ, blobs, sandbox, secrets),
-        Grep(),
-        Glob(),
+        Grep(writable=writable),
+        Glob(writable=writable),
         WebFetch(max_body_bytes=tools.web_max_bytes, timeout_s=float(tools.web_timeout)),
         *jobs,
         *code,
@@ -113,12 +113,6 @@ def open_sandbox(settings: Settings) -> "Sandbox":
 
     hidden = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
     return LocalSandbox(home=str(settings.user_folder or "/"), hidden=tuple(filter(None, hidden)))
-
-
-def writable_folders(settings: Settings) -> tuple[str, ...]:
-    """Return the folders that programs may change beside the working directory, as far as they exist."""
-    folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
-    return tuple(str(folder) for folder in folders if folder.is_dir())
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":

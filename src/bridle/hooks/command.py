@@ -1,9 +1,8 @@
 """Hooks that are programs: the invocation on their standard input, the answer on their standard output."""
 
 import os
-import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -13,11 +12,13 @@ from bridle.core.hook import CommandRuntime, HookInvocation
 from bridle.hooks.answer import Answered, Runner, read_answer, short
 from bridle.hooks.claude import DENIED, claude_answer, claude_invocation
 from bridle.hooks.exchange import Ended, Exchange, exchange
+from bridle.system import programs
+from bridle.system.programs import SYSTEM_PATH
 
 PASSED = ("PATH", "HOME", "LANG")
 """What a program gets of the environment beside its own `env`: nothing that could be a key."""
 
-_DEFAULTS = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+_DEFAULTS = {"PATH": SYSTEM_PATH, "LANG": "C.UTF-8"}
 
 
 class Seal(Struct, frozen=True):
@@ -39,11 +40,15 @@ class Program(Struct, frozen=True):
     """What it was, if it was named by its path: such a script may be in the reach of an agent."""
 
 
-def find_program(command: str, environ: Mapping[str, str], cwd: str) -> Program:
-    """Find the program of a command: by its path, or its name on PATH; looks at the disk."""
+def find_program(command: str, environ: Mapping[str, str], cwd: str, outside: Sequence[str] = ()) -> Program:
+    """Find the program of a command: by its path, or its name on PATH; looks at the disk.
+
+    By its name only one outside of the working directory and of these folders is found.
+    """
     if "/" not in command:
-        found = shutil.which(command, path=_environment(environ)["PATH"])
-        return Program(found) if found else Program(command, "is not on PATH")
+        path = environ.get("PATH") or SYSTEM_PATH
+        found = programs.find_program(command, path, outside=(cwd, *outside))
+        return Program(found) if found else Program(command, programs.why_not_found(command, path))
     path = os.path.expanduser(command) if command.startswith("~/") else os.path.join(cwd, command)
     try:
         status = os.stat(path)
@@ -65,11 +70,13 @@ def command_runner(
     cwd: str,
     limit_bytes: int,
     exchange: Exchange = exchange,
+    outside: Sequence[str] = (),
 ) -> Runner:
     """Return what asks a program; `exchange` is what runs it."""
     is_claude = runtime.dialect == "claude"
     own = {"CLAUDE_PROJECT_DIR": cwd} if is_claude else {}
-    env = {**_environment(environ), **own, **runtime.env}
+    passed = {name: environ[name] for name in PASSED if environ.get(name)}
+    env = {**_DEFAULTS, **programs.outer_environment(passed, (cwd, *outside)), **own, **runtime.env}
     argv = (program.path, *runtime.args)
 
     async def ask(invocation: HookInvocation) -> Answered:
@@ -107,7 +114,3 @@ def _failure(ended: Ended) -> str:
     how = f"exit status {ended.status}" if ended.status > 0 else f"killed by signal {-ended.status}"
     said = short(ended.errors.decode(errors="replace"))
     return f"{how}: {said}" if said else how
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {**_DEFAULTS, **{name: environ[name] for name in PASSED if environ.get(name)}}

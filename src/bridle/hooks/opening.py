@@ -47,6 +47,8 @@ class HookSite(Struct, frozen=True):
     """File and line of the entries in the settings, by their ids, for error texts."""
     walls: Walls | None = None
     """What holds the hooks of a project; None where none is to be held."""
+    outside: tuple[str, ...] = ()
+    """Folders beside `cwd` that agents can write to: no program is looked for there."""
 
 
 class Trial(Struct, frozen=True):
@@ -94,7 +96,7 @@ def hook_problem(entry: HookEntry, site: HookSite) -> str:
     """Say why a hook cannot be run here; empty when it can."""
     match entry.runtime:
         case CommandRuntime(command):
-            program = find_program(command, site.environ, site.cwd)
+            program = find_program(command, site.environ, site.cwd, site.outside)
             return f"{program.path} {program.problem}" if program.problem else ""
         case InProcessRuntime(name):
             return "" if name in site.handlers else f'no function is registered as "{name}"'
@@ -150,7 +152,7 @@ class _Opener:
                     raise self._wrong(entry, "runtime.name", f'no function is registered as "{name}"')
                 return handler_runner(site.handlers[name])
             case CommandRuntime() as runtime:
-                program = find_program(runtime.command, site.environ, site.cwd)
+                program = find_program(runtime.command, site.environ, site.cwd, site.outside)
                 if program.problem and (entry.capability != "observe" or entry.policy == "fail_closed"):
                     raise self._wrong(entry, "runtime.command", f"{program.path} {program.problem}")
                 return command_runner(
@@ -160,6 +162,7 @@ class _Opener:
                     cwd=site.cwd,
                     limit_bytes=site.payload_max_bytes,
                     exchange=self._exchange(entry),
+                    outside=site.outside,
                 )
             case HttpRuntime() as runtime:
                 return self._http().runner(runtime)

@@ -8,17 +8,18 @@
 | 4 | the one that Bridle itself runs on |
 
 Asking a program for its answer runs it outside of the sandbox: never one in a folder that cells may change.
+The interpreter itself may lie there only where it runs behind walls.
 A name in a folder that is another one inside, as /tmp is, stands for the program that it leads to.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
 from bridle.core.errors import ToolError
 from bridle.kernel.settings import KernelSettings
+from bridle.system.programs import WRITABLE, find_program, is_program, is_within, outer_environment
 
 HINT = "set `python` in [kernel] to an interpreter of version 3.9 or newer"
 _ANSWER_S = 5.0
@@ -50,20 +51,28 @@ def _is_seen(path: str, roots: Sequence[str]) -> bool:
 
 def _find(settings: KernelSettings, cwd: str) -> str:
     search = settings.environ.get("PATH", os.defpath)
-    roots = [os.path.realpath(root) for root in (cwd, *settings.writable)]
+    roots = (cwd, *settings.writable)
+    outside = () if settings.confined else roots  # behind walls it may be one of the project
     if "/" in settings.python:
-        path = os.path.join(cwd, os.path.expanduser(settings.python))
-        return _checked(path if os.access(path, os.X_OK) else None, settings.python)
+        named = os.path.expanduser(settings.python)
+        path = os.path.join(cwd, named)
+        found = _checked(path if os.access(path, os.X_OK) else None, settings.python)
+        if not os.path.isabs(named) and is_within(path, outside):
+            raise ToolError(
+                f"the Python interpreter {path} is not run without a sandbox: it {WRITABLE}", hint=HINT
+            )
+        return found
     if settings.python:
-        found = _checked(shutil.which(settings.python, path=search), settings.python)
+        found = _checked(find_program(settings.python, search, outside=outside), settings.python)
         return _behind_script(found, settings.environ, roots)
-    uv = shutil.which("uv", path=search)
-    if uv is not None and not _is_inside(uv, roots):
+    uv = find_program("uv", search, outside=roots)
+    if uv is not None:
         asked = (uv, "python", "find", "--no-project", settings.uv_python)
-        answer = _answer(asked, {**settings.environ, "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never"})
-        if os.path.isabs(answer) and os.access(answer, os.X_OK) and not _is_inside(answer, roots):
+        environ = {**settings.environ, "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never"}
+        answer = _answer(asked, outer_environment(environ, roots))
+        if is_program(answer) and not is_within(answer, roots):
             return answer
-    plain = shutil.which("python3", path=search)
+    plain = find_program("python3", search, outside=outside)
     if plain is not None:
         return _behind_script(plain, settings.environ, roots)
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
@@ -77,9 +86,9 @@ def _checked(path: str | None, name: str) -> str:
 
 def _behind_script(path: str, environ: Mapping[str, str], roots: Sequence[str]) -> str:
     """Return the interpreter that a script starts, such as those of pyenv, which take ten times as long."""
-    if _is_inside(path, roots) or not _is_script(path):
+    if is_within(path, roots) or not _is_script(path):
         return path
-    answer = _answer((path, *_WHERE), environ)
+    answer = _answer((path, *_WHERE), outer_environment(environ, roots))
     return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else path
 
 
@@ -89,10 +98,6 @@ def _is_script(path: str) -> bool:
             return file.read(2) == b"#!"
     except OSError:
         return False
-
-
-def _is_inside(path: str, roots: Sequence[str]) -> bool:
-    return any(_is_below(place, roots) for place in (os.path.abspath(path), os.path.realpath(path)))
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

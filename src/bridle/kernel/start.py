@@ -30,6 +30,7 @@ from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import HINT, find_python
 from bridle.kernel.settings import KernelSettings, Owner, Place
+from bridle.system.programs import find_program, why_not_found
 
 __all__ = ["KernelSettings", "Place", "start_kernel"]
 
@@ -64,9 +65,11 @@ async def start_kernel(
     kernel has loaded more before it is ready, for one that waits to be used.
     """
     settings = replace(settings, environ={**settings.environ, **dict(place.env)})
-    python = await asyncio.to_thread(find_python, settings, place.cwd)
     status = await asyncio.to_thread(lambda: sandbox.status)
     walls: SandboxKind = status.kind if settings.confined and not settings.syd_config else "none"
+    settings = await asyncio.to_thread(_with_syd, settings, place.cwd)
+    chosen = replace(settings, confined=walls != "none" or bool(settings.syd_config))
+    python = await asyncio.to_thread(find_python, chosen, place.cwd)
     made = await asyncio.to_thread(_make_scratch) if _needs_scratch(walls, settings, place) else ""
 
     async def let_go() -> None:
@@ -128,6 +131,17 @@ async def _launch(
         os.close(code)
     pipes.close_theirs()
     return Kernel(process, pipes, settings, owner=owner, let_go=let_go)
+
+
+def _with_syd(settings: KernelSettings, cwd: str) -> KernelSettings:
+    """Find syd, where it is wanted, outside of what cells may change; raises ToolError."""
+    if not settings.syd_config:
+        return settings
+    search = settings.environ.get("PATH", os.defpath)
+    found = find_program(settings.syd, search, outside=(cwd, *settings.writable))
+    if found is None:
+        raise ToolError(f"{settings.syd} {why_not_found(settings.syd, search)}", hint="install syd")
+    return replace(settings, syd=found)
 
 
 def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Place, made: str) -> ProcessSpec:

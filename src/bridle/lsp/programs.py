@@ -4,8 +4,8 @@ import os
 
 from msgspec import Struct
 
-from bridle.lsp.places import is_inside
 from bridle.lsp.settings import FolderLanguages, LanguageServer
+from bridle.system.programs import is_program, is_within
 
 OWN_FOLDERS = (".venv/bin", "venv/bin", "node_modules/.bin")
 """Where projects keep programs of their own."""
@@ -33,16 +33,9 @@ def find_program(server: LanguageServer, folder: FolderLanguages) -> Program:
         places = own + [os.path.join(part, name) for part in path if os.path.isabs(part)]
     is_untrusted = False
     for place in places:
-        if not (os.path.isfile(place) and os.access(place, os.X_OK)):
+        if not is_program(place):
             continue
-        if folder.trusted or not _is_of(folder.root, place):
+        if folder.trusted or not is_within(place, (folder.root, *folder.writable)):
             return Program(place)
         is_untrusted = True
     return Program(is_untrusted=is_untrusted)
-
-
-def _is_of(root: str, place: str) -> bool:
-    """Tell whether a program lies in a project, or a link there leads to it."""
-    return is_inside(os.path.realpath(place), root) or is_inside(
-        os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place)), root
-    )

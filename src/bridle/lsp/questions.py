@@ -148,7 +148,9 @@ class Questions:
         folder, word = self._project.folder, split_name(spot.symbol)[-1]
         endings = set(instance.launch.server.extensions)
         try:
-            hits = await find_word(word, folder.root, endings, folder.environ.get("PATH", ""))
+            hits = await find_word(
+                word, folder.root, endings, folder.environ.get("PATH", ""), folder.writable
+            )
             shown = await instance.documents.sync(list(dict.fromkeys(path for path, _ in hits))[:_MOST_SHOWN])
         except ToolError:  # then it knows what it knows
             return frozenset()

@@ -148,7 +148,9 @@ class Seeker:
         """Look for a symbol where its name stands: what defines it there, or what servers know of it."""
         folder = self._project.folder
         extensions = {ending for one in instances for ending in one.launch.server.extensions}
-        hits = await find_word(parts[-1], folder.root, extensions, folder.environ.get("PATH", ""))
+        hits = await find_word(
+            parts[-1], folder.root, extensions, folder.environ.get("PATH", ""), folder.writable
+        )
         if not hits:
             raise ToolError(f"{symbol!a} does not occur in {folder.root}")
         defined: list[SymbolInfo] = []

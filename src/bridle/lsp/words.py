@@ -3,8 +3,7 @@
 import asyncio
 import os
 import re
-import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from threading import Event
 from time import monotonic
@@ -12,7 +11,8 @@ from time import monotonic
 from bridle.core.errors import ToolError
 from bridle.lsp import files
 from bridle.lsp.folder import IGNORED, MAX_WATCH_DEPTH, MAX_WATCHED, walk
-from bridle.lsp.places import Source, is_inside
+from bridle.lsp.places import Source
+from bridle.system.programs import find_program
 
 MAX_HITS = 100
 SEARCH_S = 3.0
@@ -27,22 +27,19 @@ def word_pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
 
 
-async def find_word(word: str, root: str, extensions: Collection[str], search_path: str) -> list[Hit]:
+async def find_word(
+    word: str, root: str, extensions: Collection[str], search_path: str, writable: Sequence[str] = ()
+) -> list[Hit]:
     """Return where a word stands in files with these endings; at most `MAX_HITS`, in `SEARCH_S`."""
-    search = await asyncio.to_thread(_find_search, search_path, root)
-    if search:
+    outside = (root, *writable)
+    search = await asyncio.to_thread(find_program, "rg", search_path, outside=outside)
+    if search is not None:
         return await _search(search, word, root, extensions)
     stop = Event()
     try:
         return await asyncio.to_thread(_read_all, word, root, extensions, stop)
     finally:
         stop.set()
-
-
-def _find_search(search_path: str, root: str) -> str:
-    """Return the path of ripgrep, but not of one that lies in the project."""
-    found = shutil.which("rg", path=search_path)
-    return found if found and os.path.isabs(found) and not is_inside(os.path.realpath(found), root) else ""
 
 
 async def _search(search: str, word: str, root: str, extensions: Collection[str]) -> list[Hit]:

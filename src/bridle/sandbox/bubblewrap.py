@@ -14,7 +14,6 @@ Mounts are made from the outside in, so that each finds what it is to cover:
 """
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -24,22 +23,28 @@ from msgspec.structs import replace
 
 from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.shield import Shield
+from bridle.system.programs import find_program
 
 EMPTY = ("/tmp", "/var/tmp", "/run")
+SYSTEM_PLACES = (
+    *("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin"),
+    *("/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin"),
+)
+"""Where bubblewrap is looked for. Not on PATH: what builds the walls must not come out of a project."""
 _SHARED_MEMORY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
 
 Mount = Literal["empty", "writable", "pinned", "fixed", "hidden folder", "hidden file"]
 _STRENGTH: tuple[Mount, ...] = ("empty", "pinned", "writable", "fixed", "hidden folder", "hidden file")
 
 
-def find_bubblewrap() -> str | None:
-    """Return where bubblewrap is installed."""
-    return shutil.which("bwrap")
+def find_bubblewrap(places: Sequence[str] = SYSTEM_PLACES) -> str | None:
+    """Return where the system has bubblewrap."""
+    return find_program("bwrap", os.pathsep.join(places), outside=())
 
 
 def walls() -> list[str]:
     """Return the command line in front of the launcher's; what it is to mount comes by descriptor."""
-    return [find_bubblewrap() or "bwrap", "--args", "{args}", "--"]
+    return [find_bubblewrap() or "/usr/bin/bwrap", "--args", "{args}", "--"]
 
 
 def arguments(

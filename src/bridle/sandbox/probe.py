@@ -4,10 +4,11 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from bridle.core.ports import SandboxKind, SandboxStatus
 from bridle.sandbox import landlock
-from bridle.sandbox.bubblewrap import arguments, find_bubblewrap
+from bridle.sandbox.bubblewrap import SYSTEM_PLACES, arguments, find_bubblewrap
 from bridle.sandbox.shield import Shield
 from bridle.sandbox.syscalls import NUMBERS
 
@@ -15,7 +16,7 @@ _PROBE_S = 10.0
 _INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
 
 
-def find_status(wanted: SandboxKind | None = None) -> SandboxStatus:
+def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTEM_PLACES) -> SandboxStatus:
     """Return the best kind that works, or the one that is insisted on, and what each protection rests on."""
     if not sys.platform.startswith("linux"):
         return _status("none", f"there is no sandbox for {sys.platform} yet")
@@ -23,7 +24,7 @@ def find_status(wanted: SandboxKind | None = None) -> SandboxStatus:
         return _status("none", f"the system calls of {platform.machine()} are not known to Bridle")
     if wanted == "none":
         return _status("none", "the sandbox was switched off")
-    missing = _bubblewrap_fault()
+    missing = _bubblewrap_fault(places)
     if not missing and wanted in (None, "bubblewrap"):
         return _status("bubblewrap", "")
     if landlock.version() and wanted in (None, "landlock"):
@@ -31,15 +32,20 @@ def find_status(wanted: SandboxKind | None = None) -> SandboxStatus:
     return _status("none", f"{missing or 'no bubblewrap'}, and the kernel has no Landlock")
 
 
-def _bubblewrap_fault() -> str:
+def _bubblewrap_fault(places: Sequence[str]) -> str:
     """Return why bubblewrap does not work, or nothing."""
-    program = find_bubblewrap()
+    program = find_bubblewrap(places)
     if program is None:
         return f"bubblewrap is not installed ({_INSTALL})"
     command = [program, *arguments(Shield(), (), "/"), "--", "true"]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_S, check=False
+            command,
+            env={"PATH": os.defpath},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}"

@@ -47,6 +47,7 @@ from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.rows import Connection
 from bridle.stores.postgres.store import PostgresStore
 from bridle.stores.postgres.telling import CLAIMS, RECORDS
+from bridle.system.programs import find_program, outer_environment, why_not_found
 
 SWEEP_S = 5.0  # at most, between looks for runs that wait for a person
 START_S = 3.0  # for a database that is started at the same time
@@ -288,10 +289,16 @@ class Node:
                 f"session {session} works in {folder}, which is not on the machine {node}",
                 hint="let all workers see the same folders, or set scale.fetch to what brings them",
             )
-        env = {**self._ground.environ, "BRIDLE_SESSION": session, "BRIDLE_FOLDER": folder}
+        environ = outer_environment(self._ground.environ, (folder,))
+        command, *args = self._scale.fetch
+        program = find_program(command, environ["PATH"], outside=(folder,))
+        if program is None:
+            why = why_not_found(command, environ["PATH"])
+            raise WorkspaceLost(f"scale.fetch: {command} {why}", hint="name it by its absolute path")
         process = await asyncio.create_subprocess_exec(
-            *self._scale.fetch,
-            env=env,
+            program,
+            *args,
+            env={**environ, "BRIDLE_SESSION": session, "BRIDLE_FOLDER": folder},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

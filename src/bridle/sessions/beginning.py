@@ -87,7 +87,9 @@ def _apart(options: RunOptions, parent: Parent, worktree: Worktree | None) -> Ru
 async def new_worktree(parent: Parent, child: SessionId) -> Worktree:
     """Make a place of a child's own; raises ToolError where that cannot be."""
     environ = {**parent.engine.environ, **parent.setup.env}
-    return await add_worktree(parent.setup.cwd, parent.policy.worktrees, child, environ)
+    return await add_worktree(
+        parent.setup.cwd, parent.policy.worktrees, child, environ, writable=parent.policy.writable
+    )
 
 
 async def old_worktree(parent: Parent, heir: Heir) -> Worktree | None:
@@ -97,7 +99,15 @@ async def old_worktree(parent: Parent, heir: Heir) -> Worktree | None:
         return None
     environ = {**parent.engine.environ, **parent.setup.env}
     cwd, folder = parent.setup.cwd, parent.policy.worktrees
-    return await find_worktree(cwd, folder, started.child, started.base, environ, within=heir.cwd)
+    return await find_worktree(
+        cwd,
+        folder,
+        started.child,
+        started.base,
+        environ,
+        within=heir.cwd,
+        writable=parent.policy.writable,
+    )
 
 
 # ---------------------------------------------------------------------------- its session

@@ -49,6 +49,8 @@ class ChildPolicy(Struct, frozen=True):
     """The only models it may be given by name; none for any."""
     worktrees: str = ""
     """The folder for git worktrees of their own; empty where there can be none."""
+    writable: tuple[str, ...] = ()
+    """Folders that programs may change beside the working directory."""
 
 
 class Sessions(Protocol):

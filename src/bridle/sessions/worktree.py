@@ -6,15 +6,15 @@ runs here. The `.git` of a worktree is not believed either, once an agent has wo
 
 import asyncio
 import os
-import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
+from bridle.system.programs import find_program, outer_path, why_not_found
 
 GIT_S = 60.0
 MAX_OUTPUT_BYTES = 256 * 1024
@@ -37,6 +37,13 @@ _HARMLESS = {
 }
 
 
+class Git(Struct, frozen=True):
+    """The program, and the PATH that it gets."""
+
+    program: str
+    path: str
+
+
 class Worktree(Struct, frozen=True):
     """A place to work in."""
 
@@ -48,8 +55,7 @@ class Worktree(Struct, frozen=True):
     git_dir: str
     base: str
     """The commit it began with."""
-    search_path: str
-    """Where programs are looked for."""
+    git: Git
 
     async def leave(self) -> str:
         """Remove it if nothing was changed in it; otherwise say where it is and what was changed."""
@@ -57,7 +63,7 @@ class Worktree(Struct, frozen=True):
             changed = await self._look("status", "--porcelain", "--untracked-files=normal")
             moved = (await self._look("rev-parse", "HEAD")).strip() != self.base
             if not changed and not moved:
-                await _git(self.top, self.search_path, "worktree", "remove", "--force", self.path)
+                await _git(self.top, self.git, "worktree", "remove", "--force", self.path)
                 return ""
             stat = await self._look("diff", "--stat", "--no-ext-diff", "--no-textconv", self.base)
         except (ToolError, OSError) as error:
@@ -70,18 +76,23 @@ class Worktree(Struct, frozen=True):
 
     async def _look(self, *words: str) -> str:
         places = {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.path}
-        return await _git(self.path, self.search_path, *words, places=places)
+        return await _git(self.path, self.git, *words, places=places)
 
 
-async def add_worktree(cwd: str, folder: str, name: str, environ: Mapping[str, str]) -> Worktree:
-    """Make a worktree of the commit that is checked out; raises ToolError where that cannot be."""
+async def add_worktree(
+    cwd: str, folder: str, name: str, environ: Mapping[str, str], *, writable: Sequence[str] = ()
+) -> Worktree:
+    """Make a worktree of the commit that is checked out; raises ToolError where that cannot be.
+
+    Git is not looked for in the working directory, nor in what else is writable.
+    """
     if not folder:
         raise ToolError("there is no place for worktrees here", hint='use isolation "none"')
-    search_path = _search_path(environ.get("PATH", os.defpath), cwd)
-    top = (await _git(cwd, search_path, "rev-parse", "--show-toplevel")).strip("\n")
-    base = (await _git(cwd, search_path, "rev-parse", "--verify", "HEAD^{commit}")).strip()
+    git = await _find_git(environ, (cwd, folder, *writable))
+    top = (await _git(cwd, git, "rev-parse", "--show-toplevel")).strip("\n")
+    base = (await _git(cwd, git, "rev-parse", "--verify", "HEAD^{commit}")).strip()
     asked = ("--path-format=absolute", "--git-dir", "--git-common-dir")
-    places = (await _git(cwd, search_path, "rev-parse", *asked)).splitlines()
+    places = (await _git(cwd, git, "rev-parse", *asked)).splitlines()
     await asyncio.to_thread(_require_own, cwd, top, *places)
     path = os.path.join(folder, name)
     try:
@@ -89,37 +100,44 @@ async def add_worktree(cwd: str, folder: str, name: str, environ: Mapping[str, s
         if await asyncio.to_thread(
             os.path.lexists, path
         ):  # a process ended while it was made, and nobody has worked in it
-            await _git(top, search_path, "worktree", "remove", "--force", path)
-        await _git(top, search_path, "worktree", "add", "--detach", "--quiet", "--no-checkout", path, base)
+            await _git(top, git, "worktree", "remove", "--force", path)
+        await _git(top, git, "worktree", "add", "--detach", "--quiet", "--no-checkout", path, base)
         # There it may have settings that it does not have at home, and so other filters.
-        await _git(path, search_path, "reset", "--hard", "--quiet", "--no-recurse-submodules")
-        git_dir = (await _git(path, search_path, "rev-parse", "--absolute-git-dir")).strip("\n")
+        await _git(path, git, "reset", "--hard", "--quiet", "--no-recurse-submodules")
+        git_dir = (await _git(path, git, "rev-parse", "--absolute-git-dir")).strip("\n")
     except OSError as error:
         raise ToolError(f"no worktree can be made in {folder}: {error.strerror}") from error
     except BaseException:
         with suppress(ToolError):
-            await _git(top, search_path, "worktree", "remove", "--force", path)
+            await _git(top, git, "worktree", "remove", "--force", path)
         raise
-    return Worktree(path, _same_place(cwd, top, path), top, git_dir, base, search_path)
+    return Worktree(path, _same_place(cwd, top, path), top, git_dir, base, git)
 
 
 async def find_worktree(
-    cwd: str, folder: str, name: str, base: str, environ: Mapping[str, str], *, within: str
+    cwd: str,
+    folder: str,
+    name: str,
+    base: str,
+    environ: Mapping[str, str],
+    *,
+    within: str,
+    writable: Sequence[str] = (),
 ) -> Worktree:
     """Return a worktree that was made before, with the folder `within` it; raises ToolError if it is gone."""
     path = os.path.join(folder, name)
-    search_path = _search_path(environ.get("PATH", os.defpath), cwd)
     is_there = await asyncio.to_thread(os.path.isdir, path)
     if not folder or not is_there or not Path(within).is_relative_to(path):
         raise ToolError(f"its worktree {path} is not on this machine", hint="start it again")
-    top = (await _git(cwd, search_path, "rev-parse", "--show-toplevel")).strip("\n")
+    git = await _find_git(environ, (cwd, folder, *writable))
+    top = (await _git(cwd, git, "rev-parse", "--show-toplevel")).strip("\n")
     asked = ("--path-format=absolute", "--git-dir", "--git-common-dir")
-    git_dir, common = (await _git(cwd, search_path, "rev-parse", *asked)).splitlines()
+    git_dir, common = (await _git(cwd, git, "rev-parse", *asked)).splitlines()
     await asyncio.to_thread(_require_own, cwd, top, git_dir, common)
     own = os.path.join(
         common, "worktrees", name
     )  # git names it after the folder, which has a name of its own
-    return Worktree(path, within, top, own, base, search_path)
+    return Worktree(path, within, top, own, base, git)
 
 
 def _require_own(cwd: str, top: str, git_dir: str, common: str) -> None:
@@ -171,21 +189,19 @@ def _same_place(cwd: str, top: str, path: str) -> str:
     return os.path.normpath(inner) if inner.is_dir() else path
 
 
-def _search_path(path: str, cwd: str) -> str:
-    """Leave out folders of the project: what lies there is not to be run as git."""
-    project = Path(cwd).resolve()
-    kept = [
-        folder
-        for folder in path.split(os.pathsep)
-        if os.path.isabs(folder) and not Path(folder).resolve().is_relative_to(project)
-    ]
-    return os.pathsep.join(kept)
+async def _find_git(environ: Mapping[str, str], outside: Sequence[str]) -> Git:
+    """Find git outside these folders; raises ToolError."""
+    path = environ.get("PATH", os.defpath)
+    program = await asyncio.to_thread(find_program, "git", path, outside=outside)
+    if program is None:
+        raise ToolError(f"there are no worktrees: git {why_not_found('git', path)}", hint=_STAY)
+    return Git(program, await asyncio.to_thread(outer_path, path, outside))
 
 
-async def _git(cwd: str, search_path: str, *words: str, places: Mapping[str, str] | None = None) -> str:
+async def _git(cwd: str, git: Git, *words: str, places: Mapping[str, str] | None = None) -> str:
     """Run git without anything that a repository would like to run; raises ToolError with what it says."""
     environ = {
-        "PATH": search_path,
+        "PATH": git.path,
         "HOME": "/nonexistent",
         "LC_ALL": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -196,7 +212,9 @@ async def _git(cwd: str, search_path: str, *words: str, places: Mapping[str, str
         **(places or {}),
     }
     settings = dict(_HARMLESS)
-    status, names, _ = await _run(cwd, environ, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    status, names, _ = await _run(
+        cwd, git.program, environ, "config", "-z", "--name-only", "--get-regexp", r"^filter\."
+    )
     for name in names.split("\0")[:-1] if status == 0 else []:
         driver = name.rpartition(".")[0]
         settings |= {f"{driver}.{part}": "" for part in ("clean", "smudge", "process")}
@@ -206,18 +224,15 @@ async def _git(cwd: str, search_path: str, *words: str, places: Mapping[str, str
     for number, (name, value) in enumerate(settings.items()):
         environ |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     environ["GIT_CONFIG_COUNT"] = str(len(settings))
-    status, said, complaint = await _run(cwd, environ, *words)
+    status, said, complaint = await _run(cwd, git.program, environ, *words)
     if status != 0:
         why = complaint.strip().removeprefix("fatal: ") or f"git {words[0]} ended with {status}"
         raise ToolError(f"{_NO_WORKTREE}: {why[:MAX_SHOWN_CHARS]}", hint=_STAY)
     return said
 
 
-async def _run(cwd: str, environ: Mapping[str, str], *words: str) -> tuple[int, str, str]:
+async def _run(cwd: str, program: str, environ: Mapping[str, str], *words: str) -> tuple[int, str, str]:
     """Return git's exit status and what it prints on both streams, the beginning of it."""
-    program = shutil.which("git", path=environ["PATH"])
-    if program is None:
-        raise ToolError("git is not installed, so there are no worktrees", hint='use isolation "none"')
     process = await asyncio.create_subprocess_exec(
         program,
         *words,

@@ -65,7 +65,9 @@ class FileNames:
 
     async def _list(self, root: str) -> _Listing:
         place = Place(root=root, name=".", real=".", shown=root)
-        files, is_cut = await run_ripgrep(["--files", "--null"], place, _read, deadline_s=LIST_S)
+        files, is_cut = await run_ripgrep(
+            ["--files", "--null"], place, _read, outside=(root,), deadline_s=LIST_S
+        )
         paths = await asyncio.to_thread(lambda: tuple(_with_folders(files)))
         return _Listing(paths, is_cut, self._now())
 

@@ -3,7 +3,7 @@
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import Any
 
@@ -57,10 +57,15 @@ class Glob:
     parallel = True
 
     def __init__(
-        self, program: str | None = None, deadline_s: float = DEADLINE_S, max_dated: int = MAX_DATED
+        self,
+        program: str | None = None,
+        deadline_s: float = DEADLINE_S,
+        max_dated: int = MAX_DATED,
+        writable: Sequence[str] = (),
     ) -> None:
-        """Use this ripgrep, or the one that is found; limit its time, and how many files are dated."""
+        """Use this ripgrep, or the one that is found outside what can be written; limit time and dates."""
         self._program = program
+        self._writable = writable
         self._deadline_s = deadline_s
         self._max_dated = max_dated
 
@@ -91,6 +96,7 @@ class Glob:
             place,
             _read_names,
             program=self._program,
+            outside=(context.cwd, *self._writable),
             deadline_s=self._deadline_s,
         )
         if not all(is_plain(pattern) for pattern in query.patterns):

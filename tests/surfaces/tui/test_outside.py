@@ -19,20 +19,20 @@ def editor(tmp_path: Path, script: str) -> dict[str, str]:
 def test_what_was_written_comes_back(tmp_path: Path):
     environ = editor(tmp_path, 'stat -c %a "$(dirname "$2")" >> "$2"; echo "$1" >> "$2"')
 
-    assert write_elsewhere("before", environ) == "before\n700\n--wait"
+    assert write_elsewhere("before", environ, "/nowhere") == "before\n700\n--wait"
 
 
 @pytest.mark.parametrize(
     ("environ", "words"),
     [
-        ({"EDITOR": "/nowhere/vi"}, "/nowhere/vi: No such file or directory"),
+        ({"EDITOR": "/nowhere/vi"}, "the editor /nowhere/vi is not there"),
         ({"EDITOR": "'half"}, "$EDITOR cannot be read: No closing quotation"),
         ({"PATH": "/nowhere"}, "there is no editor"),
-        ({"VISUAL": "false", "EDITOR": "true"}, "false ended with 1, the prompt is as it was"),
+        ({"VISUAL": "false", "EDITOR": "true"}, "the editor /usr/bin/false ended with 1"),
     ],
 )
 def test_what_goes_wrong_is_said(environ: dict[str, str], words: str):
     with pytest.raises(BridleError) as caught:
-        write_elsewhere("text", environ)
+        write_elsewhere("text", environ, "/nowhere")
 
     assert caught.value.message == words

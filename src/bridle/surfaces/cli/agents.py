@@ -3,8 +3,6 @@
 import argparse
 import os
 import re
-import shlex
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,6 +28,7 @@ from bridle.config.textfile import read_text, write_text
 from bridle.core.errors import ConfigError, UsageError
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.editor import run_editor
 from bridle.surfaces.folder import AgentRow, agent_rows
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, columns, one_line, visible
@@ -145,7 +144,7 @@ def edit(args: argparse.Namespace, console: Console) -> int:
             write_text(folder / file, text)
     files = [folder / CONFIG_FILE, folder / PROMPT_FILE]
     try:
-        _open_editor(files, console)
+        run_editor([str(file) for file in files], console.environ, str(settings.cwd))
     finally:
         if made and all(_read_or_none(folder / file) == text for file, text in made.items()):
             _remove(folder, made)
@@ -181,17 +180,6 @@ def _check_name(name: str) -> None:
         raise UsageError(
             f'"{name}" is not a name for an agent', hint="letters, digits, -, _ and dots inside, 64 at most"
         )
-
-
-def _open_editor(files: list[Path], console: Console) -> None:
-    chosen = console.environ.get("VISUAL") or console.environ.get("EDITOR") or "vi"
-    try:
-        words = shlex.split(chosen)
-        done = subprocess.run([*words, *map(str, files)], check=False)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"the editor {chosen} cannot be started: {error}", hint="set EDITOR") from error
-    if done.returncode:
-        raise ConfigError(f"the editor {chosen} ended with {done.returncode}")
 
 
 def _read_or_none(file: Path) -> str | None:

@@ -270,7 +270,8 @@ def _launchd(home: Path) -> str:
     from xml.sax.saxutils import escape
 
     words = "".join(
-        f"    <string>{escape(word)}</string>\n" for word in (sys.executable, "-m", "bridle", "daemon", "run")
+        f"    <string>{escape(word)}</string>\n"
+        for word in (sys.executable, "-P", "-m", "bridle", "daemon", "run")
     )
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -8,7 +8,6 @@ import asyncio
 import os
 import platform
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,6 +37,7 @@ from bridle.surfaces.cli.findings import (
 from bridle.surfaces.cli.fixes import edit_command, pip_command
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, Console, visible
+from bridle.system.programs import find_program
 
 if TYPE_CHECKING:
     from bridle.app.discovery import Found
@@ -104,8 +104,8 @@ def _look(console: Console) -> Iterator[Finding]:
         yield Finding("config", "fail", error.message, error.hint, edit_command(error.message))
     else:
         yield from _configured(settings, environ)
-    folders = [BASH_FOLDERS, environ.get("PATH", "")]
-    yield bash_finding(shutil.which("bash", path=":".join(filter(None, folders))), environ)
+    path = f"{BASH_FOLDERS}:{environ.get('PATH', '')}"
+    yield bash_finding(find_program("bash", path, outside=(str(cwd),)), environ)
     yield ripgrep_finding(environ)
     yield from _extras(environ)
     yield _terminal(console)

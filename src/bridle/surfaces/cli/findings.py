@@ -15,6 +15,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Sandbox, SandboxStatus
 from bridle.surfaces.cli.fixes import package_command, pip_command
+from bridle.system.programs import is_within
 
 State = Literal["ok", "off", "warn", "fail"]
 """`off` is a part that one can do without and that is not installed."""
@@ -66,7 +67,10 @@ def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
 
 
 async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox: Sandbox) -> Finding:
-    """Start a kernel and say what it is; without one agents cannot run Python."""
+    """Start a kernel and say what it is; without one agents cannot run Python.
+
+    What a project brings runs when a call for it was let through, and not before.
+    """
     from bridle.kernel.interpreter import find_python
     from bridle.kernel.start import Place, start_kernel
 
@@ -74,6 +78,8 @@ async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox
     cwd = str(settings.cwd)
     try:
         path = await asyncio.to_thread(find_python, chosen, cwd)
+        if await asyncio.to_thread(is_within, path, (cwd, *chosen.writable)):
+            return Finding("kernel", "ok", f"{path}, which comes with the project and is not tried here")
         kernel = await start_kernel(sandbox, chosen, Place(cwd), SessionId("doctor"), specs=())
     except ToolError as error:
         text = f"agents cannot run Python: {error.message}"

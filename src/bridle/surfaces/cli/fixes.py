@@ -2,10 +2,11 @@
 
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from bridle.system.programs import find_program
 
 INSTALLERS = {
     "apt-get": "apt-get install",
@@ -33,7 +34,7 @@ def pip_command(packages: str, environ: Mapping[str, str], prefix: str = sys.pre
     if folders[-3:-1] == ("uv", "tools"):
         extra = "" if packages.startswith("bridle") else "bridle --with "
         return f"uv tool install {extra}{quoted}"
-    pip = shutil.which("pip", path=environ.get("PATH", ""))
+    pip = find_program("pip", environ.get("PATH", ""), outside=())
     is_ours = pip is not None and Path(pip).parent.resolve() == Path(sys.executable).parent.resolve()
     return f"pip install {quoted}" if is_ours else f"{shlex.quote(sys.executable)} -m pip install {quoted}"
 
@@ -41,7 +42,9 @@ def pip_command(packages: str, environ: Mapping[str, str], prefix: str = sys.pre
 def package_command(package: str, environ: Mapping[str, str], *, is_root: bool) -> str:
     """Return what installs a package of the system."""
     path = environ.get("PATH", "")
-    found = next((words for program, words in INSTALLERS.items() if shutil.which(program, path=path)), None)
+    found = next(
+        (words for program, words in INSTALLERS.items() if find_program(program, path, outside=())), None
+    )
     words = found or INSTALLERS["apt-get"]
     return f"{'' if is_root or words in UNPRIVILEGED else 'sudo '}{words} {package}"
 

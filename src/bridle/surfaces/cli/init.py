@@ -215,7 +215,7 @@ def _import(console: Console, words: list[str]) -> int:
     """Run `bridle import` as a person would: what it says is what its own page shows."""
     console.out.line(f"bridle {' '.join(map(shlex.quote, words))}")
     console.out.flush()
-    done = subprocess.run([sys.executable, "-m", "bridle", *words], env=console.environ, check=False)
+    done = subprocess.run([sys.executable, "-P", "-m", "bridle", *words], env=console.environ, check=False)
     return 1 if done.returncode else 0
 
 

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -23,6 +22,7 @@ from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.table import short_path, write_table
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, cut, one_line, visible
+from bridle.system.programs import find_program
 
 HEADINGS = ("SERVER", "STATE", "TRANSPORT", "WHERE", "COMMAND OR ADDRESS")
 MAX_SHOWN = 20
@@ -171,8 +171,7 @@ def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -
 def program(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
     """Return where a program lies that a server names; empty if nowhere."""
     path = command_environment(settings, environ).get("PATH", os.defpath)
-    folders = os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
-    return shutil.which(name, path=folders) or ""
+    return find_program(name, path, outside=()) or ""
 
 
 def _short_place(place: str, settings: Settings) -> str:

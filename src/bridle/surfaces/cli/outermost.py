@@ -10,6 +10,7 @@ from contextlib import suppress
 from bridle.core.errors import BridleError, BudgetSpent, NotAllowed, UsageError
 from bridle.surfaces.cli import loading, parser
 from bridle.surfaces.terminal import Console, Screen, open_console
+from bridle.system.programs import SEARCHED, outer_environment, working_folders
 
 _Command = Callable[[Namespace, Console], int]
 
@@ -29,6 +30,8 @@ EXIT_CODES: dict[type[BaseException], int] = {
 def run_command(argv: Sequence[str] | None) -> int:
     """Run what the words say, those of this process if none are given; return the exit code."""
     console = open_console(os.environ)
+    if argv is None:
+        _leave_project()
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv), console)
         console.out.flush()
@@ -40,6 +43,17 @@ def run_command(argv: Sequence[str] | None) -> int:
         _flush_or_abandon(console.out, 1)
         _flush_or_abandon(console.err, 2)
     return code
+
+
+def _leave_project() -> None:
+    """Look for no program in the working directory, nor let a library do so.
+
+    The variables that agents' commands get are the console's, which stay as they are.
+    """
+    found = outer_environment(os.environ, working_folders())
+    for name in SEARCHED:
+        os.environ.pop(name, None)
+    os.environ.update({name: found[name] for name in SEARCHED if name in found})
 
 
 def _run(argv: list[str], console: Console) -> int:

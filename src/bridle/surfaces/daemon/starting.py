@@ -10,6 +10,7 @@ import bridle
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.remote.client import RemoteService, connect
+from bridle.system.programs import outer_environment, working_folders
 
 START_S = 20.0
 STOP_S = 60.0  # beside what its runs get
@@ -55,10 +56,11 @@ async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
 
 
 def _spawn(place: Place, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    env = {name: value for name, value in environ.items() if name not in _LEFT_OUT}
+    here = outer_environment(environ, working_folders())  # it serves other folders as well
+    env = {name: value for name, value in here.items() if name not in _LEFT_OUT}
     with open(place.log, "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "bridle", "daemon", "run", "--background"],
+            [sys.executable, "-P", "-m", "bridle", "daemon", "run", "--background"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -301,7 +301,7 @@ class BridleApp(App[Left], inherit_bindings=False):
     def _edit(self) -> None:
         try:
             with self.suspend():
-                text = write_elsewhere(self.editor.expanded(self.editor.text), self.environ)
+                text = write_elsewhere(self.editor.expanded(self.editor.text), self.environ, self.front.cwd)
         except BridleError as error:
             tell(self, error.message, failed=True)
             return

@@ -2,49 +2,26 @@
 
 import asyncio
 import os
-import shlex
-import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bridle.core.errors import BridleError
+from bridle.surfaces.editor import run_editor
 
-USUAL = ("nano", "vi")
 MAX_BYTES = 4 * 1024 * 1024
 LEAVE_S = {signal.SIGTERM: 15, signal.SIGHUP: 5}
 """In which runs of this process are cancelled and their ends recorded."""
 
 
-def write_elsewhere(text: str, environ: Mapping[str, str]) -> str:
+def write_elsewhere(text: str, environ: Mapping[str, str], cwd: str) -> str:
     """Return a text as it was left in $VISUAL or $EDITOR; raises BridleError when it did not work."""
-    program = environ.get("VISUAL") or environ.get("EDITOR") or _usual(environ)
-    try:
-        argv = shlex.split(program)
-    except ValueError as error:
-        raise BridleError(f"$EDITOR cannot be read: {error}") from error
-    if not argv:
-        raise BridleError("$EDITOR is empty", hint="set EDITOR to the one you use")
     with tempfile.TemporaryDirectory(prefix="bridle-") as folder:
         file = Path(folder) / "prompt.md"
         file.write_text(f"{text}\n" if text else "", encoding="utf-8")
-        try:
-            code = subprocess.run([*argv, os.fspath(file)], check=False).returncode
-        except OSError as error:
-            raise BridleError(f"{argv[0]}: {error.strerror}", hint="set EDITOR") from error
-        if code:
-            raise BridleError(f"{argv[0]} ended with {code}, the prompt is as it was")
+        run_editor([os.fspath(file)], environ, cwd)
         return file.read_bytes()[:MAX_BYTES].decode(errors="replace").rstrip("\n")
-
-
-def _usual(environ: Mapping[str, str]) -> str:
-    for name in USUAL:
-        if shutil.which(name, path=environ.get("PATH")):
-            return name
-    raise BridleError("there is no editor", hint="set EDITOR to the one you use")
 
 
 def leave_when_told(leave: Callable[[], None]) -> None:

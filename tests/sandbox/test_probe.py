@@ -1,0 +1,23 @@
+"""Which walls work here."""
+
+from pathlib import Path
+
+from bridle.sandbox.probe import find_status
+
+
+def test_without_bubblewrap_the_next_best_is_used_and_said(tmp_path: Path):
+    status = find_status(places=(str(tmp_path),))
+
+    assert status.kind in ("landlock", "none")
+    assert status.why.startswith("bubblewrap is not installed (install bubblewrap: ")
+
+
+def test_a_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path):
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho no namespaces >&2; exit 1\n")
+    program.chmod(0o755)
+
+    status = find_status(places=(str(tmp_path),))
+
+    assert status.kind in ("landlock", "none")
+    assert status.why.startswith("bubblewrap does not work: no namespaces")
