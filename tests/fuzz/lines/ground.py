@@ -1,0 +1,128 @@
+"""The ground of the hunt: the folder, its two cages, and what a line did there."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from tests.attacks.stage import leaks
+from tests.fuzz.lines.cage import Cage, CageError, Outcome, Walls
+from tests.fuzz.lines.folder import LOG, TOKEN, Folder
+
+Kind = Literal[
+    "file changed",
+    "program run",
+    "read outside",
+    "process left",
+    "state kept",
+    "socket reached",
+    "cell ended",
+    "slow judge",
+]
+WALLS: tuple[Walls, ...] = ("reading", "writable")
+_MAX_DETAIL = 160
+
+
+class Effect(Struct, frozen=True):
+    """What a line did that no unasked line may do."""
+
+    kind: Kind
+    detail: str
+
+
+class Ground:
+    """Runs lines behind both kinds of walls and looks at what has changed."""
+
+    def __init__(self, world: Path, runner: asyncio.Runner) -> None:
+        """Take an empty folder, not below /tmp."""
+        self.folder = Folder(world)
+        self._cages = {walls: Cage(self.folder, walls, runner) for walls in WALLS}
+
+    def build(self) -> None:
+        """Make the folder anew, and cages around it."""
+        self.close()
+        self.folder.build()
+        for cage in self._cages.values():
+            cage.open()
+        self.folder.settle()
+
+    def close(self) -> None:
+        """End the cages."""
+        for cage in self._cages.values():
+            cage.close()
+        self.folder.close()
+
+    def are_harmless(self, lines: Sequence[str]) -> bool:
+        """Run lines in both cages, one beside the other; False when some of them did something."""
+        try:
+            for line in lines:
+                for cage in self._cages.values():
+                    cage.send(line)
+                outcomes = [cage.receive() for cage in self._cages.values()]
+                if any(map(self._of_outcome, outcomes)):
+                    return False
+        except CageError:
+            return False
+        return not self._of_folder()
+
+    def effects(self, line: str, walls: Walls) -> list[Effect]:
+        """Run one line where all is as it was, and leave it so."""
+        cage = self._cages[walls]
+        try:
+            cage.send(line)
+            found = self._of_outcome(cage.receive())
+        except CageError as error:
+            self.build()
+            return [Effect("cell ended", str(error))]
+        found += self._of_folder()
+        self.put_back()
+        return found
+
+    def put_back(self) -> None:
+        """Undo what lines did."""
+        if not self.folder.put_back():
+            self.build()
+
+    def _of_outcome(self, outcome: Outcome) -> list[Effect]:
+        found: list[Effect] = []
+        if leaks(outcome.output.decode(errors="replace"), TOKEN):
+            found.append(Effect("read outside", "printed"))
+        if outcome.left:
+            found.append(Effect("process left", _short(outcome.left)))
+        if outcome.calls:
+            found.append(Effect("socket reached", "TCP"))
+        if outcome.state is not None:
+            kept = sorted({*outcome.state.exported, *outcome.state.unset} - {"OLDPWD"})
+            if kept or not Path(outcome.state.cwd).is_relative_to(self.folder.project):
+                found.append(Effect("state kept", _short([*kept, outcome.state.cwd])))
+        return found
+
+    def _of_folder(self) -> list[Effect]:
+        found = [Effect("socket reached", "Unix")] if self.folder.was_called() else []
+        found += [Effect("read outside", path) for path in self.folder.files_read()]
+        changed = self.folder.changes()
+        if programs := self.folder.programs_run():
+            found.append(Effect("program run", programs[:_MAX_DETAIL]))
+            changed = [path for path in changed if path not in ("outside", f"outside/{LOG}")]
+        if changed:
+            found.append(Effect("file changed", _short(changed)))
+        return found
+
+
+@contextmanager
+def open_ground(world: Path) -> Iterator[Ground]:
+    """Build a ground in an empty folder."""
+    with asyncio.Runner() as runner:
+        ground = Ground(world, runner)
+        try:
+            ground.build()
+            yield ground
+        finally:
+            ground.close()
+
+
+def _short(parts: Sequence[str]) -> str:
+    return ", ".join(parts)[:_MAX_DETAIL]

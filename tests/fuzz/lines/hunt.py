@@ -1,0 +1,175 @@
+"""The hunt for lines that are judged to run unasked and do something: judge, run, make small, report."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from msgspec import Struct, field
+
+from bridle.core.permission import judge
+from bridle.tools.commands import shell_access
+from tests.fuzz.hunting import TooSlow, alarm, shrunk
+from tests.fuzz.lines.cage import Walls
+from tests.fuzz.lines.grammar import Grammar
+from tests.fuzz.lines.ground import WALLS, Effect, Ground
+
+NAME = "command_lines"
+"""Of its part of the corpus."""
+LINES = 200_000
+MAX_JUDGE_S = 1.0
+_HANG_S = 5.0
+_BATCH = 25
+_SHRINK_S = 20.0
+_MAX_ALIKE = 3
+_MAX_OF_KIND = 20
+"""How many findings are made small and shown: with the same effect, and of the same kind."""
+
+Judge = Callable[[str], bool]
+"""Says whether a line runs unasked."""
+
+
+class Finding(Struct, frozen=True):
+    """A line that did something."""
+
+    line: str
+    walls: Walls
+    effect: Effect
+
+    def __str__(self) -> str:
+        how = "with the reading sandbox" if self.walls == "reading" else "judge alone"
+        return f"{self.effect.kind} ({how}): {self.effect.detail}\n    {self.line!r}"
+
+
+class Report(Struct):
+    """What a hunt came to."""
+
+    judged: int = 0
+    allowed: int = 0
+    run: int = 0
+    """How many different lines were run."""
+    effects: Counter[Walls] = field(default_factory=Counter)
+    """How many lines did something, behind which walls."""
+    kinds: Counter[tuple[Walls, str]] = field(default_factory=Counter)
+    findings: list[Finding] = []
+    """Small ones, each line once."""
+    slow: int = 0
+    slowest_s: float = 0.0
+    slowest: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_clean(self) -> bool:
+        """Nothing did anything, and no judgement took too long."""
+        return not self.effects.total() and not self.slow
+
+    def __str__(self) -> str:
+        share = 100 * self.allowed / max(1, self.judged)
+        kinds = [f"{count} {kind} ({walls})" for (walls, kind), count in sorted(self.kinds.items())]
+        return (
+            f"{self.judged:,} lines judged, {self.allowed:,} allowed ({share:.1f} %), {self.run:,} run"
+            f"\neffects with the reading sandbox: {self.effects['reading']:,}"
+            f"\neffects without it (judge alone): {self.effects['writable']:,}"
+            f"\nkinds of effects: {', '.join(kinds) or 'none'}"
+            f"\nslowest judgement: {self.slowest_s * 1000:.0f} ms, {self.slow} above {MAX_JUDGE_S:.0f} s:"
+            f" {self.slowest[:60]!r}\ntime: {self.seconds:.0f} s"
+        )
+
+
+def judge_of(ground: Ground) -> Judge:
+    """Return the judge of Bridle, for lines of a session in the folder, without any rule."""
+    root = str(ground.folder.project)
+    return lambda line: judge(shell_access(line, root, root), (), "ask").action == "allow"
+
+
+def made_lines(seed: int, count: int) -> Iterator[str]:
+    """Return so many lines of the grammar."""
+    grammar = Grammar(seed)
+    return (grammar.line() for _ in range(count))
+
+
+def hunt(ground: Ground, lines: Iterable[str], is_allowed: Judge, *, shrinks: bool = True) -> Report:
+    """Judge lines and run those that are allowed behind both kinds of walls."""
+    return _Hunt(ground, is_allowed, shrinks=shrinks).go(lines)
+
+
+class _Hunt:
+    def __init__(self, ground: Ground, is_allowed: Judge, *, shrinks: bool) -> None:
+        self._ground = ground
+        self._is_allowed = is_allowed
+        self._shrinks = shrinks
+        self._report = Report()
+        self._known: Counter[Effect | str] = Counter()
+
+    def go(self, lines: Iterable[str]) -> Report:
+        begun = time.monotonic()
+        allowed = self._new_allowed(lines)
+        while batch := list(islice(allowed, _BATCH)):
+            self._report.run += len(batch)
+            if not self._ground.are_harmless(batch):
+                self._ground.put_back()
+                for line in batch:
+                    self._run(line)
+        self._report.seconds = time.monotonic() - begun
+        return self._report
+
+    def _new_allowed(self, lines: Iterable[str]) -> Iterator[str]:
+        known: set[str] = set()
+        for line in lines:
+            self._report.judged += 1
+            if self._judge(line):
+                self._report.allowed += 1
+                if line not in known:
+                    known.add(line)
+                    yield line
+
+    def _judge(self, line: str) -> bool:
+        begun = time.thread_time()
+        try:
+            with alarm(_HANG_S):
+                allowed = self._is_allowed(line)
+        except TooSlow:
+            allowed = False
+        taken_s = time.thread_time() - begun
+        if taken_s > self._report.slowest_s:
+            self._report.slowest_s, self._report.slowest = taken_s, line
+        if taken_s > MAX_JUDGE_S:
+            self._report.slow += 1
+            effect = Effect("slow judge", f"{taken_s:.1f} s for {len(line)} characters")
+            self._report.findings.append(Finding(line, "writable", effect))
+        return allowed
+
+    def _run(self, line: str) -> None:
+        for walls in WALLS:
+            effects = self._ground.effects(line, walls)
+            self._report.effects[walls] += bool(effects)
+            for effect in effects:
+                self._report.kinds[walls, effect.kind] += 1
+                self._keep(Finding(line, walls, effect))
+
+    def _keep(self, finding: Finding) -> None:
+        """Note a finding that is not like many others, made small."""
+        effect = finding.effect
+        if self._known[effect] >= _MAX_ALIKE or self._known[effect.kind] >= _MAX_OF_KIND:
+            return
+        self._known.update([effect, effect.kind])
+        if self._shrinks:
+            finding = self._smaller(finding)
+        if finding.line not in [known.line for known in self._report.findings]:
+            self._report.findings.append(finding)
+
+    def _smaller(self, finding: Finding) -> Finding:
+        def still(data: bytes) -> bool:
+            try:
+                line = data.decode()
+            except UnicodeDecodeError:
+                return False
+            effects = (
+                self._ground.effects(line, finding.walls) if line.strip() and self._is_allowed(line) else []
+            )
+            return finding.effect.kind in [effect.kind for effect in effects]
+
+        data, smaller, end = b"", finding.line.encode(), time.monotonic() + _SHRINK_S
+        while data != smaller:
+            data, smaller = smaller, shrunk(smaller, still, end)
+        return Finding(data.decode(), finding.walls, finding.effect)

@@ -1,0 +1,125 @@
+"""No line that runs unasked does anything: lines of the grammar and those that once did, run for real.
+
+`python -m tests.fuzz` does the same with 200,000 lines. The last tests try the instrument itself: each kind
+of effect is seen and undone.
+"""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.attacks.conftest import new_world
+from tests.fuzz.hunting import corpus_of
+from tests.fuzz.lines.cage import TIMEOUT_S
+from tests.fuzz.lines.grammar import MAX_LINE, Grammar
+from tests.fuzz.lines.ground import Ground, open_ground
+from tests.fuzz.lines.hunt import MAX_JUDGE_S, NAME, hunt, judge_of, made_lines
+
+LINES = 1_000
+
+
+@pytest.fixture
+def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
+    """Give a folder with canaries and two cages around it."""
+    with new_world(request.config) as world, open_ground(world) as ground:
+        yield ground
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_line_that_runs_unasked_does_anything(ground: Ground, seed: int):
+    report = hunt(ground, made_lines(seed, LINES), judge_of(ground), shrinks=False)
+
+    assert report.judged == LINES
+    assert report.run >= LINES // 10, "too few lines are allowed to mean something"
+    assert report.is_clean, "\n".join(map(str, [report, *report.findings]))
+
+
+def test_lines_that_once_did_something_do_nothing_unasked(ground: Ground):
+    lines = [data.decode() for data in corpus_of(NAME)]
+
+    report = hunt(ground, lines, judge_of(ground), shrinks=False)
+
+    assert report.judged == len(lines) > 20
+    assert report.is_clean, "\n".join(map(str, [report, *report.findings]))
+
+
+# ---------------------------------------------------------------------------- the instrument
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("touch P", "file changed"),
+        ("echo x >> a.txt", "file changed"),
+        ("chmod +x a.txt", "file changed"),
+        ("rm -r src", "file changed"),
+        ("mkdir -p P/Q && ln -s a.txt P/Q/R", "file changed"),
+        ("./canary", "program run"),
+        ("git diff --ext-diff", "program run"),
+        ("cat out/token", "read outside"),
+        ("md5sum -c sums", "read outside"),
+        ("base64 -w0 outfile", "read outside"),
+        ("sleep 5 &", "process left"),
+        ("(setsid sleep 5 &)", "process left"),
+        ("export A=1", "state kept"),
+        ("cd ..", "state kept"),
+        ("true > /dev/tcp/127.0.0.1/4567", "socket reached"),
+    ],
+)
+def test_every_kind_of_effect_is_seen_and_undone(ground: Ground, line: str, kind: str):
+    assert not ground.are_harmless(["pwd", line, "true"])
+    ground.put_back()
+
+    assert kind in [effect.kind for effect in ground.effects(line, "writable")]
+    assert ground.are_harmless(["pwd", "cat a.txt src/a.py", "true"])
+
+
+def test_reading_and_waiting_are_no_effects(ground: Ground):
+    lines = [
+        "ls -la",
+        "cat a.txt | sort | uniq -c",
+        "cd src && pwd",
+        "false",
+        "grep -r alpha src",
+        "(exit 3)",
+    ]
+
+    assert ground.are_harmless([*lines, f"sleep {TIMEOUT_S + 1}"])
+
+
+def test_a_finding_is_made_small(ground: Ground):
+    report = hunt(ground, ["ls -l src && echo 'a b' | wc -l; touch P; cat a.txt"], lambda line: True)
+
+    (small,) = [finding.line for finding in report.findings if finding.walls == "writable"]
+    assert (report.judged, report.allowed, report.run) == (1, 1, 1)
+    assert "touch" in small
+    assert len(small) <= len("touch P") + 1
+
+
+def test_a_judge_that_takes_too_long_is_a_finding(ground: Ground):
+    def slow(line: str) -> bool:
+        end = time.thread_time() + MAX_JUDGE_S + 0.1
+        while time.thread_time() < end:
+            pass
+        return False
+
+    report = hunt(ground, ["ls"], slow)
+
+    assert [finding.effect.kind for finding in report.findings] == ["slow judge"]
+    assert not report.is_clean
+
+
+def test_lines_are_the_same_for_the_same_seed_and_as_many_as_are_wanted():
+    made = [list(made_lines(seed, 300)) for seed in (7, 7, 8)]
+
+    assert made[0] == made[1] != made[2]
+    assert all(len(line) <= MAX_LINE or "x" * 900 in line for line in made[0])
+    assert len(set(made[0])) > 250
+
+
+def test_every_rule_of_the_grammar_leads_to_lines():
+    grammar = Grammar(1)
+
+    for rule in grammar._rules:
+        assert isinstance(grammar._choose(rule), str), rule
