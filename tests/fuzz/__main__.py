@@ -4,6 +4,7 @@
 """
 
 import argparse
+import random
 import shutil
 import sys
 import tempfile
@@ -68,7 +69,8 @@ def _hunt_lines(count: int, seed: int, folder: Path) -> bool:
     world = Path(tempfile.mkdtemp(prefix="world-", dir=folder)).resolve()
     try:
         with open_ground(world) as ground:
-            report = lines.hunt(ground, lines.made_lines(seed, count), lines.judge_of(ground))
+            configs = ground.folder.configs(random.Random(seed))
+            report = lines.hunt(ground, lines.made_lines(seed, count), lines.judge_of(ground), configs)
     finally:
         shutil.rmtree(world, ignore_errors=True)
     for finding in report.findings:

@@ -4,8 +4,10 @@
 of effect is seen and undone.
 """
 
+import random
 import time
 from collections.abc import Iterator
+from itertools import repeat
 
 import pytest
 
@@ -19,26 +21,29 @@ from tests.fuzz.lines.hunt import MAX_JUDGE_S, NAME, hunt, judge_of, made_lines
 LINES = 1_000
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
-    """Give a folder with canaries and two cages around it."""
+    """Give a folder with canaries and two cages around it, as every test leaves it."""
     with new_world(request.config) as world, open_ground(world) as ground:
         yield ground
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_line_that_runs_unasked_does_anything(ground: Ground, seed: int):
-    report = hunt(ground, made_lines(seed, LINES), judge_of(ground), shrinks=False)
+    configs = ground.folder.configs(random.Random(seed))
+    report = hunt(ground, made_lines(seed, LINES), judge_of(ground), configs, shrinks=False)
 
     assert report.judged == LINES
     assert report.run >= LINES // 10, "too few lines are allowed to mean something"
     assert report.is_clean, "\n".join(map(str, [report, *report.findings]))
 
 
-def test_lines_that_once_did_something_do_nothing_unasked(ground: Ground):
+@pytest.mark.parametrize("name", ["plain", "hostile"])
+def test_lines_that_once_did_something_do_nothing_unasked(ground: Ground, name: str):
     lines = [data.decode() for data in corpus_of(NAME)]
+    config = next(config for config in ground.folder.configs(random.Random(1)) if config.name == name)
 
-    report = hunt(ground, lines, judge_of(ground), shrinks=False)
+    report = hunt(ground, lines, judge_of(ground), repeat(config), shrinks=False)
 
     assert report.judged == len(lines) > 20
     assert report.is_clean, "\n".join(map(str, [report, *report.findings]))
@@ -56,10 +61,12 @@ def test_lines_that_once_did_something_do_nothing_unasked(ground: Ground):
         ("rm -r src", "file changed"),
         ("mkdir -p P/Q && ln -s a.txt P/Q/R", "file changed"),
         ("./canary", "program run"),
-        ("git diff --ext-diff", "program run"),
+        ("cd nested && git diff", "program run"),
         ("cat out/token", "read outside"),
         ("md5sum -c sums", "read outside"),
         ("base64 -w0 outfile", "read outside"),
+        ("ls -LR sub", "read outside"),
+        ("diff -r sub twin", "read outside"),
         ("sleep 5 &", "process left"),
         ("(setsid sleep 5 &)", "process left"),
         ("export A=1", "state kept"),

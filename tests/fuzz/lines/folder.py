@@ -10,14 +10,19 @@ world/outside/    token, token.json     what no line may read        log      wh
 
 import hashlib
 import os
+import random
 import shutil
 import socket
 import stat
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+
+from tests.fuzz.lines.repositories import Config, hostile_config, made_config, make_repository, plain_config
 
 TOKEN = "tOk3n-8c41f0e7d2"
 """Stands in every file outside of the project."""
+NAME = "nAm3-51d07b96aa"
+"""The name of a file outside of the project."""
 LOG = "log"
 
 TEXTS = {
@@ -28,6 +33,7 @@ TEXTS = {
     "src/b.py": "x = 1\n",
     "sub/x": "x\n",
     "sub/deep/y.txt": "alpha\n",
+    "twin/out/token": "another\n",
     "data.json": '{"a": [1, 2], "b": "a[$(touch P)]"}\n',
     "expr": "a[$(touch P)]\n",
     "script": "touch P\n",
@@ -59,26 +65,6 @@ PROGRAMS = (
     "hooks/pre-commit",
 )
 
-_GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")
-_AUTHOR = {
-    "GIT_AUTHOR_NAME": "a",
-    "GIT_AUTHOR_EMAIL": "a@example.com",
-    "GIT_COMMITTER_NAME": "a",
-    "GIT_COMMITTER_EMAIL": "a@example.com",
-    "GIT_AUTHOR_DATE": "1700000000 +0000",
-    "GIT_COMMITTER_DATE": "1700000000 +0000",
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-_SIGNED = """tree {tree}
-parent {parent}
-author a <a@example.com> 1700000001 +0000
-committer a <a@example.com> 1700000001 +0000
-gpgsig -----BEGIN PGP SIGNATURE-----
- abc
- -----END PGP SIGNATURE-----
-
-signed
-"""
 _OLD_S = 1_600_000_000
 _TOKENS = ("outside/token", "outside/folder/token", "outside/token.json", "outside/m.jq", "home/x")
 
@@ -114,11 +100,28 @@ class Folder:
         self._socket.listen()
         self._socket.setblocking(False)
 
-    def settle(self) -> None:
-        """Take everything for right as it is now: what opens a cell may add places to mount something."""
+    def _settle(self) -> None:
         self._state = self.state()
         self._forget_reads()
         self._kept = {path: Path(path).read_bytes() for path in self._state if path.endswith("/index")}
+
+    def configure(self, config: Config) -> None:
+        """Give the project's repository other settings, and take everything for right as it is then.
+
+        What opens a cell may have added places to mount something.
+        """
+        _write(self.project / ".git/config", config.text)
+        self._settle()
+
+    def configs(self, chance: random.Random) -> Iterator[Config]:
+        """Yield settings for the project's repository, without an end."""
+        canary = self.project / "canary"
+        while True:
+            yield plain_config()
+            yield hostile_config(canary, self.outside)
+            yield plain_config()
+            yield made_config(chance, canary, self.outside)
+            yield made_config(chance, canary, self.outside)
 
     def close(self) -> None:
         """Stop listening."""
@@ -198,6 +201,7 @@ class Folder:
             _write(self.project / "names" / name, "n\n")
         for name in _TOKENS:
             _write(self.world / name, f'"{TOKEN}"\n')
+        _write(self.outside / "folder" / NAME, "")
         self._forget_reads()
         digest = hashlib.md5((self.outside / "token").read_bytes(), usedforsecurity=False).hexdigest()
         _write(self.project / "sums", f"{digest}  ../outside/token\n")
@@ -231,98 +235,24 @@ class Folder:
 
     def _write_repositories(self) -> None:
         nested, bare, elsewhere = self.project / "nested", self.project / "bare", self.outside / "repo"
+        hostile = hostile_config(self.project / "canary", self.outside)
         for folder in (nested, elsewhere):
             _write(folder / "deep/n.txt", "n\n")
-            self._make_repository(folder)
+            make_repository(folder)
+            _write(folder / ".git/config", hostile.text)
             _write(folder / "deep/n.txt", "changed\n")
         shutil.copytree(nested / ".git", bare)
         (bare / "index").unlink()
         _write(self.project / "gitfile/.git", "gitdir: ../bare\n")
-        self._make_repository(self.project)
+        make_repository(self.project)
+        for name in ("more", "config.worktree"):
+            _write(self.project / ".git" / name, hostile.text)
         _write(self.project / "b.txt", "alpha\nchanged\n")
-
-    def _make_repository(self, folder: Path) -> None:
-        """Commit what is there twice, once with a signature, then set every trap of git."""
-        git = folder / ".git"
-        _run(folder, "init", "-q", "-b", "main")
-        _run(folder, "add", "--", *_committed(folder))
-        _age(folder)
-        _run(folder, "add", "--", *_committed(folder))
-        _run(folder, "commit", "-q", "-m", "first")
-        ids = {"tree": _run(folder, "rev-parse", "HEAD^{tree}"), "parent": _run(folder, "rev-parse", "HEAD")}
-        signed = _run(
-            folder, "hash-object", "-t", "commit", "-w", "--stdin", input_text=_SIGNED.format(**ids)
-        )
-        _run(folder, "update-ref", "HEAD", signed)
-        shutil.rmtree(git / "hooks")
-        (git / "hooks").mkdir()
-        shutil.rmtree(git / "logs", ignore_errors=True)
-        canary = self.project / "canary"
-        _write(git / "more", f"[alias]\n\tst = !{canary} alias\n[pager]\n\tlog = {canary} pager-log\n")
-        with (git / "config").open("a") as file:
-            file.write(_traps(canary))
 
 
 def _lasting(state: State) -> dict[str, tuple[int, ...]]:
     """Return what must be as it was; git writes an index by putting a new file in its place."""
     return {path: (*one[:3], one[4]) if path.endswith("/index") else one for path, one in state.items()}
-
-
-def _traps(canary: Path) -> str:
-    return f"""
-[core]
-\tfsmonitor = {canary} fsmonitor
-\tpager = {canary} pager
-\teditor = {canary} editor
-\thooksPath = {canary.parent}/hooks
-\tsshCommand = {canary} ssh
-\tattributesFile = {canary.parent}/.gitattributes
-[diff]
-\texternal = {canary} external-diff
-[diff "canary"]
-\ttextconv = {canary} textconv
-\tcommand = {canary} diff-command
-[filter "canary"]
-\tclean = {canary} clean
-\tsmudge = {canary} smudge
-[gpg]
-\tprogram = {canary}
-[pager]
-\tstatus = {canary} pager-status
-\tdiff = {canary} pager-diff
-[interactive]
-\tdiffFilter = {canary} diff-filter
-[trace2]
-\teventTarget = {canary.parent}/P-trace
-[include]
-\tpath = more
-"""
-
-
-def _committed(folder: Path) -> list[str]:
-    known = ("a.txt", "b.txt", "src", "sub/x", "deep", "expr")
-    return [name for name in known if (folder / name).exists()]
-
-
-def _age(folder: Path) -> None:
-    """Give every file an old time: git then writes no index anew only because it is unsure."""
-    for path in [folder, *folder.rglob("*")]:
-        if not path.is_symlink() and ".git" not in path.parts:
-            os.utime(path, (_OLD_S, _OLD_S))
-
-
-def _run(folder: Path, *words: str, input_text: str = "") -> str:
-    done = subprocess.run(
-        [*_GIT, *words],
-        cwd=folder,
-        env={"PATH": os.defpath, "HOME": "/nonexistent", **_AUTHOR},
-        input=input_text,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=20,
-    )
-    return done.stdout.strip()
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from tests.attacks.stage import leaks
 from tests.fuzz.lines.cage import Cage, CageError, Outcome, Walls
-from tests.fuzz.lines.folder import LOG, TOKEN, Folder
+from tests.fuzz.lines.folder import LOG, NAME, TOKEN, Folder
+from tests.fuzz.lines.repositories import Config, plain_config
 
 Kind = Literal[
     "file changed",
@@ -39,6 +40,7 @@ class Ground:
     def __init__(self, world: Path, runner: asyncio.Runner) -> None:
         """Take an empty folder, not below /tmp."""
         self.folder = Folder(world)
+        self._config = plain_config()
         self._cages = {walls: Cage(self.folder, walls, runner) for walls in WALLS}
 
     def build(self) -> None:
@@ -47,7 +49,12 @@ class Ground:
         self.folder.build()
         for cage in self._cages.values():
             cage.open()
-        self.folder.settle()
+        self.folder.configure(self._config)
+
+    def configure(self, config: Config) -> None:
+        """Give the project's repository other settings, until the next ones."""
+        self._config = config
+        self.folder.configure(config)
 
     def close(self) -> None:
         """End the cages."""
@@ -78,7 +85,8 @@ class Ground:
             self.build()
             return [Effect("cell ended", str(error))]
         found += self._of_folder()
-        self.put_back()
+        if found:
+            self.put_back()
         return found
 
     def put_back(self) -> None:
@@ -88,8 +96,11 @@ class Ground:
 
     def _of_outcome(self, outcome: Outcome) -> list[Effect]:
         found: list[Effect] = []
-        if leaks(outcome.output.decode(errors="replace"), TOKEN):
+        output = outcome.output.decode(errors="replace")
+        if leaks(output, TOKEN):
             found.append(Effect("read outside", "printed"))
+        if NAME in output:
+            found.append(Effect("read outside", "listed"))
         if outcome.left:
             found.append(Effect("process left", _short(outcome.left)))
         if outcome.calls:

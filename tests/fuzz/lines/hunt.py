@@ -3,9 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, repeat
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from bridle.core.permission import judge
 from bridle.tools.commands import shell_access
@@ -13,6 +14,7 @@ from tests.fuzz.hunting import TooSlow, alarm, shrunk
 from tests.fuzz.lines.cage import Walls
 from tests.fuzz.lines.grammar import Grammar
 from tests.fuzz.lines.ground import WALLS, Effect, Ground
+from tests.fuzz.lines.repositories import Config, plain_config
 
 NAME = "command_lines"
 """Of its part of the corpus."""
@@ -33,12 +35,14 @@ class Finding(Struct, frozen=True):
     """A line that did something."""
 
     line: str
+    config: str
+    """The settings of git."""
     walls: Walls
     effect: Effect
 
     def __str__(self) -> str:
         how = "with the reading sandbox" if self.walls == "reading" else "judge alone"
-        return f"{self.effect.kind} ({how}): {self.effect.detail}\n    {self.line!r}"
+        return f"{self.effect.kind} ({how}): {self.effect.detail}\n    {self.line!r} (git: {self.config!r})"
 
 
 class Report(Struct):
@@ -47,7 +51,6 @@ class Report(Struct):
     judged: int = 0
     allowed: int = 0
     run: int = 0
-    """How many different lines were run."""
     effects: Counter[Walls] = field(default_factory=Counter)
     """How many lines did something, behind which walls."""
     kinds: Counter[tuple[Walls, str]] = field(default_factory=Counter)
@@ -88,9 +91,16 @@ def made_lines(seed: int, count: int) -> Iterator[str]:
     return (grammar.line() for _ in range(count))
 
 
-def hunt(ground: Ground, lines: Iterable[str], is_allowed: Judge, *, shrinks: bool = True) -> Report:
-    """Judge lines and run those that are allowed behind both kinds of walls."""
-    return _Hunt(ground, is_allowed, shrinks=shrinks).go(lines)
+def hunt(
+    ground: Ground,
+    lines: Iterable[str],
+    is_allowed: Judge,
+    configs: Iterable[Config] = repeat(plain_config()),
+    *,
+    shrinks: bool = True,
+) -> Report:
+    """Judge lines, and run the allowed ones behind both kinds of walls; the repository changes with time."""
+    return _Hunt(ground, is_allowed, shrinks=shrinks).go(lines, configs)
 
 
 class _Hunt:
@@ -99,12 +109,13 @@ class _Hunt:
         self._is_allowed = is_allowed
         self._shrinks = shrinks
         self._report = Report()
+        self._config = plain_config()
         self._known: Counter[Effect | str] = Counter()
 
-    def go(self, lines: Iterable[str]) -> Report:
+    def go(self, lines: Iterable[str], configs: Iterable[Config]) -> Report:
         begun = time.monotonic()
-        allowed = self._new_allowed(lines)
-        while batch := list(islice(allowed, _BATCH)):
+        allowed, configs = self._allowed(lines), iter(configs)
+        while batch := self._next(allowed, next(configs)):
             self._report.run += len(batch)
             if not self._ground.are_harmless(batch):
                 self._ground.put_back()
@@ -113,15 +124,18 @@ class _Hunt:
         self._report.seconds = time.monotonic() - begun
         return self._report
 
-    def _new_allowed(self, lines: Iterable[str]) -> Iterator[str]:
-        known: set[str] = set()
+    def _next(self, allowed: Iterator[str], config: Config) -> list[str]:
+        """Judge lines in a repository with these settings until enough of them are to be run."""
+        self._config = config
+        self._ground.configure(config)
+        return list(islice(allowed, _BATCH))
+
+    def _allowed(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
             self._report.judged += 1
             if self._judge(line):
                 self._report.allowed += 1
-                if line not in known:
-                    known.add(line)
-                    yield line
+                yield line
 
     def _judge(self, line: str) -> bool:
         begun = time.thread_time()
@@ -136,7 +150,7 @@ class _Hunt:
         if taken_s > MAX_JUDGE_S:
             self._report.slow += 1
             effect = Effect("slow judge", f"{taken_s:.1f} s for {len(line)} characters")
-            self._report.findings.append(Finding(line, "writable", effect))
+            self._report.findings.append(Finding(line, self._config.name, "writable", effect))
         return allowed
 
     def _run(self, line: str) -> None:
@@ -145,7 +159,7 @@ class _Hunt:
             self._report.effects[walls] += bool(effects)
             for effect in effects:
                 self._report.kinds[walls, effect.kind] += 1
-                self._keep(Finding(line, walls, effect))
+                self._keep(Finding(line, self._config.name, walls, effect))
 
     def _keep(self, finding: Finding) -> None:
         """Note a finding that is not like many others, made small."""
@@ -172,4 +186,4 @@ class _Hunt:
         data, smaller, end = b"", finding.line.encode(), time.monotonic() + _SHRINK_S
         while data != smaller:
             data, smaller = smaller, shrunk(smaller, still, end)
-        return Finding(data.decode(), finding.walls, finding.effect)
+        return replace(finding, line=data.decode())
