@@ -1,6 +1,7 @@
 """What the sandbox and undo add: to a start, beside bubblewrap alone, and to a turn in a large tree."""
 
 import asyncio
+import itertools
 import os
 import shutil
 import tempfile
@@ -12,11 +13,12 @@ from measure import report, rounds
 from rows import Line, Row, figure, ours
 
 from bridle.core.ids import CallId, SessionId
+from bridle.core.permission import Mode
 from bridle.core.ports import Keeper, ProcessSpec, ToolContext
 from bridle.revisions.files import FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import FileBlobs
-from bridle.tools.shell import ShellSettings, shell_tools
+from bridle.tools.shell import Bash, ShellSettings, shell_tools
 
 SESSION = SessionId("bench")
 ROUNDS = 50
@@ -25,6 +27,8 @@ FILES = 50_000
 BAR_START = 2.5
 BAR_WALLS = 1.0
 BAR_TURN_MS = 300.0
+BAR_FIRST_LS = 1.3
+FIRST = 15
 
 BUBBLEWRAP = (
     *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
@@ -47,10 +51,11 @@ async def _measure() -> list[Line]:
         revisions = FileRevisions(home / "revisions", blobs)
         try:
             starts = await _starts(home, sandbox, revisions.keeper(SESSION, place))
+            first = await _first_ls(home, sandbox)
             turns = await _turns(home, sandbox, revisions)
         finally:
             await sandbox.end_session(SESSION)
-    return [*starts, turns]
+    return [*starts, first, turns]
 
 
 async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> list[Line]:
@@ -95,6 +100,31 @@ async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> list[Lin
         return [start]
     alone = figure("bubblewrap alone", walled[0], scale=1e3, how="new namespaces for each program")
     return [start, Row("sandboxed.walls", "bash -c true behind walls", "ms", our, (alone,), BAR_WALLS)]
+
+
+async def _first_ls(home: Path, sandbox: LocalSandbox) -> Line:
+    """Run the first `ls` of a session, which was proven to read, and one that may change files."""
+    cwd = str(home / "work")
+    numbers = itertools.count()
+
+    def first(command: str, mode: Mode) -> Work:
+        [bash, *_] = shell_tools(sandbox, home / "shells", settings=ShellSettings(environ=dict(os.environ)))
+        assert isinstance(bash, Bash)
+        args = {"command": command}
+
+        async def run() -> None:
+            session = SessionId(f"first-{next(numbers)}")
+            context = ToolContext(session, cwd, lambda _: None, CallId("c"), mode=mode, keep=lambda _: None)
+            await bash.foresee(args, context)
+            assert not (await bash.run(args, context)).is_error
+            await bash.end_session(session)
+
+        return run
+
+    reading, writing = await _in_turns([first("ls", "ask"), first("ls; :", "yolo")], rounds(FIRST))
+    our = ours(reading, scale=1e3, how="in the reading sandbox, made for it")
+    other = figure("an ls that may write", writing, scale=1e3)
+    return Row("sandboxed.first_ls", "the first ls of a session", "ms", our, (other,), BAR_FIRST_LS)
 
 
 async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) -> Line:

@@ -16,6 +16,13 @@ SUITES: dict[str, tuple[str, ...]] = {
         "attacks/test_command_harmless.py",
         "attacks/test_search_options.py",
         "tools/commands/test_access.py",
+        "tools/commands/test_plain.py",
+    ),
+    "unasked": (
+        "attacks/test_unasked_commands.py",
+        "sandbox/test_visible.py",
+        "tools/commands/test_repository.py",
+        "tools/shell/test_confinement.py",
     ),
     "walls": (
         "attacks/test_outside_writes.py",

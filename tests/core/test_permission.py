@@ -703,3 +703,71 @@ def test_what_nobody_may_read_is_hidden():
 
 def test_what_nobody_may_change_is_guarded():
     assert guarded_patterns(PATH_RULES) == (".git/hooks/**", "/etc/**", "**/.env")
+
+
+# ---------------------------------------------------------------------------- what is not proven, or not seen
+
+
+def line(*commands: str, unproven: str = "", unseen: str = "") -> Access:
+    subjects = [
+        Subject("command", command, "read", general=f"{command.split()[0]}:*") for command in commands
+    ]
+    path = Subject("path", "a.txt", "read", "read_file")
+    return Access("bash", "execute", (*subjects, path), unproven=unproven, unseen=unseen)
+
+
+@pytest.mark.parametrize(
+    ("rules", "mode", "expected"),
+    [
+        ((), "ask", "ask"),
+        ((), "plan", "ask"),
+        ((), "accept-edits", "ask"),
+        ((), "yolo", "allow"),
+        (("allow bash(cat:*)",), "ask", "ask"),
+        (("allow bash(cat:*)", "allow bash(wc:*)"), "ask", "allow"),
+        (("allow bash",), "ask", "allow"),
+        (("allow bash", "deny bash(wc:*)"), "ask", "deny"),
+    ],
+)
+def test_what_is_not_proven_needs_a_rule_for_every_command(rules: tuple[str, ...], mode: Mode, expected: str):
+    parsed = [parse_rule(*rule.split(" ", 1)) for rule in rules]  # type: ignore[arg-type]
+
+    assert judge(line("cat a.txt", "wc -l", unproven="it has a loop"), parsed, mode).action == expected
+
+
+def test_an_unproven_line_without_a_command_is_asked_about():
+    access = Access(
+        "bash", "execute", (Subject("path", "a", "read", "read_file"),), unproven="it has a redirection"
+    )
+
+    assert judge(access, [], "ask") == Verdict("ask", "it has a redirection")
+
+
+def test_rules_for_what_is_not_proven_are_proposed():
+    access = line("cat a.txt", "wc -l", unproven="it has a loop")
+
+    assert suggest_rules(access, [], "ask") == ("bash(cat:*)", "bash(wc:*)")
+    assert suggest_rules(access, [parse_rule("allow", "bash(wc:*)")], "ask") == ("bash(cat:*)",)
+
+
+@pytest.mark.parametrize(
+    ("rules", "mode", "expected"),
+    [
+        ((), "ask", "allow"),
+        (("deny read_file(secrets/**)",), "ask", "ask"),
+        (("deny read_file(secrets/**)",), "yolo", "ask"),
+        (("ask read_file(secrets/**)",), "ask", "ask"),
+        (("ask read_file(secrets/**)",), "yolo", "allow"),
+        (("deny read_file(secrets/**)", "allow bash"), "ask", "ask"),
+        (("deny edit_file(secrets/**)",), "ask", "allow"),
+        (("deny bash(rm:*)", "deny web_fetch(domain:x.example)"), "ask", "allow"),
+    ],
+)
+def test_what_may_show_any_file_is_asked_about_where_a_rule_protects_one(
+    rules: tuple[str, ...], mode: Mode, expected: str
+):
+    parsed = [parse_rule(*rule.split(" ", 1)) for rule in rules]  # type: ignore[arg-type]
+    access = line("git log -p", unseen="git can show the contents of any file")
+
+    assert judge(access, parsed, mode).action == expected
+    assert expected == "allow" or suggest_rules(access, parsed, mode) == ()

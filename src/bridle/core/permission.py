@@ -125,16 +125,39 @@ def _example(rule: Rule, text: str) -> Subject:
 
 def judge(access: Access, rules: Sequence[Rule], mode: Mode) -> Verdict:
     """Decide one call; a deny rule wins over everything, in every mode."""
-    verdicts = [_judge_subject(access.tool, subject, rules, mode) for subject in _subjects(access)]
+    verdicts = [_judge_part(access, subject, rules, mode) for subject in _subjects(access)]
     for verdict in verdicts:
         if verdict.action == "deny":
             return verdict
     if access.doubt and (mode != "yolo" or any(rule.action == "deny" and rule.pattern for rule in rules)):
         return Verdict("ask", access.doubt)
+    if access.unseen and (rule := _protects_files(rules, mode)):
+        return Verdict("ask", f"{access.unseen}, and rule {rule.action} {rule} protects some", rule)
     for verdict in verdicts:
         if verdict.action == "ask":
             return verdict
+    if access.unproven and mode != "yolo" and all(verdict.rule is None for verdict in verdicts):
+        return Verdict("ask", access.unproven)
     return verdicts[0]
+
+
+def _judge_part(access: Access, subject: Subject, rules: Sequence[Rule], mode: Mode) -> Verdict:
+    """Decide one thing that a call touches; an unproven command needs a rule of its own."""
+    verdict = _judge_subject(access.tool, subject, rules, mode)
+    is_free = verdict.action == "allow" and verdict.rule is None and mode != "yolo"
+    if is_free and access.unproven and subject.kind == "command":
+        return Verdict("ask", access.unproven)
+    return verdict
+
+
+def _protects_files(rules: Sequence[Rule], mode: Mode) -> Rule | None:
+    """Return a rule that keeps files from being read; `yolo` passes over ask rules."""
+    actions = ("deny",) if mode == "yolo" else ("deny", "ask")
+    for rule in rules:
+        is_path = rule.pattern and not rule.pattern.startswith("domain:")
+        if rule.action in actions and is_path and _names(rule, READING_TOOL):
+            return rule
+    return None
 
 
 def _subjects(access: Access) -> Iterator[Subject]:
@@ -249,11 +272,12 @@ def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[st
     None when no rule could do that: an ask rule stands against it, a name holds characters that a rule
     would read as a pattern, or allowing the like of it in general would be careless.
     """
-    if access.doubt or not _TOOL_NAME.fullmatch(access.tool):
+    is_hidden = access.unseen and _protects_files(rules, mode)
+    if access.doubt or is_hidden or not _TOOL_NAME.fullmatch(access.tool):
         return ()
     proposed: list[str] = []
     for subject in _subjects(access):
-        verdict = _judge_subject(access.tool, subject, rules, mode)
+        verdict = _judge_part(access, subject, rules, mode)
         if verdict.action != "ask":
             continue
         rule = "" if verdict.rule is not None else _general(subject.tool or access.tool, subject)

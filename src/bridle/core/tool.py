@@ -44,8 +44,18 @@ class Access(Struct, frozen=True):
     subjects: tuple[Subject, ...] = ()
     doubt: str = ""
     """Why a person should look at it even where rules allow it: it cannot be parsed, no sandbox holds it."""
+    unproven: str = ""
+    """Why the mode alone cannot let its commands run: it is not proven that they do what they seem to."""
+    unseen: str = ""
+    """Why it may read files that it does not name: a person decides where a rule protects some."""
     once: bool = False
     """It has an effect although nothing outside is touched: after a cut it must not simply run again."""
+
+    @property
+    def reads_only(self) -> bool:
+        """It was proven to change nothing."""
+        is_sure = bool(self.subjects) and not (self.doubt or self.unproven)
+        return is_sure and all((subject.access or self.access) == "read" for subject in self.subjects)
 
 
 def is_among(tool: str, names: Collection[str]) -> bool:

@@ -8,6 +8,7 @@
 | `bubblewrap`, `landlock` | the two kinds of walls |
 | `shield`, `protect` | what is hidden and fixed: on the disk, and by name |
 | `watch`, `sight` | has files kept before they change; which path a call means |
+| `visible` | what a program that may only read can see |
 | `syscalls`, `bpf` | which calls are refused or watched, as a filter for the kernel |
 | `proxy` | the way to the network, by the rules |
 """

@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
+from msgspec.structs import replace
+
 from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.shield import Shield
 
@@ -49,14 +51,40 @@ def arguments(
     """
     found = mounts(shield, writable, cwd, network=network, shown=shown)
     return [
-        *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+        *_namespaces(),
         *(() if network else ("--unshare-net",)),
-        *("--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"),
-        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-        *(*_empty("/dev/shm"), "--remount-ro", "/dev"),  # /dev lies in memory as well, and has no bound
-        *(part for path in _settings() for part in ("--ro-bind", path, path)),
+        *("--ro-bind", "/", "/"),
+        *_kernel_mounts(),
         *_options(found),
     ]
+
+
+def reading_arguments(shield: Shield, places: Sequence[str], cwd: str) -> list[str]:
+    """Return what bubblewrap is to do for programs that may only read, and see only these places."""
+    links = {path: os.readlink(path) for path in places if os.path.islink(path)}
+    fixed = tuple(path for path in places if path not in links)
+    found = mounts(replace(shield, fixed=fixed, pinned=()), (), cwd)
+    return [
+        *_namespaces(),
+        "--unshare-net",
+        *(part for path, target in links.items() for part in ("--symlink", target, path)),
+        *_kernel_mounts(),
+        *_options(found),
+        *("--remount-ro", "/"),
+    ]
+
+
+def _namespaces() -> tuple[str, ...]:
+    own = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+    return *own, "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"
+
+
+def _kernel_mounts() -> tuple[str, ...]:
+    return (
+        *("--dev", "/dev", "--proc", "/proc"),
+        *(*_empty("/dev/shm"), "--remount-ro", "/dev"),  # /dev lies in memory as well, and has no bound
+        *(part for path in _settings() for part in ("--ro-bind", path, path)),
+    )
 
 
 @cache

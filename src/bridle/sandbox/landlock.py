@@ -37,16 +37,25 @@ def version() -> int:
 
 
 def rules(
-    shield: Shield, writable: Sequence[str], cwd: str, abi: int, *, shown: Sequence[str] = ()
+    shield: Shield,
+    writable: Sequence[str],
+    cwd: str,
+    abi: int,
+    *,
+    shown: Sequence[str] = (),
+    system: str = "/",
 ) -> list[tuple[str, int]]:
-    """Return what is given, by path; folders are absolute and free of links. Raises ToolError."""
+    """Return what is given, by path; folders are absolute and free of links. Raises ToolError.
+
+    All of `system` may be read, but for what a cell has of its own.
+    """
     handled = _handled(abi)
     hidden = {*shield.hidden_files, *shield.hidden_folders}
     closed = {*hidden, *(os.path.realpath(path) for path in _CLOSED)}
     found: list[tuple[str, int]] = []
-    read = ((root, _READ) for root in ("/", cwd, *shown))
+    read = ((root, _READ) for root in (system, cwd, *shown))
     for root, rights in (*read, *((root, handled & ~_MAKE_DEVICE) for root in writable)):
-        found += _given(root, rights & handled, closed if root == "/" else hidden)
+        found += _given(root, rights & handled, closed if root == system else hidden)
     if len(found) > _MAX_RULES:
         raise ToolError("too much lies beside what the deny rules hide", hint="install bubblewrap")
     return [*found, *((f"/dev/{name}", _OF_FILES & handled) for name in _DEVICES)]

@@ -23,6 +23,7 @@ from bridle.sandbox.probe import find_status
 from bridle.sandbox.protect import refusal
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
 from bridle.sandbox.shield import Shield, shield
+from bridle.sandbox.visible import is_visible, visible_places
 from bridle.sandbox.watch import Watch
 
 _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
@@ -33,6 +34,8 @@ class Plan(Struct, frozen=True):
 
     kind: SandboxKind
     tool: str = ""
+    reads_only: bool = False
+    shown: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     """Of bubblewrap."""
     rights: tuple[tuple[str, int], ...] = ()
@@ -128,9 +131,13 @@ class LocalSandbox:
         return await asyncio.to_thread(holds)
 
     def _prepare(self, spec: ProcessSpec) -> _Prepared:
-        spec = replace(spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable))
+        spec = replace(
+            spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable), shown=_real(spec.shown)
+        )
         if not spec.confined:
             return _Prepared(spec, Plan("none"), Shield())
+        if spec.reads_only:
+            return self._prepare_reading(spec)
         found = shield(spec.rules, spec.writable, spec.cwd, home=self._home, hidden=self._hidden)
         covered = {
             "hidden": (*found.hidden_files, *found.hidden_folders),
@@ -150,6 +157,30 @@ class LocalSandbox:
             return _Prepared(spec, replace(plan, arguments=tuple(arguments)), found)
         rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version(), shown=shown)
         return _Prepared(spec, replace(plan, rights=tuple(rights)), found)
+
+    def _prepare_reading(self, spec: ProcessSpec) -> _Prepared:
+        """Plan a cell in which nothing can be changed, and only the system and the given folders are seen."""
+        bases = (*spec.writable, *spec.shown)
+        found = shield(spec.rules, (), spec.cwd, home=self._home, hidden=self._hidden, shown=bases)
+        places = visible_places(spec, self._home)
+        seen = Shield(
+            hidden_files=tuple(path for path in found.hidden_files if is_visible(path, places)),
+            hidden_folders=tuple(path for path in found.hidden_folders if is_visible(path, places)),
+        )
+        covered = (*seen.hidden_files, *seen.hidden_folders)
+        plan = Plan(
+            self.status.kind,
+            spec.tool,
+            reads_only=True,
+            shown=spec.shown,
+            covered=tuple(("hidden", path, *_identity(path)) for path in covered)
+            + tuple(("seen", path, *_identity(path)) for path in bases),
+        )
+        if plan.kind == "bubblewrap":
+            arguments = bubblewrap.reading_arguments(seen, places, spec.cwd)
+            return _Prepared(spec, replace(plan, arguments=tuple(arguments)), seen)
+        rights = landlock.rules(seen, (), spec.cwd, landlock.version(), shown=places, system="/proc")
+        return _Prepared(spec, replace(plan, rights=tuple(rights)), seen)
 
     async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _Room:
         """Return the cell of a plan, a new one if there is none; idle ones that it replaces are closed."""
@@ -180,12 +211,17 @@ class LocalSandbox:
 
 
 def _is_watched(spec: ProcessSpec, kind: SandboxKind) -> bool:
-    """Tell whether calls that change files are watched: to keep them, or where walls alone do not suffice."""
-    return spec.keep is not None or kind == "landlock"
+    """Return whether calls that change files are watched: to keep them, or where walls alone do not hold."""
+    return not spec.reads_only and (spec.keep is not None or kind == "landlock")
 
 
 def _is_left(old: Plan, room: _Room, plan: Plan) -> bool:
-    return not room.cell.is_open or (room.cell.is_idle and (old.kind, old.tool) == (plan.kind, plan.tool))
+    is_replaced = _purpose(old) == _purpose(plan)
+    return not room.cell.is_open or (room.cell.is_idle and is_replaced)
+
+
+def _purpose(plan: Plan) -> tuple[object, ...]:
+    return plan.kind, plan.tool, plan.reads_only, plan.shown
 
 
 async def _build(made: _Prepared, policy: Policy) -> _Room:
@@ -193,7 +229,7 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
     match plan.kind:
         case "bubblewrap":
             args = b"".join(os.fsencode(one) + b"\0" for one in plan.arguments)
-            listen = not plan.open_network
+            listen = not plan.open_network and not plan.reads_only
             cell, door = await open_cell(bubblewrap.walls(), args, {"listen": listen, "landlock": None})
             if door is None:
                 return _Room(spec, cell)
@@ -240,9 +276,11 @@ def _identity(path: str) -> tuple[int, int]:
 def _cases(spec: ProcessSpec, kind: SandboxKind) -> tuple[syscalls.Case, ...]:
     """Return what happens to which call; the first case for a call decides, so the strict ones lead."""
     watched = _is_watched(spec, kind)
-    sockets = syscalls.ONLY_INTERNET if spec.open_network else syscalls.NO_SOCKETS
+    is_open = spec.open_network and not spec.reads_only
+    sockets = syscalls.ONLY_INTERNET if is_open else syscalls.NO_SOCKETS
     return (
-        *(sockets if kind == "landlock" else ()),
+        *(sockets if kind == "landlock" or spec.reads_only else ()),
+        *(syscalls.NO_METADATA if spec.reads_only else ()),
         *(syscalls.REFUSED if kind != "none" else ()),
         *(syscalls.UNWATCHABLE if kind != "none" or watched else ()),
         *(syscalls.WATCHED if watched else ()),

@@ -69,14 +69,15 @@ def shield(
     *,
     home: str,
     hidden: Iterable[str] = (),
+    shown: Sequence[str] = (),
     bounds: Bounds = Bounds(),  # noqa: B008 - a value that cannot change
 ) -> Shield:
     """Find what is to be hidden and fixed; raises ToolError when there is too much to look at.
 
     The folders are absolute and free of links; relative patterns start in each of them. Folders in
-    `hidden` may hold one of them, which stays visible.
+    `hidden` may hold one of them, which stays visible. Folders in `shown` can be seen, and not changed.
     """
-    bases = tuple(dict.fromkeys((*writable, cwd)))
+    bases = tuple(dict.fromkeys((*writable, *shown, cwd)))
     own = {os.path.realpath(place) for place in hidden}
     matching = set(_matching(hidden_patterns(rules), bases, home, bounds))
     places = {*own, *_secret_places(home), *matching, *_other_names(matching, bases, bounds)}

@@ -27,7 +27,9 @@ userfaultfd=323 io_uring_setup=425 io_uring_enter=426 io_uring_register=427 keyc
 request_key=249 open_by_handle_at=304 name_to_handle_at=303 swapon=167 swapoff=168 reboot=169
 settimeofday=164 clock_settime=227 clock_adjtime=305 adjtimex=159 quotactl=179 quotactl_fd=443
 nfsservctl=180 fanotify_init=300 lookup_dcookie=212 iopl=172 ioperm=173 acct=163 sethostname=170
-setdomainname=171 vhangup=153 uselib=134
+setdomainname=171 vhangup=153 uselib=134 chown=92 fchown=93 lchown=94 fchownat=260 utime=132 utimes=235
+utimensat=280 futimesat=261 setxattr=188 lsetxattr=189 fsetxattr=190 setxattrat=463 removexattr=197
+lremovexattr=198 fremovexattr=199 removexattrat=466
 """
 _AARCH64 = """
 openat=56 openat2=437 truncate=45 unlinkat=35 renameat=38 renameat2=276 linkat=37 symlinkat=36 mkdirat=34
@@ -40,6 +42,8 @@ userfaultfd=282 io_uring_setup=425 io_uring_enter=426 io_uring_register=427 keyc
 request_key=218 open_by_handle_at=265 name_to_handle_at=264 swapon=224 swapoff=225 reboot=142
 settimeofday=170 clock_settime=112 clock_adjtime=266 adjtimex=171 quotactl=60 quotactl_fd=443
 nfsservctl=42 fanotify_init=262 lookup_dcookie=18 acct=89 sethostname=161 setdomainname=162 vhangup=58
+fchown=55 fchownat=54 utimensat=88 setxattr=5 lsetxattr=6 fsetxattr=7 setxattrat=463 removexattr=14
+lremovexattr=15 fremovexattr=16 removexattrat=466
 """
 
 
@@ -102,6 +106,15 @@ UNWATCHABLE = (
 NO_SOCKETS = (Case("socket", "refuse", errno.EACCES),)
 # For walls that do not hide the sockets of the system: its services would do anything for a program.
 ONLY_INTERNET = (Case("socket", "refuse", errno.EACCES, 0, "not in", (2, 10)),)
+
+# Landlock does not hold what a file's owner can do to its mode, owner, times and attributes.
+NO_METADATA = tuple(
+    Case(call, "refuse", errno.EROFS)
+    for call in (
+        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat"
+        " setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat"
+    ).split()
+)
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 

@@ -1,6 +1,7 @@
 """Where paths lead."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -131,22 +132,25 @@ def test_a_folder_is_one_that_exists(root: Path):
     ]
 
 
-def test_a_repository_of_its_own_is_noticed(root: Path):
-    (root / ".git").mkdir()
-    (root / "a/b/HEAD").touch()
+def test_git_in_another_place_than_the_roots_repository_is_noticed(root: Path):
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / "a/b/.git").mkdir()
+    (root / "way").symlink_to(root / "a")
     here = Places(str(root))
 
-    assert [here.has_own_repository(str(root / cwd)) for cwd in ("", "a", "a/b", "../x")] == [
-        False,
-        False,
-        True,
-        True,
+    assert [here.git_surprise(str(root / cwd)) for cwd in ("", "a", "a/b", "../x", "way")] == [
+        "",
+        "",
+        "a/b belongs to a repository of its own",
+        "it runs outside of the working directory",
+        "it runs outside of the working directory",
     ]
 
 
 def test_a_root_that_looks_like_a_bare_repository_is_noticed(root: Path):
     here = Places(str(root))
-    before = here.has_own_repository(str(root))
+    before = here.git_surprise(str(root))
     (root / "HEAD").touch()
+    (root / "objects").mkdir()
 
-    assert (before, here.has_own_repository(str(root))) == (False, True)
+    assert (before, here.git_surprise(str(root))) == ("", f"{root} is a bare repository")

@@ -19,7 +19,7 @@ sort -t: -k2 -n a
 sort --reverse --unique
 uniq -c a
 cut -d: -f1 a
-diff -ru a b
+diff -u a b
 grep -rn --include=*.py x .
 grep -e x -A3 a
 rg -n --glob '*.py' x src
@@ -55,6 +55,10 @@ du -sh .
 df -h
 echo -e x
 printf %s x
+printf '%-5.2f|%5d %% %q' 1 2 3
+[ 1 -eq -2 ]
+test ! -f a
+test -n x
 export -p
 alias
 jq -r .x a
@@ -94,6 +98,22 @@ git --version
 """
 
 NOT_READING = """
+git log --format=%G?
+git for-each-ref --format=%(signature)
+git log --show-signature
+printf %n PATH
+printf %-5.3n PATH
+printf %(%s)T
+test -v PATH
+test -R x
+[ a -eq b ]
+test a -a b
+jq -n 'import "x" as y; 1'
+grep -R x .
+sort --files0-from=a
+md5sum -c a
+file -f a
+rg -L x
 cargo --version
 go version
 mvn --version

@@ -2,6 +2,7 @@
 
 import os
 
+from bridle.tools.commands.effort import Effort
 from bridle.tools.commands.parse import parse_script
 from bridle.tools.commands.script import Simple
 from bridle.tools.commands.variables import MAX_GUESSES, Variables
@@ -10,7 +11,7 @@ from bridle.tools.commands.variables import MAX_GUESSES, Variables
 def guesses(text: str, cwd: str | None = "/place") -> list[tuple[str | None, tuple[str, ...]]]:
     """Return what is known of the words of the last command."""
     script = parse_script(text)
-    variables = Variables()
+    variables = Variables(Effort())
     variables.assign(script.values)
     step = script.steps[-1]
     assert isinstance(step, Simple)

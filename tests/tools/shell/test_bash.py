@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -46,7 +47,10 @@ def failed(text: str) -> ToolOutput:
             ToolOutput('0 bash []\nit\'s "$HOME"'),
         ),
         ("exec 3>&1; echo three >&3", ToolOutput("three")),
-        ("head -c 2000000 /dev/zero 2>/dev/null >&219 || echo full", ToolOutput("full")),
+        (
+            "for n in {100..249}; do head -c 2000000 /dev/zero >&$n && echo grew; done 2>&-; echo full",
+            ToolOutput("full"),
+        ),
         ("{ echo three >&3; } 2>/dev/null || echo closed", ToolOutput("closed")),
         ("exec 3>&-; echo $TERM $PAGER $BRIDLE $GREETING", ToolOutput("dumb cat 1 hello")),
         (
@@ -196,7 +200,7 @@ async def test_the_state_survives_the_end_of_the_process(make_stage: MakeStage, 
         ("cd sub; export A=1; kill -9 $$", False),
         ("(cd sub; export A=1)", False),
         ("cd sub; export A=1; trap : EXIT", False),
-        ("cd sub; export A=1; exec 219>&-", False),
+        ('cd sub; export A=1; for n in {100..249}; do eval "exec $n>&-"; done', False),
     ],
 )
 async def test_how_a_command_ends_decides_whether_its_state_stays(
@@ -271,8 +275,9 @@ async def test_an_environment_without_bounds_is_not_kept(stage: Stage, cwd: Path
 async def test_garbage_on_the_report_changes_nothing(stage: Stage, cwd: Path):
     (cwd / "sub").mkdir()
 
-    await stage.bash("cd sub; head -c 100000 /dev/urandom >&219; exec true")
-    await stage.bash(r"printf '/\0A=1\0B=2\0END\0' >&219; exec true")
+    everywhere = "for n in {100..249}; do %s >&$n; done 2>/dev/null; exec true"
+    await stage.bash("cd sub; " + everywhere % "head -c 100000 /dev/urandom")
+    await stage.bash(everywhere % r"printf '/\0A=1\0B=2\0END\0'")
 
     assert await stage.bash('pwd; echo "[$A]"') == f"{cwd}\n[1]"
 
@@ -467,15 +472,16 @@ async def test_a_command_that_no_sandbox_holds_is_in_doubt(make_plain: MakeStage
     subjects = (Subject("command", "ls -l"),)
 
     assert stage.tool.access({"command": "ls -l"}, stage.context) == Access(
-        "bash", "read", subjects, doubt="no sandbox holds this command: bubblewrap is not installed"
+        "bash", "execute", subjects, doubt="no sandbox holds this command: bubblewrap is not installed"
     )
     wanted = make_plain(sandbox=sandbox, wants_sandbox=False)
-    assert wanted.tool.access({"command": "ls -l"}, stage.context) == Access("bash", "read", subjects)
+    assert wanted.tool.access({"command": "ls -l"}, stage.context) == Access("bash", "execute", subjects)
     await wanted.bash("true")
     assert sandbox.specs[-1].confined is False
 
 
-async def test_a_harmless_name_that_commands_could_have_taken_is_in_doubt(plain: Stage, cwd: Path):
+async def test_a_harmless_name_that_commands_could_have_taken_is_in_doubt(make_plain: MakeStage, cwd: Path):
+    plain = make_plain(parse=None)
     (cwd / "bin").mkdir()
     (cwd / "bin" / "ls").write_text("#!/bin/sh\necho evil\n")
     (cwd / "bin" / "ls").chmod(0o755)
@@ -550,3 +556,51 @@ def test_every_tool_is_described(plain: Stage):
     assert sorted(tools) == ["bash", "job_kill", "job_output", "jobs"]
     for tool in tools.values():
         assert 100 < len(tool.spec.description) < 1200
+
+
+async def test_what_was_proven_to_read_runs_where_it_can_change_nothing(make_plain: MakeStage, cwd: Path):
+    sandbox = PlainSandbox()
+    stage = make_plain(sandbox=sandbox, parse=None)
+    (cwd / "sub").mkdir()
+
+    await stage.bash("cd sub && pwd")
+    await stage.bash("export A=1; ls")
+    await stage.bash("touch x")
+
+    assert [spec.reads_only for spec in sandbox.specs] == [True, False, False]
+    assert await stage.bash('pwd; echo "$A"') == f"{cwd}/sub\n1"
+
+
+async def test_a_command_that_has_come_to_mean_something_else_is_not_run(make_plain: MakeStage, cwd: Path):
+    sandbox = PlainSandbox()
+    stage = make_plain(sandbox=sandbox, parse=None)
+    (cwd / "a").write_text("inside\n")
+    args = {"command": "cat a"}
+
+    await stage.tool.foresee(args, stage.context)
+    before = stage.tool.access(args, stage.context)
+    (cwd / "a").unlink()
+    (cwd / "a").symlink_to("/etc/hostname")
+
+    assert before.reads_only
+    assert stage.tool.access(args, stage.context) == before
+    with pytest.raises(ToolError, match="not run: what it does has changed"):
+        await stage.tool.run(args, stage.context)
+    assert not sandbox.specs
+
+
+async def test_a_line_is_judged_beside_the_event_loop(make_plain: MakeStage):
+    threads = []
+
+    def parse(command: str, cwd: str, root: str) -> Access:
+        threads.append(threading.current_thread())
+        return Access("bash", "execute", (Subject("command", command),))
+
+    stage = make_plain(parse=parse)
+    args = {"command": "ls"}
+    await stage.tool.foresee(args, stage.context)
+    stage.tool.access(args, stage.context)
+    await stage.tool.run(args, stage.context)
+
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads

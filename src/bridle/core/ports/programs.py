@@ -25,6 +25,10 @@ class ProcessSpec(Struct, frozen=True):
     """A descriptor it reads from; None gives it an empty input."""
     writable: tuple[str, ...] = ()
     """Folders it may change, by absolute path; everything else is read-only."""
+    reads_only: bool = False
+    """True lets it see `writable`, `shown` and the system, and change nothing: no file, host or socket."""
+    shown: tuple[str, ...] = ()
+    """With `reads_only`: more folders that it may see, by absolute path."""
     rules: tuple[Rule, ...] = ()
     """Deny rules make paths unreadable or unchangeable; allow rules of `tool` open domains to it."""
     mode: Mode = "ask"

@@ -173,7 +173,7 @@ def judge_call(tool: Tool, call: ToolCall, rules: tuple[Rule, ...], mode: Mode, 
 
 
 def _judge_subject(access: Access, subject: Subject, rules: Sequence[Rule], mode: Mode) -> SubjectVerdict:
-    verdict = judge(Access(access.tool, access.access, (subject,)), rules, mode)
+    verdict = judge(Access(access.tool, access.access, (subject,), unproven=access.unproven), rules, mode)
     return SubjectVerdict(
         subject.kind,
         subject.value,

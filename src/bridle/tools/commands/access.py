@@ -18,13 +18,15 @@ from collections.abc import Iterator, Sequence
 
 from bridle.core.errors import ToolError
 from bridle.core.tool import Access, Subject
+from bridle.tools.commands.effort import Effort, TooMuch
 from bridle.tools.commands.fields import Field, expand
 from bridle.tools.commands.general import general_pattern
 from bridle.tools.commands.parse import parse_script
 from bridle.tools.commands.places import Places
-from bridle.tools.commands.readonly import is_reading
+from bridle.tools.commands.plain import NotPlain, prove_plain
+from bridle.tools.commands.readonly import git_shows_contents, is_reading
 from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, Simple, Step
-from bridle.tools.commands.touched import Touch, path_guesses, touched_hosts, touched_paths
+from bridle.tools.commands.touched import TEXT_ONLY, Touch, path_guesses, touched_hosts, touched_paths
 from bridle.tools.commands.unwrap import SHELLS, Argv, Inner, Text, Unknown, is_transparent, unwrap
 from bridle.tools.commands.variables import Variables
 from bridle.tools.commands.words import Word
@@ -40,10 +42,12 @@ MAX_FOLDERS = 8
 _RESERVED = frozenset(
     "if then else elif fi do done case esac while until for select function in { } ! [[ ]] ((".split()
 )
+_STANDARD_STREAMS = ("0", "1", "2")
 _NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero")
 _SAFE_SETTINGS = frozenset(
     "-e -u -x -eu -ex -eux -o +e +u +x -euo -eo -uo -euxo pipefail errexit nounset xtrace".split()
 )
+_FOLDER_FLAGS = ("--", "-L", "-P", "-e", "-@")
 _SAME_SHELL = ("eval", "trap", "source", ".")
 
 
@@ -54,16 +58,17 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
     """
     reading = _Reading(cwd, root)
     try:
-        reading.run_script(parse_script(command))
+        script = parse_script(command)
+        try:
+            script = prove_plain(command, script)
+        except NotPlain as error:
+            reading.unprove(f"it cannot be proven that this line only reads: it has {error}")
+        reading.run_script(script)
     except ToolError as error:
         reading.doubt(f"the command line cannot be judged: {error}")
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, a person must look
         reading.doubt(f"the command line cannot be understood: {error!r}")
     return reading.result(tool)
-
-
-class _TooMuch(ToolError):
-    """There is more in a command line than anybody would look through."""
 
 
 class _Reading:
@@ -79,14 +84,22 @@ class _Reading:
         self._loops = 0
         self._has_changes = False
         self._doubts: dict[str, None] = {}
-        self._variables = Variables()
+        self._unproven = ""
+        self._unseen = ""
+        self._effort = Effort()
+        self._variables = Variables(self._effort)
         self._functions: frozenset[str] = frozenset()
 
     def result(self, tool: str) -> Access:
-        return Access(tool, "execute", tuple(self._subjects), next(iter(self._doubts), ""))
+        doubt = next(iter(self._doubts), "")
+        return Access(tool, "execute", tuple(self._subjects), doubt, self._unproven, self._unseen)
 
     def doubt(self, why: str) -> None:
         self._doubts[why] = None
+
+    def unprove(self, why: str) -> None:
+        """Note why the line is not known to do only what its commands seem to do."""
+        self._unproven = self._unproven or why
 
     def run_script(self, script: Script) -> None:
         for why in script.doubts:
@@ -125,7 +138,8 @@ class _Reading:
 
     def _add(self, subject: Subject) -> None:
         if len(self._subjects) >= MAX_SUBJECTS:
-            raise _TooMuch(f"it touches more than {MAX_SUBJECTS} things")
+            raise TooMuch(f"it touches more than {MAX_SUBJECTS} things")
+        self._effort.spend()
         self._subjects[subject] = None
 
     def _fields(self, words: Sequence[Word]) -> list[Field]:
@@ -160,6 +174,8 @@ class _Reading:
             if redirect.target.nested and redirect.target.source.startswith(("<(", ">(")):
                 continue
             if redirect.operator in (">&", "<&") and target is not None and target.rstrip("-").isdigit():
+                if target not in _STANDARD_STREAMS:
+                    self.doubt(f"what descriptor {target} leads to is not known before it runs")
                 continue
             if target is None:
                 self.doubt(f"which file {redirect.target.source} is, is not known before it runs")
@@ -190,7 +206,7 @@ class _Reading:
         """Note a command with what it touches and runs; with `has_more` its arguments are not complete."""
         self._commands += 1
         if self._commands > MAX_COMMANDS:
-            raise _TooMuch(f"it holds more than {MAX_COMMANDS} commands")
+            raise TooMuch(f"it holds more than {MAX_COMMANDS} commands")
         program = fields[0].value
         shown = " ".join(field.shown for field in fields)
         if program is None or program in _RESERVED or "{}" in program:
@@ -209,6 +225,7 @@ class _Reading:
         touches = self._touches(name, arguments, inner, has_more=has_more)
         paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
         reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)
+        self._look_for_unseen(name, arguments, has_more=has_more)
         self._add(Subject("command", shown, "read" if reads else "execute", general=general_pattern(fields)))
         for subject in paths:
             self._add(subject)
@@ -222,11 +239,26 @@ class _Reading:
     def _is_reading(self, program: str, arguments: Sequence[Field], inner: Sequence[Inner]) -> bool:
         if inner:
             return is_transparent(program) and all(isinstance(item, Argv) for item in inner)
-        if program == "git" and any(map(self._places.has_own_repository, self._cwds)):
-            return False
         if program in ("cd", "pushd"):
             return self._folder_wanted(program, arguments) is not None
-        return is_reading(program, arguments)
+        if not is_reading(program, arguments):
+            return False
+        if program == "git" and (why := next(filter(None, map(self._places.git_surprise, self._cwds)), "")):
+            self.unprove(f"git may do more than read here: {why}")
+        return not (program == "diff" and self._compares_folders(arguments))
+
+    def _compares_folders(self, arguments: Sequence[Field]) -> bool:
+        """Return whether `diff` would follow the links in a folder to wherever they lead."""
+        values = [field.value or "" for field in arguments]
+        is_folder = any(self._places.folder(value, cwd) for value in values for cwd in self._cwds)
+        return is_folder and "--no-dereference" not in values
+
+    def _look_for_unseen(self, name: str, arguments: Sequence[Field], *, has_more: bool) -> None:
+        """Note that a command may read files which it does not name."""
+        if name == "git" and git_shows_contents([field.value for field in arguments]):
+            self._unseen = self._unseen or "git can show the contents of any file in the history"
+        elif name not in TEXT_ONLY and (has_more or any(_is_unknown(field) for field in arguments)):
+            self._unseen = self._unseen or f"which files {name} reads is not known before it runs"
 
     def _matched(self, fields: Sequence[Field]) -> list[Field]:
         """Replace patterns by what they match, where that is certain."""
@@ -278,7 +310,7 @@ class _Reading:
                 tool = "read_file" if touch.access == "read" else "write_file"
                 subjects.update(dict.fromkeys(Subject("path", name, touch.access, tool) for name in names))
                 if len(subjects) > MAX_SUBJECTS:
-                    raise _TooMuch(f"it touches more than {MAX_SUBJECTS} files")
+                    raise TooMuch(f"it touches more than {MAX_SUBJECTS} files")
         return list(subjects), is_open
 
     def _paths(self, touches: Sequence[Touch]) -> bool:
@@ -334,7 +366,9 @@ class _Reading:
 
     def _folder_wanted(self, name: str, arguments: Sequence[Field]) -> Field | None:
         """Return where `cd` leads to; None when that is not known before it runs."""
-        operands = [field for field in arguments if field.value not in ("--", "-L", "-P", "-e", "-@")]
+        operands = [field for field in arguments if field.value not in _FOLDER_FLAGS]
+        if any(field.value in _FOLDER_FLAGS[1:] for field in arguments):
+            self.unprove(f"{name} has flags that say what becomes of links")
         if not operands and name == "cd":
             return Field("~", self._variables.home)
         is_known = len(operands) == 1 and bool(operands[0].value) and operands[0].text[0] not in "-+"
@@ -350,6 +384,8 @@ class _Reading:
         moved: list[str] = []
         for cwd in self._cwds:
             folder = self._places.folder(wanted.value, cwd)
+            if folder is not None and os.path.realpath(os.path.join(cwd, wanted.value)) != folder:
+                self.unprove(f"{name} leads through a link")
             if folder is None or self._has_changes:  # it may be gone by then, and nothing moves
                 moved.append(cwd)
             moved.append(folder or os.path.normpath(os.path.join(cwd, wanted.value)))
@@ -372,7 +408,7 @@ class _Reading:
                     self.doubt(f"{name} puts names into a text that is run")
                 self._wrappers += 1
                 if self._wrappers > MAX_WRAPPERS:
-                    raise _TooMuch(f"more than {MAX_WRAPPERS} commands run one another")
+                    raise TooMuch(f"more than {MAX_WRAPPERS} commands run one another")
                 self._argv(fields, feed, has_more=has_more)
                 self._wrappers -= 1
                 if folder is not None or name not in ("command", "builtin", "time", "exec"):
@@ -387,6 +423,10 @@ class _Reading:
             self.run_script(parse_script(text))
             self._cwds = before if is_own_shell else self._cwds
         self._texts -= 1
+
+
+def _is_unknown(field: Field) -> bool:
+    return field.value is None and not field.pattern
 
 
 def _is_safe_setting(values: Sequence[str | None]) -> bool:

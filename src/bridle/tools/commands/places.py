@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from bridle.core.errors import ToolError
+from bridle.tools.commands.repository import find_repository, surprise_in
 from bridle.tools.globs import Segment, parse_glob
 
 MAX_PATH = 4096
@@ -67,23 +68,22 @@ class Places:
             name == public or name.startswith(public + "/") for public in _PUBLIC
         )
 
-    def has_own_repository(self, cwd: str) -> bool:
-        """Tell whether a folder below the root belongs to another git repository than the root does.
+    def holds(self, folder: str) -> bool:
+        """Return whether a folder lies below the root, by a way without links."""
+        inside = folder == self._real_root or folder.startswith(self._real_root.rstrip("/") + "/")
+        return inside and os.path.realpath(folder) == folder
 
-        Such a one may have been made just now, with settings that make git run programs.
+    def git_surprise(self, cwd: str) -> str:
+        """Say why git may do more than read when it runs in a folder; empty where it does not.
+
+        A repository below the root may have been made just now, with a config that makes git run programs.
         """
-        folder = os.path.normpath(cwd)
-        while folder != self._root and folder.startswith(self._root.rstrip("/") + "/"):
-            if any(os.path.lexists(os.path.join(folder, name)) for name in (".git", "HEAD")):
-                return True
-            folder = os.path.dirname(folder)
-        return folder != self._root or self._is_bare(folder)
-
-    def _is_bare(self, folder: str) -> bool:
-        """Tell whether git would take a folder itself for its repository: any tool can make it look so."""
-        return os.path.lexists(os.path.join(folder, "HEAD")) and not os.path.lexists(
-            os.path.join(folder, ".git")
-        )
+        if not self.holds(cwd):
+            return "it runs outside of the working directory"
+        found = find_repository(cwd)
+        if found != find_repository(self._real_root):
+            return f"{_relative(cwd, self._real_root)} belongs to a repository of its own"
+        return "" if found is None else surprise_in(found)
 
     def matches(self, pattern: str, cwd: str) -> list[str]:
         """Return what a pattern matches; raises ToolError when that is too much, or the pattern is odd."""

@@ -101,11 +101,11 @@ rev = read
 nl = read p b: d: f: h: i: l: n: s: v: w:
 head = read qvz # c: n: --bytes: --lines: --quiet --silent --verbose --zero-terminated
 tail = read fFqvz # c: n: s: --bytes: --lines: --follow? --retry --quiet --silent --verbose --pid:
-wc = read clmLw --bytes --chars --lines --words --max-line-length --files0-from< --total:
+wc = read clmLw --bytes --chars --lines --words --max-line-length --total:
 sort = read bdfghiMnRrVcCmsuz k: S: t: o> T> --ignore-leading-blanks --dictionary-order --ignore-case
     --check? --general-numeric-sort --human-numeric-sort --month-sort --numeric-sort --random-sort --reverse
     --version-sort --key: --merge --stable --unique --field-separator: --zero-terminated --output>
-    --temporary-directory> --parallel: --files0-from< --random-source< --debug --buffer-size: --sort:
+    --temporary-directory> --parallel: --random-source< --debug --buffer-size: --sort:
 uniq = second cdDiuz # f: s: w: --count --repeated --ignore-case --unique --skip-fields: --skip-chars:
     --check-chars: --all-repeated? --group? --zero-terminated
 cut = read nsz b: c: d: f: --bytes: --characters: --delimiter: --fields: --complement --only-delimited
@@ -130,13 +130,12 @@ hexdump,hd = read bcCdovx e: f< n: s:
 xxd = second abCdeEipru c: g: l: n: o: s: R:
 strings = read adfw n: t: e: --all --bytes: --radix: --encoding: --print-file-name
 base64,base32 = read di w: --decode --ignore-garbage --wrap:
-cksum = read bctwz --binary --check --text --tag --quiet --status --strict --warn --zero --ignore-missing a:
+cksum = read btz --binary --text --tag --zero a:
     --algorithm: --untagged
 sum = read rs
-md5sum,sha1sum,sha224sum,sha256sum,sha384sum,sha512sum,b2sum = read bctwz --binary --check --text --tag
-    --quiet --status --strict --warn --zero --ignore-missing
-file = read bhiIkLNrsE0 F: f< --brief --mime --mime-type --mime-encoding --dereference --no-dereference
-    --keep-going --raw --no-pad --separator: --files-from< --extension --special-files
+md5sum,sha1sum,sha224sum,sha256sum,sha384sum,sha512sum,b2sum = read btz --binary --text --tag --zero
+file = read bhiIkLNrsE0 F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference
+    --keep-going --raw --no-pad --separator: --extension --special-files
 stat = read Lft c: --dereference --file-system --format: --printf: --terse --cached:
 readlink = read femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline
 realpath = read eLmPqsz --relative-to: --relative-base: --strip --no-symlinks --quiet --zero
@@ -154,14 +153,14 @@ ls = read aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 I: T: w: --all --almost-all --aut
     --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --zero
 tree = read aAcCdDfFghiJlnNpqQrsStuUvxX L: I: P: --dirsfirst --filesfirst --noreport --prune --gitignore
     --du --si --filelimit: --charset: --sort? --matchdirs --ignore-case --inodes --device --timefmt:
-grep,egrep,fgrep = pattern EFGPivwxcLlqsonHhrRabTZzUy # e: m: A: B: C: D: d: f< --extended-regexp
+grep,egrep,fgrep = pattern EFGPivwxcLlqsonHhrabTZzUy # e: m: A: B: C: D: d: f< --extended-regexp
     --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp
     --line-regexp --count --files-with-matches --files-without-match --quiet --silent --no-messages
-    --only-matching --line-number --with-filename --no-filename --recursive --dereference-recursive
+    --only-matching --line-number --with-filename --no-filename --recursive
     --byte-offset --text --null --null-data --regexp: --max-count: --after-context: --before-context:
     --context: --include: --exclude: --exclude-dir: --exclude-from< --file< --color? --colour? --label:
     --binary-files: --initial-tab --line-buffered --binary
-rg = pattern abcFHiIlLnNopPqsSuUvVwx0. # e: f< g: t: T: A: B: C: m: j: M: d: r: E: --regexp: --file< --glob:
+rg = pattern abcFHiIlnNopPqsSuUvVwx0. # e: f< g: t: T: A: B: C: m: j: M: d: r: E: --regexp: --file< --glob:
     --iglob: --type: --type-not: --type-list --after-context: --before-context: --context: --max-count:
     --max-depth: --max-columns: --max-filesize: --threads: --replace: --encoding: --sort: --sortr: --color:
     --colors: --count --count-matches --files --files-with-matches --files-without-match --fixed-strings
@@ -169,7 +168,7 @@ rg = pattern abcFHiIlLnNopPqsSuUvVwx0. # e: f< g: t: T: A: B: C: m: j: M: d: r: 
     --json --line-number --no-line-number --line-regexp --word-regexp --multiline --multiline-dotall
     --no-filename --with-filename --no-ignore --no-ignore-vcs --no-messages --null --only-matching --pcre2
     --passthru --pretty --quiet --stats --text --trim --vimgrep --column --crlf --no-config --no-mmap
-    --one-file-system --unrestricted --follow --byte-offset --auto-hybrid-regex --context-separator:
+    --one-file-system --unrestricted --byte-offset --auto-hybrid-regex --context-separator:
 jq = pattern aceCjMnrRsS --ascii-output --compact-output --color-output --monochrome-output --null-input
     --raw-output --raw-input --slurp --sort-keys --tab --indent: --exit-status --join-output --stream --seq
 seq = text w f: s: --format: --separator: --equal-width
@@ -266,7 +265,7 @@ log,show,shortlog,rev-list,whatchanged = guess +diff cgimEFPLtn n: L: --graph --
     --since: --until: --after: --before: --max-count: --skip: --reverse --first-parent --merges --no-merges
     --decorate? --no-decorate --follow --date: --topo-order --date-order --author-date-order --left-right
     --left-only --right-only --cherry-pick --cherry-mark --cherry --not --stdin --source --full-history
-    --simplify-by-decoration --ancestry-path? --show-signature --notes? --no-notes --walk-reflogs --boundary
+    --simplify-by-decoration --ancestry-path? --notes? --no-notes --walk-reflogs --boundary
     --invert-grep --all-match --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --count
     --objects --parents --children --numbered --email --group: --no-walk? --relative-date --no-patch
     --exclude: --glob: --ignore-missing --no-expand-tabs --log-size --min-parents: --max-parents:

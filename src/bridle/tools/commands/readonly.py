@@ -8,6 +8,7 @@ from bridle.tools.commands.flags import Arguments, sort_arguments
 from bridle.tools.commands.programs import Program, git_command, known_program, program, reading_program
 
 _GIT_GLOBAL = ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects")
+_GIT_SIGNATURE = re.compile("%G|signature")  # git would run the program that checks signatures
 _GIT_CONFIG = program(
     "text",
     "lz --list --get --get-all --get-regexp --get-urlmatch --show-origin --show-scope --name-only --null"
@@ -16,6 +17,22 @@ _GIT_CONFIG = program(
 _GIT_WORDS = frozenset(
     "stash list,stash show,reflog,reflog show,worktree list,remote,remote -v,remote --verbose,--version,"
     "config list,config list --local,config list --global".split(",")
+)
+
+_GIT_WITHOUT_CONTENTS = frozenset(
+    "--version add branch checkout commit config count-objects describe fetch for-each-ref init ls-files"
+    " ls-tree merge merge-base name-rev pull push rebase remote reset rev-list rev-parse rm show-ref status"
+    " switch tag version".split()
+)
+_GIT_SUMMARIES = frozenset(
+    "--stat --numstat --shortstat --name-only --name-status --summary --raw --quiet -s --no-patch"
+    " --compact-summary --dirstat".split()
+)
+_GIT_QUIET_LOG = _GIT_SUMMARIES | frozenset(
+    "--oneline --graph --pretty --format --abbrev-commit --all --branches --tags --remotes --author"
+    " --committer --grep --since --until --after --before --max-count -n --skip --reverse --first-parent"
+    " --merges --no-merges --decorate --no-decorate --follow --date --topo-order --date-order --cached"
+    " --staged --diff-filter --no-color --color --no-renames --find-renames -M -i --".split()
 )
 
 _FIND_WITH_VALUE = frozenset(
@@ -46,6 +63,14 @@ _VERSIONS = frozenset("docker version,node -v,python -V,python3 -V".split(","))
 _NO_OPERANDS = frozenset(
     "umask hostname env set alias tty groups uptime free whoami logname arch times".split()
 )
+# `%n` sets a variable. The other conversions only print.
+_PRINTF = re.compile(r"(?:[^%]|%%|%[-+ #0']*(?:\d*|\*)(?:\.(?:\d*|\*))?[bcdeEfFgGiosuxXq])*", re.DOTALL)
+_JQ_MODULES = re.compile(r"\b(?:import|include)\b")
+# Not -v and -R, which work out the subscripts of arrays and run what stands in them.
+_TESTS = frozenset("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -G -L -N -O -S".split())
+_COMPARISONS = frozenset("= == != < > -nt -ot -ef".split())
+_NUMBER_COMPARISONS = frozenset("-eq -ne -lt -le -gt -ge".split())
+_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 _PS_OPERANDS = frozenset("a x ax aux auxw auxww axu".split())
 
 
@@ -60,10 +85,12 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
         return _git_reads(values, fields)
     if (name in _VERSIONED and values == ["--version"]) or " ".join([name, *values]) in _VERSIONS:
         return True
-    if name in ("test", "["):  # -v works out the subscripts of arrays, and runs what stands in them
-        return not any(set("$`") & set(value) for value in values)
+    if name in ("test", "["):
+        return _test_reads(values if name == "test" else values[:-1])
     if name == "printf":
-        return bool(values) and not values[0].startswith("-")
+        return bool(values) and not values[0].startswith("-") and _PRINTF.fullmatch(values[0]) is not None
+    if name == "jq" and any(_JQ_MODULES.search(value) for value in values):
+        return False
     if name == "find":
         return _find_reads(values)
     if name == "sed":
@@ -74,6 +101,21 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
         return values[:1] in (["-v"], ["-V"])
     known = reading_program(name)
     return known is not None and _flags_read(name, known, sort_arguments(fields, known))
+
+
+def _test_reads(values: Sequence[str]) -> bool:
+    """Return whether these are plain tests of strings, numbers and files."""
+    values = values[1:] if values[:1] == ["!"] else values
+    match values:
+        case [] | [_]:
+            return True
+        case [operator, _]:
+            return operator in _TESTS
+        case [left, operator, right]:
+            is_number = bool(_NUMBER.fullmatch(left) and _NUMBER.fullmatch(right))
+            return operator in _COMPARISONS or (operator in _NUMBER_COMPARISONS and is_number)
+        case _:
+            return False
 
 
 def _flags_read(name: str, known: Program, arguments: Arguments) -> bool:
@@ -107,12 +149,29 @@ def _git_reads(values: Sequence[str], fields: Sequence[Field]) -> bool:
         )
         return arguments.is_understood and reads
     known = git_command(words[0])
-    if known is None:
+    if known is None or any(map(_GIT_SIGNATURE.search, words)):
         return False
     arguments = sort_arguments(rest[1:], known)
     if words[0] in ("branch", "tag") and arguments.operands:
         return arguments.is_understood and ("-l" in arguments.flags or "--list" in arguments.flags)
     return arguments.is_understood
+
+
+def git_shows_contents(values: Sequence[str | None]) -> bool:
+    """Return whether git may print what files hold or held, or bring them to another place."""
+    start = 0
+    while start < len(values) and values[start] in _GIT_GLOBAL:
+        start += 1
+    command, *rest = values[start:] or [""]
+    flags = [word.partition("=")[0] for word in rest if word is not None and word[:1] == "-"]
+    if command in _GIT_WITHOUT_CONTENTS:
+        return command in ("status", "commit") and any(flag in ("-v", "-vv", "--verbose") for flag in flags)
+    if command in ("log", "shortlog", "reflog", "whatchanged"):
+        return not all(flag in _GIT_QUIET_LOG or flag[1:].isdigit() for flag in flags)
+    if command in ("diff", "show", "diff-tree", "diff-index", "diff-files"):
+        is_named = any(value is not None and ":" in value for value in rest)
+        return is_named or _GIT_SUMMARIES.isdisjoint(flags) or not _GIT_QUIET_LOG.issuperset(flags)
+    return True
 
 
 def _find_reads(values: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ _NETWORK = frozenset(
     " socat whois traceroute mosh".split()
 )
 _NETWORK_GIT = frozenset("clone fetch pull push ls-remote remote submodule archive".split())
-_TEXT_ONLY = frozenset("echo printf test [ true false : date kill sleep".split())
+TEXT_ONLY = frozenset("echo printf test [ true false : date kill sleep".split())
+"""Programs that open no file, whatever they are given."""
 _WRITING_GIT = frozenset("rm mv restore checkout".split())
 _MAKING_TAR = frozenset("-A -c -r -u --create --append --update".split())
 _NO_PATTERN = ("-e", "-f", "--regexp", "--expression", "--file", "--files", "--type-list")
@@ -27,6 +28,7 @@ _HOST = re.compile(
 )
 
 _UNKNOWN = Program("guess", {})
+_GIT_OUTPUT = Program("guess", {"--output": ">", "--output-directory": ">"})
 
 
 class Touch(Struct, frozen=True):
@@ -40,13 +42,13 @@ class Touch(Struct, frozen=True):
 
 def touched_paths(name: str, fields: Sequence[Field]) -> list[Touch]:
     """Return the paths among the arguments of a program."""
-    if name in _TEXT_ONLY:
+    if name in TEXT_ONLY:
         return []
     if name == "dd":
         return list(_dd(fields))
     if name == "find":
         return list(_find(fields))
-    program = known_program(name) or _UNKNOWN
+    program = known_program(name) or (_GIT_OUTPUT if name == "git" else _UNKNOWN)
     arguments = sort_arguments(_with_dash(fields) if name == "tar" else fields, program)
     touches = [Touch(field) for field in arguments.reads]
     makes = name != "tar" or not _MAKING_TAR.isdisjoint(arguments.flags)
@@ -149,7 +151,7 @@ _MAX_GUESSES = 20
 
 def touched_hosts(name: str, fields: Sequence[Field]) -> list[str]:
     """Return the hosts among the arguments of a program, lower-case."""
-    if name in _TEXT_ONLY:
+    if name in TEXT_ONLY:
         return []
     known = known_program(name)
     if known is not None and name in _NETWORK:

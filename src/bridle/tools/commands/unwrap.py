@@ -116,7 +116,7 @@ _FLOCK = program(
 _SU = program("text", "lmfpP c: g: G: s: --command: --login --shell: --group:")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _WITH_ASSIGNMENTS = ("sudo", "doas", "time", "coproc")
-_TRACED = frozenset("time timeout nice stdbuf ionice command builtin".split())
+_TRACED = frozenset("time timeout nice stdbuf command builtin".split())
 
 
 def is_transparent(name: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from bridle.tools.commands.effort import Effort
 from bridle.tools.commands.fields import Field, expand
 from bridle.tools.commands.words import Word
 
@@ -17,8 +18,9 @@ MAX_STEPS = 3
 class Variables:
     """What is known of the variables while a command line is gone through."""
 
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort) -> None:
         self.home = os.path.expanduser("~")
+        self._effort = effort
         self._values: dict[str, tuple[Word, ...]] = {}
 
     def assign(self, values: Mapping[str, tuple[Word, ...]]) -> None:
@@ -31,7 +33,7 @@ class Variables:
         certain = self._certain(cwd)
         fields: list[Field] = []
         for word in words:
-            expanded = expand(word, certain)
+            expanded = self._expand(word, certain)
             if len(expanded) == 1 and expanded[0].value is None and not expanded[0].pattern:
                 expanded = [replace(expanded[0], guesses=tuple(self._possible(word, certain, 0)))]
             fields += expanded
@@ -43,11 +45,18 @@ class Variables:
         names = {"HOME": self.home} if cwd is None else {"HOME": self.home, "PWD": cwd}
         return {name: value for name, value in names.items() if name not in self._values}
 
+    def _expand(self, word: Word, names: Mapping[str, str]) -> list[Field]:
+        expanded = expand(word, names)
+        self._effort.spend(
+            len(expanded) + (len(word.source) + len(expanded[0].text) if expanded else 0) // 50
+        )
+        return expanded
+
     def _possible(self, word: Word, certain: Mapping[str, str], step: int) -> list[str]:
         """Return what a word may be, going by everything that is assigned to the variables in it."""
         used = [name for name in dict.fromkeys(_names_in(word)) if name in self._values]
         if not used or step > MAX_STEPS:
-            return [field.text for field in expand(word, certain) if field.text] if step else []
+            return [field.text for field in self._expand(word, certain) if field.text] if step else []
         choices = [
             [text for value in self._values[name] for text in self._possible(value, certain, step + 1)][
                 :MAX_GUESSES
@@ -56,7 +65,7 @@ class Variables:
         ]
         texts: list[str] = []
         for chosen in itertools.islice(itertools.product(*choices), MAX_GUESSES):
-            expanded = expand(word, {**certain, **dict(zip(used, chosen, strict=True))})
+            expanded = self._expand(word, {**certain, **dict(zip(used, chosen, strict=True))})
             texts += [field.text for field in expanded if field.text]
         return texts[:MAX_GUESSES]
 

@@ -64,6 +64,8 @@ class Word(Struct, frozen=True):
     pieces: tuple[Piece, ...]
     nested: tuple["Node | str", ...] = ()
     """The substitutions in it: their place in the tree, or for backquotes the text they run."""
+    span: tuple[int, int] = (0, 0)
+    """Where it begins and ends in its source; unknown for a part of a word."""
 
     @property
     def literal(self) -> str | None:
@@ -89,12 +91,13 @@ class Lexer:
         plain = _PLAIN.match(self._source, start)
         if plain is not None and self._source[plain.end() : plain.end() + 1] in _PLAIN_ENDS:
             text = plain[0]
-            return Word(text, (Piece("bare", text, text),)), plain.end()
+            return Word(text, (Piece("bare", text, text),), span=plain.span()), plain.end()
         self._nested = []
         pieces, end = self._pieces(start)
         if not pieces or self._source[start] == "#" or _OPEN_SUBSCRIPT.fullmatch(self._source, start, end):
             raise ToolError(f"the command line is unclear near {_near(self._source, start)}")
-        return Word(utf8(self._source[start:end]), tuple(pieces), tuple(self._nested)), end
+        source = utf8(self._source[start:end])
+        return Word(source, tuple(pieces), tuple(self._nested), (start, end)), end
 
     def body(self, start: int, end: int) -> Word:
         """Read the body of a here-document whose expansions bash carries out."""

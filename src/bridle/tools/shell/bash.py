@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
-from bridle.core.ids import SessionId
-from bridle.core.permission import SHELL_TOOL
+from bridle.core.ids import CallId, SessionId
+from bridle.core.permission import SHELL_TOOL, judge
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, parameters, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.secrets import Masker
+from bridle.tools.shell.confinement import Confinement, confine
 from bridle.tools.shell.live import Live
 from bridle.tools.shell.result import ending, limit_notes, output_text
 from bridle.tools.shell.running import Running
@@ -30,6 +32,7 @@ Parse = Callable[[str, str, str], Access]
 _START_S = 1.0  # what a background command gets to fail quickly
 _TIMEOUT_GRACE_S = 2.0
 _MAX_DESCRIPTION_CHARS = 200
+_MAX_JUDGED = 100  # calls that were refused stay among them
 
 
 class _Wanted(Struct, frozen=True):
@@ -37,6 +40,13 @@ class _Wanted(Struct, frozen=True):
     description: str
     timeout_s: float | None
     is_background: bool
+
+
+class _Judged(Struct, frozen=True):
+    """What a call would do, found out before it was decided on."""
+
+    args: dict[str, Any]
+    access: Access
 
 
 class Bash:
@@ -50,6 +60,7 @@ class Bash:
         self._parse = parse
         self._masker = masker
         self._blobs = blobs
+        self._judged: dict[CallId, _Judged] = {}
 
     @property
     def spec(self) -> ToolSpec:
@@ -58,10 +69,45 @@ class Bash:
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Name all that the command would run, read and write, and what no rule can be sure of."""
+        judged = self._judged.get(context.call_id)
+        if judged is not None and judged.args == args:
+            return judged.access
+        return self._judge(_wanted(args), context)
+
+    async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
+        """Judge the command beside the event loop: it may look at thousands of files."""
         wanted = _wanted(args)
+        access = await in_thread(lambda _: self._judge(wanted, context))
+        self._judged[context.call_id] = _Judged(args, access)
+        while len(self._judged) > _MAX_JUDGED:
+            self._judged.pop(next(iter(self._judged)))
+
+    def _judge(self, wanted: _Wanted, context: ToolContext) -> Access:
         access = self._parser()(wanted.command, self._shells.state(context).cwd, context.cwd)
         doubts = [access.doubt, self._unconfined(), self._replaced_program(access, context)]
         return replace(access, doubt="; ".join(filter(None, doubts)))
+
+    async def _confine(self, wanted: _Wanted, args: dict[str, Any], context: ToolContext) -> Confinement:
+        """Judge the command once more, right before it runs, and return how it runs; raises ToolError.
+
+        A file or a link may have changed since it was allowed, and with it what the command means.
+        """
+        before = self._judged.pop(context.call_id, None)
+
+        def decide(_: Event) -> tuple[Access, Confinement]:
+            access = self._judge(wanted, context)
+            root = os.path.realpath(context.cwd)
+            return access, confine(access, root, self._shells.home)
+
+        access, confinement = await in_thread(decide)
+        if before is not None and before.args == args and before.access != access:
+            verdict = judge(access, context.rules, context.mode)
+            if verdict.action != "allow":
+                raise ToolError(
+                    f"not run: what it does has changed since it was judged ({verdict.why})",
+                    hint="call it again",
+                )
+        return confinement
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Show the command, where it would run and what would hold it."""
@@ -79,14 +125,17 @@ class Bash:
                 hint="end one of them with job_kill",
             )
         self._shells.check_cwd(context)
-        running, notes = await self._shells.start(wanted.command, context)
+        confinement = await self._confine(wanted, args, context)
+        running, notes = await self._shells.start(wanted.command, context, confinement)
         running.live = live = Live(context.emit, self._masker)
         try:
             goes_on = await self._goes_on(running, wanted, context.session)
             live.close()
             if goes_on:
                 return await self._job_result(running, notes, context)
-            return await self._result(running, notes, context, keeps_state=not wanted.is_background)
+            if not wanted.is_background and running.ended_by == "itself":
+                notes += await self._shells.keep_state(running, context, confinement)
+            return await self._result(running, notes)
         finally:
             live.drop()
             await self._let_go(running, context.session)
@@ -119,14 +168,10 @@ class Bash:
             await running.stop(_TIMEOUT_GRACE_S, by="timeout")
         return False
 
-    async def _result(
-        self, running: Running, notes: list[str], context: ToolContext, *, keeps_state: bool
-    ) -> ToolOutput:
+    async def _result(self, running: Running, notes: list[str]) -> ToolOutput:
         settings = self._shells.settings
         text = await self._output(running)
-        notes = [*notes, *limit_notes(text, running, settings), *ending(running, settings)]
-        if keeps_state:
-            notes += await self._shells.keep_state(running, context)
+        notes = [*limit_notes(text, running, settings), *ending(running, settings), *notes]
         return ToolOutput(_joined(text, notes), is_error=running.status != 0 or running.ended_by != "itself")
 
     async def _job_result(self, running: Running, notes: list[str], context: ToolContext) -> ToolOutput:

@@ -13,6 +13,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import ProcessSpec, Sandbox, ToolContext
 from bridle.tools.blocking import in_thread
 from bridle.tools.paths import printable
+from bridle.tools.shell.confinement import Confinement
 from bridle.tools.shell.environment import FORCED, command_environment
 from bridle.tools.shell.ring import Ring
 from bridle.tools.shell.running import Running
@@ -62,6 +63,7 @@ class Shells:
             settings.environ, secret=settings.secret_env, kept=settings.pass_env
         )
         self._bash = ""
+        self.home = os.path.realpath(self._environ.get("HOME", "/nonexistent"))
 
     # ------------------------------------------------------------------------ the state of a shell
 
@@ -98,12 +100,14 @@ class Shells:
                 hint="call it again",
             )
 
-    async def keep_state(self, running: Running, context: ToolContext) -> list[str]:
+    async def keep_state(self, running: Running, context: ToolContext, confinement: Confinement) -> list[str]:
         """Take over where a command ended; returns notes for the model."""
         before = self.state(context)
         after = read_report(running.report, before, FORCED)
         if after is None or running.ended_by != "itself":
             return []
+        if confinement.reads_only:
+            after = replace(before, cwd=after.cwd)
         notes = []
         if not is_small(after):
             after = replace(before, cwd=after.cwd)
@@ -132,7 +136,9 @@ class Shells:
 
     # ------------------------------------------------------------------------ commands
 
-    async def start(self, command: str, context: ToolContext) -> tuple[Running, list[str]]:
+    async def start(
+        self, command: str, context: ToolContext, confinement: Confinement
+    ) -> tuple[Running, list[str]]:
         """Start a command where the last one ended; returns it with notes. Raises ToolError."""
         before = self.state(context)
 
@@ -143,9 +149,11 @@ class Shells:
         spec = ProcessSpec(
             argv=shell_argv(self._bash, command),
             cwd=state.cwd,
-            env=apply_state({**self._environ, **context.env}, state),
+            env=confinement.environment(apply_state({**self._environ, **context.env}, state)),
             output=-1,
             writable=self.roots(context),
+            reads_only=confinement.reads_only,
+            shown=confinement.shown,
             rules=context.rules,
             mode=context.mode,
             keep=context.keep,

@@ -12,6 +12,7 @@ suspicion: any program of the command could have written it.
 
 import os
 import re
+import secrets
 import tempfile
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -39,11 +40,13 @@ _VARIABLES = (
     '[[ -v $__bridle_name ]] && builtin printf "%s=%s\\0" "$__bridle_name" "${!__bridle_name}"; done; '
 )
 _SCRIPT = (
-    f'exec 219>&3 3>&-; ({_VARIABLES} builtin printf "START\\0") >&219; '
+    f'exec REPORT>&3 3>&-; ({_VARIABLES} builtin printf "START\\0") >&REPORT; '
     'trap \'(unset -v IFS; builtin printf "%s\\0" "$(builtin pwd -P)"; '
-    f'{_VARIABLES} builtin printf "END\\0") 2>/dev/null >&219\' EXIT; '
+    f'{_VARIABLES} builtin printf "END\\0") 2>/dev/null >&REPORT\' EXIT; '
     '__bridle_command=$1; set --; eval "$__bridle_command"'
 )
+_REPORT_NUMBERS = range(100, 250)
+"""Descriptors that the report may have: another one for each command, so that none can be written for it."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHELLS_OWN = frozenset("_ BASHOPTS ENV IFS PROMPT_COMMAND PS4 PWD SHELLOPTS SHLVL".split())
@@ -69,7 +72,8 @@ class ShellState(Struct, frozen=True):
 
 def shell_argv(bash: str, command: str) -> tuple[str, ...]:
     """Return the program that runs a command and reports its last state to descriptor 3."""
-    return (bash, "--noprofile", "--norc", "-c", _SCRIPT, "bash", command)
+    script = _SCRIPT.replace("REPORT", str(secrets.choice(_REPORT_NUMBERS)))
+    return (bash, "--noprofile", "--norc", "-c", script, "bash", command)
 
 
 def apply_state(environ: Mapping[str, str], state: ShellState) -> dict[str, str]:

@@ -1,0 +1,91 @@
+"""How a judged command runs: what was proven to read runs where it can change nothing."""
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from bridle.core.tool import Access
+from bridle.tools.shell.environment import FORCED
+
+_USER_GIT_FILES = (".gitconfig", ".config/git/config", ".config/git/ignore")
+_CODE_NAMES = frozenset("RIPGREP_CONFIG_PATH TMPDIR".split())
+"""Variables that make readers run or read something else, or name a folder that is not there."""
+
+_GIT_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "diff.autoRefreshIndex": "false",
+    "diff.ignoreSubmodules": "dirty",
+    "gc.auto": "0",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+    "submodule.recurse": "false",
+}
+"""What no repository can make git do while it reads."""
+
+
+class Confinement(Struct, frozen=True):
+    """What one command gets to see and to change."""
+
+    reads_only: bool = False
+    shown: tuple[str, ...] = ()
+    """Folders and files that a reading command may see besides the working directory."""
+    uses_git: bool = False
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables that a command gets of those it would get."""
+        if not self.reads_only:
+            return dict(environ)
+        kept = {name: value for name, value in environ.items() if not _is_dropped(name)}
+        if not _is_utf8(kept):
+            kept["LC_ALL"] = "C.UTF-8"  # or bash might find other words than the judge
+        return {**kept, **(_git_environment() if self.uses_git else {})}
+
+
+def confine(access: Access, root: str, home: str) -> Confinement:
+    """Return how a command with this access runs; looks at the disk."""
+    if not access.reads_only:
+        return Confinement()
+    commands = [subject.value.split(" ") for subject in access.subjects if subject.kind == "command"]
+    git = [words for words in commands if words[0] == "git"]
+    if not git:
+        return Confinement(reads_only=True)
+    # `git config` runs nothing, and must not show settings that are ours.
+    is_only_config = all("config" in words[1:3] for words in git)
+    return Confinement(True, tuple(_git_places(root, home)), not is_only_config)
+
+
+def _git_places(root: str, home: str) -> list[str]:
+    """Return what git reads outside of the working directory: your settings, and a repository above."""
+    # Loads the grammar of bash, which is there by now: the command was judged.
+    from bridle.tools.commands.repository import find_repository  # noqa: PLC0415
+
+    places = [os.path.join(home, name) for name in _USER_GIT_FILES]
+    repository = find_repository(root)
+    if repository is not None and not f"{home}/".startswith(f"{repository.top.rstrip('/')}/"):
+        places += [repository.top, repository.git, repository.common]
+    return [place for place in dict.fromkeys(places) if os.path.exists(place)]
+
+
+def _is_dropped(name: str) -> bool:
+    return name in _CODE_NAMES or (name.startswith("GIT_") and name not in FORCED)
+
+
+def _is_utf8(environ: Mapping[str, str]) -> bool:
+    locale = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG", "")
+    return locale.lower().replace("-", "").endswith("utf8")
+
+
+def _git_environment() -> dict[str, str]:
+    numbered = enumerate(_GIT_SETTINGS.items())
+    settings = {
+        name: value
+        for number, (key, setting) in numbered
+        for name, value in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", setting))
+    }
+    count = {"GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS)), "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**settings, **count}
