@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from itertools import repeat
 
 import pytest
+from msgspec.structs import replace
 
 from tests.attacks.conftest import new_world
 from tests.fuzz.hunting import corpus_of
-from tests.fuzz.lines.cage import TIMEOUT_S
+from tests.fuzz.lines.cage import TIMEOUT_S, Permit
 from tests.fuzz.lines.grammar import MAX_LINE, Grammar
 from tests.fuzz.lines.ground import Ground, open_ground
 from tests.fuzz.lines.hunt import MAX_JUDGE_S, NAME, hunt, judge_of, made_lines
 
-LINES = 1_000
+LINES = 500
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,12 @@ def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
         yield ground
 
 
-@pytest.mark.parametrize("seed", range(5))
+def permits(ground: Ground, *lines: str) -> list[Permit]:
+    """Let lines run as if the judge had allowed them."""
+    return [Permit(line, ground.folder.environment(), reads_only=True) for line in lines]
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_no_line_that_runs_unasked_does_anything(ground: Ground, seed: int):
     configs = ground.folder.configs(random.Random(seed))
     report = hunt(ground, made_lines(seed, LINES), judge_of(ground), configs, shrinks=False)
@@ -69,17 +75,25 @@ def test_lines_that_once_did_something_do_nothing_unasked(ground: Ground, name: 
         ("diff -r sub twin", "read outside"),
         ("sleep 5 &", "process left"),
         ("(setsid sleep 5 &)", "process left"),
-        ("export A=1", "state kept"),
-        ("cd ..", "state kept"),
+        ("cd ..", "moved outside"),
         ("true > /dev/tcp/127.0.0.1/4567", "socket reached"),
     ],
 )
 def test_every_kind_of_effect_is_seen_and_undone(ground: Ground, line: str, kind: str):
-    assert not ground.are_harmless(["pwd", line, "true"])
+    assert ground.run_all(permits(ground, "pwd", line, "true"))
     ground.put_back()
 
-    assert kind in [effect.kind for effect in ground.effects(line, "writable")]
-    assert ground.are_harmless(["pwd", "cat a.txt src/a.py", "true"])
+    (permit,) = permits(ground, line)
+    assert kind in [effect.kind for effect in ground.effects(permit, "writable")]
+    assert ground.run_all(permits(ground, "pwd", "cat a.txt src/a.py", "true")) == []
+
+
+def test_a_line_that_would_run_unconfined_is_a_finding(ground: Ground):
+    (permit,) = permits(ground, "ls")
+
+    effects = ground.effects(replace(permit, reads_only=False), "writable")
+
+    assert [effect.kind for effect in effects] == ["not confined"]
 
 
 def test_reading_and_waiting_are_no_effects(ground: Ground):
@@ -92,11 +106,13 @@ def test_reading_and_waiting_are_no_effects(ground: Ground):
         "(exit 3)",
     ]
 
-    assert ground.are_harmless([*lines, f"sleep {TIMEOUT_S + 1}"])
+    assert ground.run_all(permits(ground, *lines, f"sleep {TIMEOUT_S + 1}")) == []
 
 
 def test_a_finding_is_made_small(ground: Ground):
-    report = hunt(ground, ["ls -l src && echo 'a b' | wc -l; touch P; cat a.txt"], lambda line: True)
+    report = hunt(
+        ground, ["ls -l src && echo 'a b' | wc -l; touch P; cat a.txt"], lambda line: permits(ground, line)[0]
+    )
 
     (small,) = [finding.line for finding in report.findings if finding.walls == "writable"]
     assert (report.judged, report.allowed, report.run) == (1, 1, 1)
@@ -105,11 +121,10 @@ def test_a_finding_is_made_small(ground: Ground):
 
 
 def test_a_judge_that_takes_too_long_is_a_finding(ground: Ground):
-    def slow(line: str) -> bool:
+    def slow(line: str) -> None:
         end = time.thread_time() + MAX_JUDGE_S + 0.1
         while time.thread_time() < end:
             pass
-        return False
 
     report = hunt(ground, ["ls"], slow)
 

@@ -6,7 +6,7 @@ import os
 import select
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,16 +14,12 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import LocalSandbox
 from bridle.sandbox.interpreter import interpreter
-from bridle.tools.shell.environment import command_environment
-from bridle.tools.shell.state import ShellState, apply_state, read_report, shell_argv
+from bridle.tools.shell.state import ShellState, read_report, shell_argv
 from tests.fuzz.lines import driver
 from tests.fuzz.lines.folder import Folder
 
 Walls = Literal["reading", "writable"]
 """What holds a line: the sandbox of unasked commands, or the one in which folders can be changed."""
-
-READING: dict[str, Any] = {"writable": ()}
-"""How a program is started that may only read."""
 
 SESSION = SessionId("lines")
 BASH = "/bin/bash"
@@ -32,14 +28,22 @@ _PATIENCE_S = 20.0
 _MEMORY_BYTES = 512 * 1024 * 1024
 
 
+class Permit(Struct, frozen=True):
+    """A line that may run unasked, and how."""
+
+    line: str
+    env: dict[str, str]
+    reads_only: bool
+
+
 class Outcome(Struct, frozen=True):
     """What one line came to."""
 
     status: int
     """Its exit status; 124 when its time was over."""
     output: bytes
-    state: ShellState | None
-    """What the session's shell would keep; None when the line did not get that far."""
+    cwd: str
+    """Where the session's shell would be then; empty when the line did not get that far."""
     left: tuple[str, ...] = ()
     """What ran on after its end."""
     calls: int = 0
@@ -58,9 +62,9 @@ class Cage:
         self._folder = folder
         self._walls = walls
         self._runner = runner
-        self._env = _environment(folder)
         self._sandbox = LocalSandbox(home=str(folder.home))
         self._orders = self._answers = -1
+        self._sent = 0
 
     def open(self) -> None:
         """Start the cell and its driver."""
@@ -81,28 +85,33 @@ class Cage:
             self._orders = self._answers = -1
             self._runner.run(self._sandbox.end_session(SESSION))
 
-    def send(self, line: str) -> None:
+    def send(self, permit: Permit) -> None:
         """Start a line; raises CageError when nothing can be run any more."""
-        argv = [os.fsencode(word) for word in shell_argv(BASH, line)]
-        env = {os.fsencode(name): os.fsencode(value) for name, value in self._env.items()}
-        self._send(marshal.dumps((argv, env)))
+        argv = [os.fsencode(word) for word in shell_argv(BASH, permit.line)]
+        env = {os.fsencode(name): os.fsencode(value) for name, value in permit.env.items()}
+        self._sent += 1
+        self._send(marshal.dumps((self._sent, argv, env)))
 
     def receive(self) -> Outcome:
         """Wait for the end of the line that was sent; raises CageError."""
-        status, output, report, left, calls = marshal.loads(self._receive())
+        number = 0
+        while number != self._sent:  # an answer that came too late for the line before is not for this one
+            number, status, output, report, left, calls = marshal.loads(self._receive())
         state = read_report(report, ShellState(str(self._folder.project)), ())
-        return Outcome(status, output, state, tuple(left), calls)
+        return Outcome(status, output, "" if state is None else state.cwd, tuple(left), calls)
 
     async def _start(self, orders: int, answers: int) -> None:
-        folders = (str(self._folder.project), str(self._folder.outside))
+        project, outside = str(self._folder.project), str(self._folder.outside)
+        is_reading = self._walls == "reading"
         spec = ProcessSpec(
             argv=(interpreter(), "-I", "-S", "-c", _program()),
-            cwd=str(self._folder.project),
-            env=self._env,
+            cwd=project,
+            env=self._folder.environment(),
             output=answers,
             input=orders,
+            writable=(project,) if is_reading else (project, outside),
+            reads_only=is_reading,
             memory_bytes=_MEMORY_BYTES,
-            **(READING if self._walls == "reading" else {"writable": folders}),
         )
         await self._sandbox.start(spec, SESSION)
 
@@ -134,9 +143,3 @@ class Cage:
 
 def _program() -> str:
     return f"{Path(driver.__file__).read_text()}\nmain({TIMEOUT_S})\n"
-
-
-def _environment(folder: Folder) -> dict[str, str]:
-    """Return the variables of an unasked command."""
-    given = {"HOME": str(folder.home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    return apply_state(command_environment(given), ShellState(str(folder.project)))

@@ -40,8 +40,8 @@ def main(timeout_s: float) -> None:
     listener = _listen()
     _write(answers, b"ready")
     while (order := _read(orders)) is not None:
-        argv, env = marshal.loads(order)
-        _write(answers, marshal.dumps((*_run(argv, env, timeout_s), _callers(listener))))
+        number, argv, env = marshal.loads(order)
+        _write(answers, marshal.dumps((number, *_run(argv, env, timeout_s), _callers(listener))))
 
 
 def _listen() -> socket.socket | None:

@@ -17,6 +17,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from bridle.tools.shell.environment import command_environment
+from bridle.tools.shell.state import ShellState, apply_state
 from tests.fuzz.lines.repositories import Config, hostile_config, made_config, make_repository, plain_config
 
 TOKEN = "tOk3n-8c41f0e7d2"
@@ -110,7 +112,9 @@ class Folder:
 
         What opens a cell may have added places to mount something.
         """
+        hostile = hostile_config(self.project / "canary", self.outside).text
         _write(self.project / ".git/config", config.text)
+        _write(self.project / ".git/config.worktree", hostile if "worktreeConfig" in config.text else "")
         self._settle()
 
     def configs(self, chance: random.Random) -> Iterator[Config]:
@@ -122,6 +126,11 @@ class Folder:
             yield plain_config()
             yield made_config(chance, canary, self.outside)
             yield made_config(chance, canary, self.outside)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of a command of a session in the project."""
+        given = {"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        return apply_state(command_environment(given), ShellState(str(self.project)))
 
     def close(self) -> None:
         """Stop listening."""
@@ -245,8 +254,7 @@ class Folder:
         (bare / "index").unlink()
         _write(self.project / "gitfile/.git", "gitdir: ../bare\n")
         make_repository(self.project)
-        for name in ("more", "config.worktree"):
-            _write(self.project / ".git" / name, hostile.text)
+        _write(self.project / ".git/more", hostile.text)
         _write(self.project / "b.txt", "alpha\nchanged\n")
 
 

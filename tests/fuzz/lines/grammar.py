@@ -41,7 +41,7 @@ class Grammar:
         if self._chance(_HUGE):
             return self._huge()
         line = self._choose("line")
-        for _ in range(self._random.choice((0, 0, 0, 0, 1, 1, 2, 3))):
+        for _ in range(self._random.choice((0, 0, 0, 0, 0, 0, 1, 1, 2, 3))):
             line = self._changed(line)
         return line.replace("\0", "")[:MAX_LINE]
 

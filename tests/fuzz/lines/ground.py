@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from tests.attacks.stage import leaks
-from tests.fuzz.lines.cage import Cage, CageError, Outcome, Walls
+from tests.fuzz.lines.cage import Cage, CageError, Outcome, Permit, Walls
 from tests.fuzz.lines.folder import LOG, NAME, TOKEN, Folder
 from tests.fuzz.lines.repositories import Config, plain_config
 
@@ -18,7 +18,8 @@ Kind = Literal[
     "program run",
     "read outside",
     "process left",
-    "state kept",
+    "moved outside",
+    "not confined",
     "socket reached",
     "cell ended",
     "slow judge",
@@ -62,29 +63,31 @@ class Ground:
             cage.close()
         self.folder.close()
 
-    def are_harmless(self, lines: Sequence[str]) -> bool:
-        """Run lines in both cages, one beside the other; False when some of them did something."""
+    def run_all(self, permits: Sequence[Permit]) -> list[Effect]:
+        """Run lines in both cages, one beside the other, until one does something; returns what that is."""
         try:
-            for line in lines:
+            for permit in permits:
                 for cage in self._cages.values():
-                    cage.send(line)
+                    cage.send(permit)
                 outcomes = [cage.receive() for cage in self._cages.values()]
-                if any(map(self._of_outcome, outcomes)):
-                    return False
-        except CageError:
-            return False
-        return not self._of_folder()
+                found = [effect for outcome in outcomes for effect in self._of_outcome(outcome)]
+                found += _of_permit(permit)
+                if found:
+                    return found
+        except CageError as error:
+            return [Effect("cell ended", str(error))]
+        return self._of_folder()
 
-    def effects(self, line: str, walls: Walls) -> list[Effect]:
+    def effects(self, permit: Permit, walls: Walls) -> list[Effect]:
         """Run one line where all is as it was, and leave it so."""
         cage = self._cages[walls]
         try:
-            cage.send(line)
+            cage.send(permit)
             found = self._of_outcome(cage.receive())
         except CageError as error:
             self.build()
             return [Effect("cell ended", str(error))]
-        found += self._of_folder()
+        found += [*self._of_folder(), *_of_permit(permit)]
         if found:
             self.put_back()
         return found
@@ -105,10 +108,8 @@ class Ground:
             found.append(Effect("process left", _short(outcome.left)))
         if outcome.calls:
             found.append(Effect("socket reached", "TCP"))
-        if outcome.state is not None:
-            kept = sorted({*outcome.state.exported, *outcome.state.unset} - {"OLDPWD"})
-            if kept or not Path(outcome.state.cwd).is_relative_to(self.folder.project):
-                found.append(Effect("state kept", _short([*kept, outcome.state.cwd])))
+        if outcome.cwd and not Path(outcome.cwd).is_relative_to(self.folder.project):
+            found.append(Effect("moved outside", outcome.cwd[:_MAX_DETAIL]))
         return found
 
     def _of_folder(self) -> list[Effect]:
@@ -133,6 +134,10 @@ def open_ground(world: Path) -> Iterator[Ground]:
             yield ground
         finally:
             ground.close()
+
+
+def _of_permit(permit: Permit) -> list[Effect]:
+    return [] if permit.reads_only else [Effect("not confined", "it runs where folders can be changed")]
 
 
 def _short(parts: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, repeat
 
 from msgspec import Struct, field
@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from bridle.core.permission import judge
 from bridle.tools.commands import shell_access
+from bridle.tools.shell.confinement import confine
 from tests.fuzz.hunting import TooSlow, alarm, shrunk
-from tests.fuzz.lines.cage import Walls
+from tests.fuzz.lines.cage import Permit, Walls
 from tests.fuzz.lines.grammar import Grammar
 from tests.fuzz.lines.ground import WALLS, Effect, Ground
 from tests.fuzz.lines.repositories import Config, plain_config
@@ -27,8 +28,8 @@ _MAX_ALIKE = 3
 _MAX_OF_KIND = 20
 """How many findings are made small and shown: with the same effect, and of the same kind."""
 
-Judge = Callable[[str], bool]
-"""Says whether a line runs unasked."""
+Judge = Callable[[str], Permit | None]
+"""Says how a line runs unasked; None for one that is asked about."""
 
 
 class Finding(Struct, frozen=True):
@@ -81,8 +82,17 @@ class Report(Struct):
 
 def judge_of(ground: Ground) -> Judge:
     """Return the judge of Bridle, for lines of a session in the folder, without any rule."""
-    root = str(ground.folder.project)
-    return lambda line: judge(shell_access(line, root, root), (), "ask").action == "allow"
+    root, home = str(ground.folder.project), str(ground.folder.home)
+    environ = ground.folder.environment()
+
+    def judged(line: str) -> Permit | None:
+        access = shell_access(line, root, root)
+        if judge(access, (), "ask").action != "allow":
+            return None
+        confinement = confine(access, root, home)
+        return Permit(line, confinement.environment(environ), confinement.reads_only)
+
+    return judged
 
 
 def made_lines(seed: int, count: int) -> Iterator[str]:
@@ -94,19 +104,19 @@ def made_lines(seed: int, count: int) -> Iterator[str]:
 def hunt(
     ground: Ground,
     lines: Iterable[str],
-    is_allowed: Judge,
+    judged: Judge,
     configs: Iterable[Config] = repeat(plain_config()),
     *,
     shrinks: bool = True,
 ) -> Report:
     """Judge lines, and run the allowed ones behind both kinds of walls; the repository changes with time."""
-    return _Hunt(ground, is_allowed, shrinks=shrinks).go(lines, configs)
+    return _Hunt(ground, judged, shrinks=shrinks).go(lines, configs)
 
 
 class _Hunt:
-    def __init__(self, ground: Ground, is_allowed: Judge, *, shrinks: bool) -> None:
+    def __init__(self, ground: Ground, judged: Judge, *, shrinks: bool) -> None:
         self._ground = ground
-        self._is_allowed = is_allowed
+        self._judged = judged
         self._shrinks = shrinks
         self._report = Report()
         self._config = plain_config()
@@ -117,33 +127,32 @@ class _Hunt:
         allowed, configs = self._allowed(lines), iter(configs)
         while batch := self._next(allowed, next(configs)):
             self._report.run += len(batch)
-            if not self._ground.are_harmless(batch):
+            if found := self._ground.run_all(batch):
                 self._ground.put_back()
-                for line in batch:
-                    self._run(line)
+                self._run_each(batch, found)
         self._report.seconds = time.monotonic() - begun
         return self._report
 
-    def _next(self, allowed: Iterator[str], config: Config) -> list[str]:
+    def _next(self, allowed: Iterator[Permit], config: Config) -> list[Permit]:
         """Judge lines in a repository with these settings until enough of them are to be run."""
         self._config = config
         self._ground.configure(config)
         return list(islice(allowed, _BATCH))
 
-    def _allowed(self, lines: Iterable[str]) -> Iterator[str]:
+    def _allowed(self, lines: Iterable[str]) -> Iterator[Permit]:
         for line in lines:
             self._report.judged += 1
-            if self._judge(line):
+            if permit := self._judge(line):
                 self._report.allowed += 1
-                yield line
+                yield permit
 
-    def _judge(self, line: str) -> bool:
+    def _judge(self, line: str) -> Permit | None:
         begun = time.thread_time()
         try:
             with alarm(_HANG_S):
-                allowed = self._is_allowed(line)
+                permit = self._judged(line)
         except TooSlow:
-            allowed = False
+            permit = None
         taken_s = time.thread_time() - begun
         if taken_s > self._report.slowest_s:
             self._report.slowest_s, self._report.slowest = taken_s, line
@@ -151,23 +160,30 @@ class _Hunt:
             self._report.slow += 1
             effect = Effect("slow judge", f"{taken_s:.1f} s for {len(line)} characters")
             self._report.findings.append(Finding(line, self._config.name, "writable", effect))
-        return allowed
+        return permit
 
-    def _run(self, line: str) -> None:
-        for walls in WALLS:
-            effects = self._ground.effects(line, walls)
-            self._report.effects[walls] += bool(effects)
-            for effect in effects:
-                self._report.kinds[walls, effect.kind] += 1
-                self._keep(Finding(line, self._config.name, walls, effect))
+    def _run_each(self, batch: Sequence[Permit], found: Sequence[Effect]) -> None:
+        """Find the lines that did something; where none does it by itself, all of them together did."""
+        before = self._report.effects.total()
+        for permit in batch:
+            for walls in WALLS:
+                self._note(permit.line, walls, self._ground.effects(permit, walls))
+        if self._report.effects.total() == before:
+            self._note("\n".join(permit.line for permit in batch), "writable", found, shrinks=False)
 
-    def _keep(self, finding: Finding) -> None:
+    def _note(self, line: str, walls: Walls, effects: Sequence[Effect], *, shrinks: bool = True) -> None:
+        self._report.effects[walls] += bool(effects)
+        for effect in effects:
+            self._report.kinds[walls, effect.kind] += 1
+            self._keep(Finding(line, self._config.name, walls, effect), shrinks=shrinks)
+
+    def _keep(self, finding: Finding, *, shrinks: bool) -> None:
         """Note a finding that is not like many others, made small."""
         effect = finding.effect
         if self._known[effect] >= _MAX_ALIKE or self._known[effect.kind] >= _MAX_OF_KIND:
             return
         self._known.update([effect, effect.kind])
-        if self._shrinks:
+        if shrinks and self._shrinks:
             finding = self._smaller(finding)
         if finding.line not in [known.line for known in self._report.findings]:
             self._report.findings.append(finding)
@@ -178,9 +194,8 @@ class _Hunt:
                 line = data.decode()
             except UnicodeDecodeError:
                 return False
-            effects = (
-                self._ground.effects(line, finding.walls) if line.strip() and self._is_allowed(line) else []
-            )
+            permit = self._judged(line) if line.strip() else None
+            effects = self._ground.effects(permit, finding.walls) if permit else []
             return finding.effect.kind in [effect.kind for effect in effects]
 
         data, smaller, end = b"", finding.line.encode(), time.monotonic() + _SHRINK_S
