@@ -44,7 +44,7 @@ bench: $(STAMP) packages ## measure beside peers and bare parts, name regression
 soak: $(STAMP) packages node-packages ## all surfaces, models, kernels and servers for minutes, with crashes and faults
 	$(BIN)/python -m tests.endurance.soak $(ARGS)
 
-fuzz: $(STAMP) ## hostile input for every parser, and all orders of events for the loop
+fuzz: $(STAMP) packages ## hostile input for every parser, command lines that run unasked, all orders of events for the loop
 	$(BIN)/python -m tests.fuzz $(ARGS)
 	$(BIN)/python -m tests.core.exploration --depth 6
 

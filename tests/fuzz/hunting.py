@@ -50,14 +50,14 @@ class Hunt(Struct):
 # ---------------------------------------------------------------------------- the corpus
 
 
-def corpus_of(target: Target, folder: Path = CORPUS) -> list[bytes]:
-    """Return the inputs that are kept for a target, in a fixed order."""
-    return [file.read_bytes() for file in sorted((folder / target.name).glob("*"))]
+def corpus_of(name: str, folder: Path = CORPUS) -> list[bytes]:
+    """Return the inputs that are kept under a name, in a fixed order."""
+    return [file.read_bytes() for file in sorted((folder / name).glob("*"))]
 
 
-def keep(target: Target, data: bytes, folder: Path = CORPUS) -> Path:
-    """Write an input to the corpus, under a name that its bytes give."""
-    file = folder / target.name / sha256(data).hexdigest()[:16]
+def keep(name: str, data: bytes, folder: Path = CORPUS) -> Path:
+    """Write an input to the corpus, into a file whose name its bytes give."""
+    file = folder / name / sha256(data).hexdigest()[:16]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)
     return file
@@ -81,7 +81,7 @@ def attempt(target: Target, data: bytes, max_cpu_s: float = MAX_CPU_S) -> Crash 
 
 def replay(target: Target, mutations: int, seed: int = 0, folder: Path = CORPUS) -> list[Crash]:
     """Feed the whole corpus and so many changed inputs; return what went wrong."""
-    known = corpus_of(target, folder)
+    known = corpus_of(target.name, folder)
     mutator = Mutator(target, seed)
     made = (mutator.mutated(known) for _ in range(mutations))
     return [crash for data in (*known, *made) if (crash := attempt(target, data)) is not None]
@@ -104,7 +104,7 @@ def hunt(
         begun = time.thread_time()
         edges: set[Edge] = set()
         try:
-            with _alarm(HANG_S):
+            with alarm(HANG_S):
                 edges = edges_of(files, lambda: target.run(data))
         except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
             if _is_new(error, kinds):
@@ -118,7 +118,7 @@ def hunt(
         report.slowest_s = max(report.slowest_s, taken_s)
         return edges
 
-    for data in corpus_of(target, folder):
+    for data in corpus_of(target.name, folder):
         seen |= look(data)
         known.append(data)
     while time.monotonic() < end and report.tried < tries:
@@ -128,7 +128,7 @@ def hunt(
             small = shrunk(data, lambda tried, new=new: new <= look(tried), end)
             seen |= new | look(small)
             known.append(small)
-            keep(target, small, folder)
+            keep(target.name, small, folder)
             report.found += 1
     report.edges = len(seen)
     return report
@@ -195,7 +195,7 @@ def _where(error: Exception) -> str:
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
     """Raise TooSlow in what never comes to an end; for the main thread."""
 
     def ring(number: int, frame: FrameType | None) -> None:

@@ -38,7 +38,7 @@ def test_edges_of_other_files_do_not_count():
 
 
 def test_the_hunt_finds_what_is_planted_and_makes_it_small(tmp_path: Path):
-    keep(PLANTED, b"hello", tmp_path)
+    keep(PLANTED.name, b"hello", tmp_path)
 
     report = hunt(PLANTED, tries=20_000, seed=3, folder=tmp_path)
 
@@ -90,6 +90,6 @@ def test_distilling_drops_inputs_that_find_nothing_of_their_own():
 
 
 def test_a_replay_reports_what_breaks(tmp_path: Path):
-    keep(PLANTED, b"a{boom", tmp_path)
+    keep(PLANTED.name, b"a{boom", tmp_path)
 
     assert [type(crash.error) for crash in replay(PLANTED, 0, folder=tmp_path)] == [KeyError]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.fuzz.hunting import CORPUS, corpus_of, replay
+from tests.fuzz.lines.hunt import NAME
 from tests.fuzz.target import MAX_INPUT_BYTES
 from tests.fuzz.targets import TARGETS
 
@@ -19,8 +20,8 @@ def test_a_parser_stands_whatever_it_is_fed(name: str):
 
 def test_every_target_has_a_corpus_of_small_files_and_every_corpus_a_target():
     folders = {folder.name for folder in CORPUS.iterdir()}
-    sizes = [len(data) for target in TARGETS.values() for data in corpus_of(target)]
+    sizes = [len(data) for target in TARGETS.values() for data in corpus_of(target.name)]
 
-    assert folders == set(TARGETS)
+    assert folders == {*TARGETS, NAME}
     assert all((CORPUS / name / "seed-1").is_file() for name in TARGETS)
     assert max(sizes) <= MAX_INPUT_BYTES
