@@ -46,6 +46,12 @@ PLAIN = [
     "[ -f a ] && ls",
     "git log --format='%h %s' -5",
     "echo größe",
+    "git log HEAD~1 HEAD^2~3",
+    "git show HEAD@{1} @{u}.. main@{1.day.ago}",
+    'grep "a\\.b" f',
+    'printf "%s\\n" x',
+    'echo "a\\tb\\\\"',
+    "cat main.c~",
 ]
 
 NOT_PLAIN = [
@@ -121,6 +127,11 @@ NOT_PLAIN = [
     "ls ~root",
     "ls ~+",
     "ls a=~/b",
+    "ls a:~/b",
+    "ls ~'/x'",
+    'echo "a\\\nb"',
+    "ls {a}{b",
+    "ls {a..}",
     "ls \x07",
     "ls a;b\\",
     ": 'a[$(touch P)]'; [[ _ -eq 0 ]]",
@@ -154,14 +165,15 @@ def words_of(steps: tuple[Step, ...]) -> list[list[str]]:
     return found
 
 
-WORDS = "a|b c|'x y'|\"p $HOME q\"|\\'|\\\"|\\$|\\\\|#| #|$PWD|-l|=|''|é|{a,b}|'|\"|$".split("|")
+WORDS = r"""a|b c|'x y'|"p $HOME q"|\'|\"|\$|\\|#| #|$PWD|-l|=|''|é|{a,b}|@{1}|a~1|"\.x"|"\n"|'|"|$""".split(
+    "|"
+)
 BETWEEN = [
     " ",
     "  ",
     ";",
     "\n",
     " && ",
-    " || ",
     " | ",
     " \\\n ",
     "\\\n",

@@ -99,6 +99,8 @@ git --version
 
 NOT_READING = """
 xxd a -s
+xxd a --
+xxd -- a
 xxd -l 16 a -p
 ls -LR
 find -L .

@@ -223,6 +223,8 @@ class _Reading:
         )
         arguments = self._matched(fields[1 : len(fields) - passed_on])
         touches = self._touches(name, arguments, inner, has_more=has_more)
+        if name in TEXT_ONLY:  # it opens none of them, and still shows their names
+            touches += [Touch(field) for field in fields[1:] if field.pattern]
         paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
         reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)
         self._look_for_unseen(name, arguments, has_more=has_more)

@@ -32,11 +32,13 @@ _FIRST_WORD = re.compile(r"[^ \t\n;|&<>()]+")
 _PROGRAM = re.compile(r"(?:\[|[A-Za-z0-9_.+/-]+)(?![^ \t\n;|&<>])")
 _BARE = re.compile(r"[A-Za-z0-9_./:=@%+,^!*?\[\]{}~\x80-\xff#-]+")
 _NAME = re.compile(r"\$(?:(HOME|PWD)(?![A-Za-z0-9_])|\{(HOME|PWD)\}|(\?))")
-_QUOTED = re.compile(r'[^"$`\\]+')
+_QUOTED = re.compile(r'[^"$`\\]+|\\[^"$`\\\n][^"$`\\]*')
 _SPECIAL_IN_QUOTES = frozenset('$`"\\')
 _BRACES = re.compile(r"\{(?:[A-Za-z0-9_./@%+:=^-]+(?:,[A-Za-z0-9_./@%+:=^-]+)+|\d{1,4}\.\.\d{1,4})\}")
+_LITERAL_BRACES = re.compile(r"\{[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\}")
 _BRACKETS = re.compile(r"\[[!^]?[A-Za-z0-9_.-]+\]")
-_TILDE = re.compile(r"\A~(?=/|\Z)")
+_TILDE = re.compile(r"\A~(?=/|\Z)|(?<=[A-Za-z0-9_^}-])~")
+"""The home at the start of a word, and one that stands for itself, as in `HEAD~1`."""
 _REDIRECT = re.compile(r"(?P<number>[012])?(?P<operator>&>|>&|>|<)(?![<>&|(])")
 _OPERATOR = re.compile(r"&&|\|\||\|&|\||;(?![;&])|\n")
 _ENDS = frozenset(" \t\n;|&<>")
@@ -282,7 +284,8 @@ def _check_bare(pieces: list[Piece]) -> None:
         is_alone = len(pieces) == 1
         if text in ("{}", "[", "]") and is_alone:
             continue
-        text = _TILDE.sub("", text) if index == 0 and (is_alone or "/" in text) else text
-        text = _BRACKETS.sub("", _BRACES.sub("", text))
+        if index or is_alone or "/" in text or not text.startswith("~"):
+            text = _TILDE.sub("", text)
+        text = _BRACKETS.sub("", _LITERAL_BRACES.sub("", _BRACES.sub("", text)))
         if odd := set("{}[]~") & set(text):
             raise NotPlain(f"the character {min(odd)} at an unusual place")

@@ -100,8 +100,12 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
     if name == "command":
         return values[:1] in (["-v"], ["-V"])
     known = reading_program(name)
-    if name == "xxd" and known is not None and sort_arguments(fields[:-1], known).operands:
-        return False  # it takes whatever follows a file for the file to write
+    if (
+        name == "xxd"
+        and known is not None
+        and ("--" in values or sort_arguments(fields[:-1], known).operands)
+    ):
+        return False  # it takes whatever follows a file, `--` too, for the file to write
     return known is not None and _flags_read(name, known, sort_arguments(fields, known))
 
 
