@@ -93,6 +93,9 @@ class Survey:
             folder = known.popleft() if known else new.popleft()
             seen.add(folder)
             found = self._known(folder, opened_since_ns)
+            if found is not None and found is self._folders.get(folder):  # nearly always: so it must be quick
+                known.extend(found.folders)
+                continue
             for inner in found.folders if found is not None else ():
                 (known if inner in self._folders else new).append(inner)
             self._note(folder, found)

@@ -29,8 +29,8 @@ from bridle.sandbox.survey import SLACK_NS, Part, Sight, Survey
 _MAX_MOUNTED = 300
 _MAX_FOLDERS_OF_A_SESSION = 2_000
 """How far the first program of a session looks for what to mount."""
-_MAX_FOLDERS_OF_A_PROGRAM = 500
-"""How far each looks when it starts: a millisecond or two."""
+_MAX_FOLDERS_OF_A_PROGRAM = 250
+"""How far each looks when it starts: a millisecond."""
 _MAX_SURVEYS = 32
 _USER_CONFIGS = (".gitconfig", ".config/git/config")
 _SYSTEM_CONFIG = "/etc/gitconfig"
