@@ -304,7 +304,7 @@ def test_nothing_of_it_runs_when_bridle_works_in_it(
 
 REPOSITORIES = {
     "cloned": True,
-    # "unpacked, with a hostile .git/config": False,
+    "unpacked, with a hostile .git/config": False,
 }
 
 
@@ -325,7 +325,7 @@ def test_nothing_of_it_runs_when_commands_read_it(world: Path, door: Door, mode:
 
 SETTINGS_OF_PROJECT = {
     "what may run, and how much": POWERS,
-    # "who answers, and where data goes": ANSWERS + POWERS,
+    "who answers, and where data goes": ANSWERS + POWERS,
 }
 
 
@@ -345,10 +345,10 @@ TRAPS = {
     ".git/hooks/pre-commit": "#!/bin/sh\n",
     ".git/config": "[core]\n",
     ".bridle/config.toml": "",
-    # ".husky/commit-msg": "#!/bin/sh\n",
-    # "src/.envrc": "true\n",
-    # "src/.mcp.json": "{}\n",
-    # ".vscode/launch.json": "{}\n",
+    ".husky/commit-msg": "#!/bin/sh\n",
+    "src/.envrc": "true\n",
+    "src/.mcp.json": "{}\n",
+    ".vscode/launch.json": "{}\n",
 }
 
 

@@ -22,6 +22,7 @@ from bridle.kernel.settings import Owner
 from bridle.kernel.snapshot import TakenSnapshot
 from bridle.kernel.start import KernelSettings
 from tests.kernel.conftest import ECHO, Stage, StartKernel
+from tests.tools.shell.plain import NoChanges
 
 SEED = str(Path(__file__).with_name("seed_guest.py"))
 
@@ -878,10 +879,10 @@ class Ghost:
     """A process that is only imagined."""
 
     pid = 0
-    kept_error = ""
 
     def __init__(self) -> None:
         self.killed = asyncio.Event()
+        self.changes = NoChanges()
 
     async def wait(self) -> int:
         await self.killed.wait()

@@ -12,7 +12,7 @@ from bridle.sandbox.syscalls import AUDIT_ARCH, NUMBERS, X32_BIT, Case, Machine
 
 LISTS = {
     "refused": syscalls.REFUSED,
-    "all": (*syscalls.REFUSED, *syscalls.UNWATCHABLE, *syscalls.WATCHED, *syscalls.COUNTED),
+    "all": (*syscalls.REFUSED, *syscalls.MADE, *syscalls.UNWATCHABLE, *syscalls.WATCHED, *syscalls.COUNTED),
     "no sockets": (*syscalls.NO_SOCKETS, *syscalls.REFUSED),
     "counted": syscalls.COUNTED,
 }
@@ -55,12 +55,16 @@ def expected(cases: tuple[Case, ...], machine: Machine, number: int, args: list[
             "in": value in case.values,
             "not in": value not in case.values,
         }[case.test]
+        if case.given is not None:
+            holds = holds and bool(args[case.given[0]] & case.given[1])
         if names.get(number) == case.call and holds:
             return WATCH if case.reply == "watch" else REFUSE | case.errno
     return ALLOW
 
 
-interesting = st.sampled_from([0, 1, 2, 10, 16, 40, 0x40, 0x10000, 0x10000000, 0x5412, 0xFFFFFFFF])
+interesting = st.sampled_from(
+    [0, 1, 2, 10, 16, 40, 0x40, 0x10000, 0x10000000, 0x5412, 0o4755, 0o102755, 0xFFFFFFFF]
+)
 arguments = st.lists(st.one_of(interesting, st.integers(0, 2**64 - 1)), min_size=6, max_size=6)
 
 

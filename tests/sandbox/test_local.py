@@ -625,7 +625,10 @@ async def test_no_socket_can_be_made_under_landlock(run: Run):
 
 
 async def test_families_that_no_namespace_holds_are_refused(run: Run):
-    code = "import _socket as s; [s.socket(one, s.SOCK_DGRAM) for one in (1, 2, 10)]; s.socket(40, 1)"
+    code = (
+        "import _socket as s; s.socket(1, s.SOCK_STREAM); [s.socket(one, s.SOCK_DGRAM) for one in (2, 10)];"
+        " s.socket(40, 1)"
+    )
 
     outcome = await run(f'{PYTHON} "{code}"')
 

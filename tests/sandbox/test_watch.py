@@ -164,7 +164,7 @@ async def test_what_cannot_be_kept_is_not_changed(start: Start, run: Run, tree: 
     output = os.read(reader, 10_000).decode()
     os.close(reader)
 
-    assert (status, program.kept_error) == (1, f"{tree}/a: no space for it")
+    assert (status, program.changes.kept_error) == (1, f"{tree}/a: no space for it")
     assert output.count("Input/output error") == 4
     assert {name: (tree / name).read_text() for name in BEFORE} == BEFORE
 

@@ -112,7 +112,11 @@ def open_sandbox(settings: Settings) -> "Sandbox":
     from bridle.sandbox import LocalSandbox
 
     hidden = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
-    return LocalSandbox(home=str(settings.user_folder or "/"), hidden=tuple(filter(None, hidden)))
+    return LocalSandbox(
+        home=str(settings.user_folder or "/"),
+        hidden=tuple(filter(None, hidden)),
+        away=str(settings.home / "put-away"),
+    )
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":

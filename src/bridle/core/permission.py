@@ -13,6 +13,9 @@ Strictness is general, permission is particular. A deny or ask rule for a path o
 whatever else would touch that path, and one for a path of an editing tool for whatever would change it;
 it covers a folder with all that is in it, and a program by whichever path it is called. An allow rule
 speaks for its own tool only, and literally.
+
+Mode accept-edits asks all the same before a file is written that would make a program of the user run
+something by itself (`traps`).
 """
 
 import re
@@ -25,6 +28,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
 from bridle.core.tool import Access, AccessClass, Subject
+from bridle.core.traps import trap_in
 
 Action = Literal["allow", "ask", "deny"]
 Mode = Literal["ask", "plan", "accept-edits", "yolo"]
@@ -180,7 +184,13 @@ def _judge_subject(tool: str, subject: Subject, rules: Sequence[Rule], mode: Mod
         return Verdict("ask", f"rule ask {rule}", rule)
     if rule := matching.get("allow"):
         return Verdict("allow", f"rule allow {rule}", rule)
+    if default == "allow" and _is_trap(subject):
+        return Verdict("ask", f"mode {mode}: {trap_in(subject.value)} makes other programs run something")
     return Verdict(default, f"mode {mode}: {access} access")
+
+
+def _is_trap(subject: Subject) -> bool:
+    return subject.kind == "path" and subject.access == "write" and bool(trap_in(subject.value))
 
 
 def rule_matches(rule: Rule, tool: str, subject: Subject | None) -> bool:
@@ -280,7 +290,8 @@ def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[st
         verdict = _judge_part(access, subject, rules, mode)
         if verdict.action != "ask":
             continue
-        rule = "" if verdict.rule is not None else _general(subject.tool or access.tool, subject)
+        is_careless = verdict.rule is not None or _is_trap(subject)
+        rule = "" if is_careless else _general(subject.tool or access.tool, subject)
         if not _would_allow(rule, access.tool, subject):
             return ()
         proposed.append(rule)

@@ -81,6 +81,7 @@ class Kernel:
         self._ready = frames.Ready()
         self._tools = ""
         self._alone = 0
+        self._told = 0
         self._is_ended = self._is_closed = False
         self.why_dead = ""
         """Why it can no longer be used; empty while it can."""
@@ -159,6 +160,19 @@ class Kernel:
         if cell.calls is not None and cell.calls.error is not None:
             raise cell.calls.error
         return ended
+
+    async def settle(self, *, is_done: bool = True) -> tuple[str, ...]:
+        """Have put away what its cells have left as a trap by now; returns a sentence for each.
+
+        With `is_done` false something of a cell may go on.
+        """
+        await self._process.changes.settle(is_done=is_done)
+        told, self._told = self._told, len(self._process.changes.put_away)
+        return self._process.changes.put_away[told:]
+
+    async def accept(self) -> None:
+        """Take what others have written since it was last settled as it is."""
+        await self._process.changes.accept()
 
     async def interrupt(self) -> None:
         """Stop the cell that runs, if one does; a kernel that does not heed it is killed."""

@@ -88,6 +88,7 @@ async def start_kernel(
         raise
     try:
         await kernel.set_tools(specs, warm=warm)
+        await kernel.settle()  # what comes from now on is that of cells, or of others
     except ToolError as error:
         await kernel.close()
         raise _failure(python, kernel.last_words() or kernel.why_dead) from error

@@ -27,6 +27,7 @@ from bridle.core.codeact import PYTHON
 from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media
+from bridle.core.permission import EDITING_TOOLS
 from bridle.core.ports import Blobs, Sandbox, ToolContext, ToolOutput
 from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
@@ -42,6 +43,7 @@ from bridle.kernel.words import Live, ending, joined, masked, names
 MAX_CODE_BYTES = 1024 * 1024
 MAX_MEDIA = 8
 _OWNER = "kernel"
+_WRITING = frozenset((*EDITING_TOOLS, "download", "rename_symbol", "replace_symbol", "code_action"))
 _MAX_TAKEN = 20  # more than there are spares
 
 _PARAMETERS = {
@@ -125,12 +127,13 @@ class Python:
         kernel, living, notes = await self._enter(context)
         media: list[Media] = []
         emit, flush = masked(context.emit, self._mask)
+        await kernel.accept()
         living.is_running = living.is_used = True
         try:
             result = await kernel.run(
                 code,
                 timeout_s=self._settings.cell_timeout_s,
-                call=_caller(context, media),
+                call=_caller(context, media, kernel, notes, lambda: not self._goes_on(living)),
                 emit=emit,
                 say=lambda text, kind: context.emit(f"{text}\n") if kind != "final" else None,
             )
@@ -138,6 +141,7 @@ class Python:
         finally:
             flush()
             living.is_running = False
+            notes += await kernel.settle(is_done=not self._goes_on(living))
             await self._leave(kernel, living, context.session)
         notes += ending(result, is_alive=kernel.is_alive)
         text = joined([result.output, result.error], notes)
@@ -149,8 +153,12 @@ class Python:
         living = self._living.get(session)
         if living is None or not living.kernel.is_alive:
             return False
+        return living.is_running or self._goes_on(living)
+
+    def _goes_on(self, living: _Living) -> bool:
+        """Say whether cells have left something that runs, or a file that may still be written to."""
         folders = (living.place.cwd, *self._settings.writable)
-        return living.is_running or living.kernel.has_company or holds_files(living.kernel.pid, folders)
+        return living.kernel.has_company or holds_files(living.kernel.pid, folders)
 
     async def end_session(self, session: SessionId) -> None:
         """End the kernel of a session; what was kept of it brings it back."""
@@ -303,14 +311,28 @@ def _callable(context: ToolContext) -> list[ToolSpec]:
     return [spec for spec in context.tools if spec.name != PYTHON]
 
 
-def _caller(context: ToolContext, media: list[Media]) -> Callable[..., Any] | None:
+def _caller(
+    context: ToolContext,
+    media: list[Media],
+    kernel: Kernel,
+    notes: list[str],
+    is_done: Callable[[], bool],
+) -> Callable[..., Any] | None:
+    """Return what makes the calls of a cell.
+
+    What a tool writes was judged and is not taken for what the code has left: that is put away before.
+    """
     make = context.call
     if make is None:
         return None
 
     async def call(name: str, args: dict[str, Any]) -> tuple[bool, str]:
         spec = find(_callable(context), name)
+        if spec.name in _WRITING:
+            notes.extend(await kernel.settle(is_done=is_done()))
         result = await make(spec.name, real_args(spec, args))
+        if spec.name in _WRITING:
+            await kernel.accept()
         media.extend(result.media[: MAX_MEDIA - len(media)])
         return not result.is_error, result.output
 

@@ -50,6 +50,14 @@ def pack(program: Sequence[Instruction]) -> bytes:
 
 
 def _case(case: Case) -> list[Instruction]:
+    if case.given is None:
+        return _test(case)
+    argument, mask = case.given
+    body = _test(case)
+    return [(LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument), (ANY_BIT, 0, len(body), mask), *body]
+
+
+def _test(case: Case) -> list[Instruction]:
     hit: Instruction = (RETURN, 0, 0, WATCH if case.reply == "watch" else REFUSE | case.errno)
     load: Instruction = (LOAD, 0, 0, _ARGUMENTS_AT + 8 * case.argument)
     match case.test:

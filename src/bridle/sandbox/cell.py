@@ -16,6 +16,7 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import launcher
+from bridle.sandbox.changes import ProgramChanges
 from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.watch import Watch
 
@@ -33,6 +34,7 @@ _MAX_ORDER_BYTES = 8 * 1024 * 1024  # the kernel takes no more than 6 MB of argu
 _MAX_REASON_BYTES = 2000
 _CREDENTIALS = struct.Struct("3i")
 _KILLED = 128 + 9
+_MAX_CARRIED = 2
 
 
 class Program:
@@ -42,19 +44,17 @@ class Program:
         self._cell = cell
         self._number = number
         self.watch = watch
+        self.changes = ProgramChanges(watch)
         self.pid = 0
         loop = asyncio.get_running_loop()
         self.started: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[int] = loop.create_future()
 
-    @property
-    def kept_error(self) -> str:
-        """Why changes of files were refused because they could not be kept; empty if none was."""
-        return self.watch.error if self.watch is not None else ""
-
     async def wait(self) -> int:
         """Wait until nothing of it is left; returns its exit status, 128 + n after signal n."""
-        return await asyncio.shield(self.ended)
+        status = await asyncio.shield(self.ended)
+        await self.changes.settle()
+        return status
 
     def interrupt(self) -> None:
         """Ask all of its processes to end (SIGTERM)."""
@@ -83,7 +83,7 @@ class Cell:
         self._waiting: deque[asyncio.Future[tuple[int, socket.socket]]] = deque()
         self._asked = 1  # the first warden comes unasked
         self._loop = asyncio.get_running_loop()
-        self._hello: asyncio.Future[int | None] = self._loop.create_future()
+        self._hello: asyncio.Future[list[int]] = self._loop.create_future()
         self.claims = 0
         """How many have been given it and have not started their program yet."""
         self.is_open = True
@@ -94,8 +94,8 @@ class Cell:
         """Nothing runs in it, and nobody is about to start something."""
         return not self._programs and not self.claims
 
-    async def greet(self) -> int | None:
-        """Wait until the launcher is ready; returns the listening socket of its proxy, raises ToolError."""
+    async def greet(self) -> list[int]:
+        """Wait until the launcher is ready; returns the sockets that it was to make, raises ToolError."""
         try:
             async with asyncio.timeout(_OPENING_S):
                 return await asyncio.shield(self._hello)
@@ -204,7 +204,7 @@ class Cell:
                 await self._process.wait()
 
     def _read(self) -> None:
-        space = socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_CREDENTIALS.size)
+        space = socket.CMSG_SPACE(4 * _MAX_CARRIED) + socket.CMSG_SPACE(_CREDENTIALS.size)
         while self.is_open:
             try:
                 data, ancillary, _, _ = self._channel.recvmsg(4096, space, socket.MSG_CMSG_CLOEXEC)
@@ -219,21 +219,23 @@ class Cell:
 
     def _take(self, data: bytes, ancillary: list[tuple[int, int, bytes]]) -> None:
         kind, number, value = launcher.HEAD.unpack_from(data)
-        pid, carried = 0, None
+        pid = 0
+        carried: list[int] = []
         for _, what, raw in ancillary:
             if what == socket.SCM_CREDENTIALS:
                 pid = _CREDENTIALS.unpack(raw)[0]  # the kernel has put it in our terms
             elif what == socket.SCM_RIGHTS:
-                carried = struct.unpack("=i", raw)[0]
+                carried += struct.unpack(f"={len(raw) // 4}i", raw)
         program = self._programs.get(number)
         if kind == b"H" and not self._hello.done():
             self._hello.set_result(carried)
-        elif kind == b"W" and carried is not None:
-            self._welcome(number, socket.socket(fileno=carried))
-        elif kind == b"L" and program is not None and program.watch is not None and carried is not None:
-            program.watch.begin(carried, pid)
-        elif carried is not None:
-            os.close(carried)
+        elif kind == b"W" and carried:
+            self._welcome(number, socket.socket(fileno=carried[0]))
+        elif kind == b"L" and program is not None and program.watch is not None and carried:
+            program.watch.begin(carried[0], pid)
+        elif carried:
+            for one in carried:
+                os.close(one)
         elif program is None:
             self._dismiss(number)
         else:
@@ -290,12 +292,12 @@ class Cell:
         return ""
 
 
-async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, int | None]:
+async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, list[int]]:
     """Start a launcher behind walls, a command line that ends in ours; raises ToolError.
 
     The walls die with the thread that called us, which is that of the event loop.
     `args` is what the walls read from the descriptor whose number takes the place of `{args}`. Returns
-    the listening socket of the proxy, too, if one was asked for.
+    the sockets that the launcher was to make, too: one on which the proxy listens, one that lists others.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)

@@ -13,7 +13,7 @@ library only. Its code and its orders come by descriptor, so that no path has to
 | `N` | Bridle | make another warden |
 | `R`, descriptors | Bridle, to a warden | run what the first descriptor describes |
 | `T` / `K` number | Bridle | ask its program to end / end it |
-| `H` | launcher | ready; carries the listening socket of the proxy, if one is wanted |
+| `H` | launcher | ready; carries the listening socket of the proxy and one that lists sockets, as wanted |
 | `W` number | launcher | carries the socket on which a new warden waits |
 | `L` number | warden | carries the descriptor of its watched calls |
 | `S` number | warden | its program runs |
@@ -46,6 +46,7 @@ _SET_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 1 << 3, 1 << 5
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _PATH_BENEATH = 1
 _TIOCNOTTY = 0x5422
+_NETLINK_SOCK_DIAG = 4
 _CAPABILITY_VERSION = 0x20080522
 _LOWEST = 10  # our own descriptors stay clear of the numbers a program is given
 _ANY_NUMBER = 2**31 - 1
@@ -73,10 +74,20 @@ def main(setup: dict[str, Any]) -> None:
         door.bind(("127.0.0.1", 0))
         door.listen(64)
         carried.append(door.fileno())
+    if setup["diagnose"]:
+        carried.append(_open_diagnosis())
     _send(channel, b"H", 0, 0, carried)
     for number in carried:
         os.close(number)
     Launcher(channel).serve()
+
+
+def _open_diagnosis() -> int:
+    """Return a socket that lists the sockets of this network; something else where the kernel has none."""
+    try:
+        return _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, _NETLINK_SOCK_DIAG).detach()
+    except OSError:
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _leave_terminal() -> None:

@@ -19,10 +19,13 @@ from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
 from bridle.sandbox import bubblewrap, landlock, syscalls
 from bridle.sandbox.bpf import assemble, pack
 from bridle.sandbox.cell import Cell, open_cell
+from bridle.sandbox.deputy import Deputy
+from bridle.sandbox.listeners import Listeners
 from bridle.sandbox.probe import find_status
 from bridle.sandbox.protect import refusal
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
 from bridle.sandbox.shield import Shield, shield
+from bridle.sandbox.traps import Look, Traps
 from bridle.sandbox.visible import is_visible, visible_places
 from bridle.sandbox.watch import Watch
 
@@ -54,6 +57,7 @@ class _Room(Struct, frozen=True):
     cell: Cell
     proxy: Proxy | None = None
     scratch: str = ""
+    listeners: Listeners | None = None
 
     def environment(self) -> dict[str, str]:
         """Return what programs in it need to know."""
@@ -64,6 +68,8 @@ class _Room(Struct, frozen=True):
         if self.proxy is not None:
             await self.proxy.close()
         await self.cell.close()
+        if self.listeners is not None:
+            self.listeners.close()
         if self.scratch:
             await asyncio.to_thread(shutil.rmtree, self.scratch, ignore_errors=True)
 
@@ -83,13 +89,22 @@ class LocalSandbox:
     made when what is to be hidden has changed. Whatever a program leaves behind ends with it.
     """
 
-    def __init__(self, *, home: str, hidden: Sequence[str] = (), kind: SandboxKind | None = None) -> None:
-        """Take the user's home, whose secrets are hidden, more places to hide, and a kind to insist on."""
+    def __init__(
+        self, *, home: str, hidden: Sequence[str] = (), kind: SandboxKind | None = None, away: str = ""
+    ) -> None:
+        """Take the user's home, whose secrets are hidden, more places to hide, and a kind to insist on.
+
+        What a program leaves as a trap for the user is moved to `away`, by default a temporary folder.
+        """
         self._home = os.path.realpath(home)
         self._hidden = tuple(hidden)
         self._wanted = kind
         self._rooms: dict[SessionId, dict[Plan, _Room]] = {}
         self._locks: dict[SessionId, asyncio.Lock] = {}
+        away = away or os.path.join(tempfile.gettempdir(), f"bridle-put-away-{os.getuid()}")
+        self._traps = Traps(home=self._home, away=away)
+        self._existing: dict[SessionId, dict[tuple[str, ...], tuple[str, ...]]] = {}
+        """Traps that were there when a session first used some folders: what it makes itself is looked at."""
 
     @cached_property
     def status(self) -> SandboxStatus:
@@ -105,11 +120,16 @@ class LocalSandbox:
             await asyncio.to_thread(lambda: self.status)
         if spec.confined and self.status.kind == "none":
             raise ToolError(f"there is no sandbox on this machine: {self.status.why}")
-        made = await asyncio.to_thread(self._prepare, spec)
+        made, look = await asyncio.to_thread(self._prepare_to_look, spec, session)
         room = await self._enter(made, session, Policy(spec.tool, spec.rules, spec.mode))
         started = replace(made.spec, env={**spec.env, **room.environment()})
         try:
-            return await room.cell.start(started, _filter(_cases(started, made.plan.kind)), self._watch(made))
+            watch = self._watch(made, room)
+            program = await room.cell.start(started, _filter(_cases(started, made.plan.kind)), watch)
+            if look is not None and watch is not None:
+                look.is_due = watch.may_have_changed
+            program.changes.look = look
+            return program
         finally:
             room.cell.claims -= 1
 
@@ -120,17 +140,24 @@ class LocalSandbox:
             rooms = self._rooms.pop(session, {})
             await asyncio.gather(*(room.close() for room in rooms.values()))
             self._locks.pop(session, None)
+            self._existing.pop(session, None)
 
     async def holds(self, session: SessionId) -> bool:
         """Tell whether all that a program would find hidden or fixed now is so for those that run."""
         rooms = [(plan, room.spec) for plan, room in self._rooms.get(session, {}).items()]
 
         def holds() -> bool:
-            return all(set(self._prepare(spec).plan.covered) <= set(plan.covered) for plan, spec in rooms)
+            found = ((self._prepare(spec, session).plan, plan) for plan, spec in rooms)
+            return all(set(wanted.covered) <= set(plan.covered) for wanted, plan in found)
 
         return await asyncio.to_thread(holds)
 
-    def _prepare(self, spec: ProcessSpec) -> _Prepared:
+    def _prepare_to_look(self, spec: ProcessSpec, session: SessionId) -> tuple[_Prepared, Look | None]:
+        made = self._prepare(spec, session)
+        may_change = spec.confined and spec.writable and not spec.reads_only
+        return made, Look(self._traps, made.spec.writable) if may_change else None
+
+    def _prepare(self, spec: ProcessSpec, session: SessionId) -> _Prepared:
         spec = replace(
             spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable), shown=_real(spec.shown)
         )
@@ -138,7 +165,17 @@ class LocalSandbox:
             return _Prepared(spec, Plan("none"), Shield())
         if spec.reads_only:
             return self._prepare_reading(spec)
-        found = shield(spec.rules, spec.writable, spec.cwd, home=self._home, hidden=self._hidden)
+        known = self._existing.setdefault(session, {})
+        if spec.writable not in known:
+            known[spec.writable] = self._traps.existing(spec.writable)
+        found = shield(
+            spec.rules,
+            spec.writable,
+            spec.cwd,
+            home=self._home,
+            hidden=self._hidden,
+            traps=known[spec.writable],
+        )
         covered = {
             "hidden": (*found.hidden_files, *found.hidden_folders),
             "fixed": found.fixed,
@@ -197,9 +234,11 @@ class LocalSandbox:
             room.cell.claims += 1  # or the next one, with another plan, closes it under our feet
             return room
 
-    def _watch(self, made: _Prepared) -> Watch | None:
+    def _watch(self, made: _Prepared, room: _Room) -> Watch | None:
         spec = made.spec
-        if not _is_watched(spec, made.plan.kind) and spec.max_processes is None:
+        is_watched = _is_watched(spec, made.plan.kind)
+        needs_deputy = made.plan.kind != "none" and not spec.reads_only
+        if not is_watched and not needs_deputy and spec.max_processes is None:
             return None
         unwalled = made.shield if made.plan.kind == "landlock" else None
         return Watch(
@@ -207,6 +246,8 @@ class LocalSandbox:
             refuses=refusal(spec.rules, spec.writable, spec.cwd, self._home, unwalled),
             roots=spec.writable,
             max_processes=spec.max_processes,
+            deputy=Deputy(room.listeners) if room.listeners is not None else None,
+            sees_changes=is_watched,
         )
 
 
@@ -230,13 +271,18 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
         case "bubblewrap":
             args = b"".join(os.fsencode(one) + b"\0" for one in plan.arguments)
             listen = not plan.open_network and not plan.reads_only
-            cell, door = await open_cell(bubblewrap.walls(), args, {"listen": listen, "landlock": None})
-            if door is None:
+            setup = {"listen": listen, "diagnose": not plan.reads_only, "landlock": None}
+            cell, sockets = await open_cell(bubblewrap.walls(), args, setup)
+            if plan.reads_only:
                 return _Room(spec, cell)
+            *doors, channel = sockets
+            listeners = Listeners(channel, is_shared=plan.open_network)
+            if not doors:
+                return _Room(spec, cell, listeners=listeners)
             proxy = Proxy(policy)
-            room = _Room(spec, cell, proxy)
+            room = _Room(spec, cell, proxy, listeners=listeners)
             try:
-                await proxy.open(socket.socket(fileno=door))
+                await proxy.open(socket.socket(fileno=doors[0]))
             except BaseException:  # also when we are cancelled: nobody else knows of it yet
                 await room.close()
                 raise
@@ -244,10 +290,10 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
         case "landlock":
             scratch = await asyncio.to_thread(_make_scratch, tempfile.gettempdir())
             asked = landlock.request(plan.rights, scratch, landlock.version())
-            cell, _ = await open_cell([], b"", {"listen": False, "landlock": asked})
+            cell, _ = await open_cell([], b"", {"listen": False, "diagnose": False, "landlock": asked})
             return _Room(spec, cell, scratch=scratch)
         case "none":
-            cell, _ = await open_cell([], b"", {"listen": False, "landlock": None})
+            cell, _ = await open_cell([], b"", {"listen": False, "diagnose": False, "landlock": None})
             return _Room(spec, cell)
 
 
@@ -282,6 +328,7 @@ def _cases(spec: ProcessSpec, kind: SandboxKind) -> tuple[syscalls.Case, ...]:
         *(sockets if kind == "landlock" or spec.reads_only else ()),
         *(syscalls.NO_METADATA if spec.reads_only else ()),
         *(syscalls.REFUSED if kind != "none" else ()),
+        *(syscalls.MADE if kind == "bubblewrap" and not spec.reads_only else ()),
         *(syscalls.UNWATCHABLE if kind != "none" or watched else ()),
         *(syscalls.WATCHED if watched else ()),
         *(syscalls.COUNTED if spec.max_processes is not None else ()),

@@ -11,7 +11,7 @@ from bridle.core.permission import EDITING_TOOLS, Rule, rule_matches
 from bridle.core.tool import Subject
 from bridle.sandbox.shield import Shield
 
-_OWN = (".bridle", ".mcp.json")
+_OWN = (".bridle", ".mcp.json")  # what else is a trap is put away at the end, as honest programs make it
 # A hook runs with the next git command of the user, save for the samples that `git init` puts there; the
 # two files make git take its config and its hooks from elsewhere.
 _OF_GIT = re.compile(

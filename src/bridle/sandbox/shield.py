@@ -3,7 +3,7 @@
 | part | what | so that |
 |---|---|---|
 | hidden | what a deny rule for reading matches; secrets of the home; Bridle's own; sockets | it is not seen |
-| fixed | what a deny rule for editing matches; git hooks and config; project config | it cannot be changed |
+| fixed | what a deny rule for editing matches; git hooks and config; other `traps` | it cannot be changed |
 | pinned | the folders on the way there, inside a writable one | they cannot be moved away with it |
 
 Rules are expanded against the disk when a program starts. What comes to match them while it runs is
@@ -24,6 +24,8 @@ from msgspec import Struct
 
 from bridle.core.errors import ToolError
 from bridle.core.permission import Rule, guarded_patterns, hidden_patterns, path_glob
+from bridle.sandbox.repository import OF_GIT, inner_repositories
+from bridle.sandbox.survey import near_traps
 
 SECRETS = """
 .ssh .gnupg .aws .azure .config/gcloud .kube .docker/config.json .docker/contexts .netrc .npmrc .pypirc
@@ -36,12 +38,8 @@ SECRETS = """
 .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history
 """.split()
 
-_FIXED = (".bridle", ".mcp.json")
 _NOT_THE_SYSTEMS = ("/dev", "/proc", "/run", "/tmp", "/var/tmp")  # a cell has its own ones
 _MAX_SOCKETS = 10_000
-_MAX_SUBMODULE_ENTRIES = 10_000
-_OF_GIT = ("config", "config.worktree", "commondir", "hooks")
-"""What of a repository makes the next git command of the user run something."""
 
 
 class Bounds(Struct, frozen=True):
@@ -70,12 +68,16 @@ def shield(
     home: str,
     hidden: Iterable[str] = (),
     shown: Sequence[str] = (),
+    traps: Sequence[str] = (),
     bounds: Bounds = Bounds(),  # noqa: B008 - a value that cannot change
 ) -> Shield:
     """Find what is to be hidden and fixed; raises ToolError when there is too much to look at.
 
     The folders are absolute and free of links; relative patterns start in each of them. Folders in
     `hidden` may hold one of them, which stays visible. Folders in `shown` can be seen, and not changed.
+
+    What is in `traps` is fixed too, as far as it is still there; the folders around it can be moved, as what
+    then appears in their place is looked at.
     """
     bases = tuple(dict.fromkeys((*writable, *shown, cwd)))
     own = {os.path.realpath(place) for place in hidden}
@@ -90,12 +92,14 @@ def shield(
     fixed = set(_matching(guarded_patterns(rules), bases, home, bounds))
     for root in writable:
         fixed.update(_fixed_below(root))
+    pinned = [path for path in _outermost(fixed) if path not in covered]
+    fixed.update(trap for trap in traps if os.path.exists(trap) and not _is_below(trap, covered))
     fixed_paths = tuple(path for path in _outermost(fixed) if path not in covered)
     result = Shield(
         hidden_files=tuple(place for place in covered if place not in folders),
         hidden_folders=folders,
         fixed=fixed_paths,
-        pinned=_pins([*covered, *fixed_paths], writable),
+        pinned=_pins([*covered, *pinned], writable),
     )
     if sum(len(paths) for paths in (covered, fixed_paths, result.pinned)) > bounds.paths:
         raise ToolError(
@@ -134,13 +138,12 @@ def _is_socket(path: str) -> bool:
 
 
 def _fixed_below(root: str) -> Iterator[str]:
-    for name in _FIXED:
-        path = os.path.join(root, name)
+    for path in near_traps(root):
         if os.path.exists(path):
             yield os.path.realpath(path)
     git = os.path.join(root, ".git")
-    for repository in (git, *_repositories_in(git)):
-        for name in _OF_GIT:
+    for repository in (git, *inner_repositories(git)):
+        for name in OF_GIT:
             path = os.path.join(repository, name)
             if os.path.exists(path):
                 yield os.path.realpath(path)
@@ -150,19 +153,6 @@ def _fixed_below(root: str) -> Iterator[str]:
         yield os.path.join(os.path.realpath(git), "hooks")
     if os.path.isfile(git):
         yield os.path.realpath(git)  # a worktree: whoever can rewrite this points git to other hooks
-
-
-def _repositories_in(git: str) -> Iterator[str]:
-    """Yield the repositories of submodules and worktrees, which lie in that of their project."""
-    todo = [os.path.join(git, name) for name in ("modules", "worktrees")]
-    budget = _Budget(_MAX_SUBMODULE_ENTRIES)
-    while todo:
-        folder = todo.pop()
-        if os.path.lexists(os.path.join(folder, "HEAD")):
-            yield folder
-            todo.append(os.path.join(folder, "modules"))
-        else:  # the name of a submodule may hold slashes
-            todo += [entry.path for entry in _entries(folder, budget) if entry.is_dir(follow_symlinks=False)]
 
 
 def _matching(patterns: Sequence[str], roots: Sequence[str], home: str, bounds: Bounds) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The system calls the sandbox cares about: their numbers, and what is to happen to each.
 
-Two lists say it all. `REFUSED` are calls that a program under guard has no business with: they reach
-into the kernel, into other processes or around the other protections. `WATCHED` are those that change
-what lies at a path: they wait until it was kept.
+Three lists say it all. `REFUSED` are calls that a program under guard has no business with: they reach
+into the kernel, into other processes or around the other protections, or leave a program with the rights
+of its owner. `WATCHED` are those that change what lies at a path: they wait until it was kept. `MADE` are
+those that are made in place of the program.
 """
 
 import errno
@@ -18,8 +19,9 @@ Test = Literal["always", "any", "none", "in", "not in"]
 _X86_64 = """
 open=2 creat=85 openat=257 openat2=437 truncate=76 unlink=87 unlinkat=263 rmdir=84 rename=82 renameat=264
 renameat2=316 link=86 linkat=265 symlink=88 symlinkat=266 mkdir=83 mkdirat=258 mknod=133 mknodat=259
-chmod=90 fchmod=91 fchmodat=268 fchmodat2=452 bind=49 fork=57 vfork=58 clone=56 clone3=435 socket=41
-ioctl=16 personality=135 mount=165 umount2=166 pivot_root=155 chroot=161 unshare=272 setns=308
+chmod=90 fchmod=91 fchmodat=268 fchmodat2=452 bind=49 connect=42 fork=57 vfork=58 clone=56 clone3=435
+socket=41 socketpair=53 ioctl=16 personality=135 mount=165 umount2=166 pivot_root=155 chroot=161
+unshare=272 setns=308
 open_tree=428 move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 mount_setattr=442 ptrace=101
 process_vm_readv=310 process_vm_writev=311 process_madvise=440 pidfd_getfd=438 kcmp=312 kexec_load=246
 kexec_file_load=320 init_module=175 finit_module=313 delete_module=176 bpf=321 perf_event_open=298
@@ -33,8 +35,9 @@ lremovexattr=198 fremovexattr=199 removexattrat=466
 """
 _AARCH64 = """
 openat=56 openat2=437 truncate=45 unlinkat=35 renameat=38 renameat2=276 linkat=37 symlinkat=36 mkdirat=34
-mknodat=33 fchmod=52 fchmodat=53 fchmodat2=452 bind=200 clone=220 clone3=435 socket=198 ioctl=29
-personality=92 mount=40 umount2=39 pivot_root=41 chroot=51 unshare=97 setns=268 open_tree=428
+mknodat=33 fchmod=52 fchmodat=53 fchmodat2=452 bind=200 connect=203 clone=220 clone3=435 socket=198
+socketpair=199 ioctl=29 personality=92 mount=40 umount2=39 pivot_root=41 chroot=51 unshare=97 setns=268
+open_tree=428
 move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 mount_setattr=442 ptrace=117
 process_vm_readv=270 process_vm_writev=271 process_madvise=440 pidfd_getfd=438 kcmp=272 kexec_load=104
 kexec_file_load=294 init_module=105 finit_module=273 delete_module=106 bpf=280 perf_event_open=241
@@ -70,6 +73,8 @@ class Case(Struct, frozen=True):
     test: Test = "always"
     values: tuple[int, ...] = ()
     """One mask for `any` and `none` of its bits, else the values."""
+    given: tuple[int, int] | None = None
+    """Another argument, and a mask of which it must have a bit, or the case does not count."""
 
 
 CLONE_THREAD = 0x00010000
@@ -77,6 +82,18 @@ _CLONE_NEW = 0x02000000 | 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x
 _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the others are not held by a network namespace
 _TERMINAL = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type into somebody's terminal
 _QUERY_PERSONALITY = (0, 0xFFFFFFFF)
+
+_SET_USER_ID, _SET_GROUP_ID = 0o4000, 0o2000
+_MODES = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2))
+_MAKING = (  # the calls that make a file, where its mode stands, and the flags with which they do
+    ("open", 2, (1, os.O_CREAT | 0o20000000)),
+    ("openat", 3, (2, os.O_CREAT | 0o20000000)),
+    ("creat", 1, None),
+    ("mknod", 1, None),
+    ("mknodat", 2, None),
+)
+_UNIX_FAMILY = (0, 1)  # of the families that are not refused, only this one is odd
+_DATAGRAM = 2  # a bit that SOCK_DGRAM and SOCK_RAW have, SOCK_STREAM and SOCK_SEQPACKET have not
 
 _NEVER = """
 mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig fsmount fspick
@@ -95,12 +112,27 @@ REFUSED = (
     Case("personality", "refuse", errno.EPERM, 0, "not in", _QUERY_PERSONALITY),
     # Its flags lie in memory, where a filter cannot look; every libc then takes `clone`.
     Case("clone3", "refuse", errno.ENOSYS),
+    Case("openat2", "refuse", errno.ENOSYS),
+    # Whoever starts such a program later gets rights of its owner.
+    *(Case(call, "refuse", errno.EPERM, at, "any", (_SET_USER_ID,)) for call, at in _MODES),
+    *(
+        Case(call, "refuse", errno.EPERM, at, "any", (_SET_USER_ID | _SET_GROUP_ID,), given)
+        for call, at, given in _MAKING
+    ),
+    # Each datagram may go to another socket, without a call that could be looked at.
+    Case("socket", "refuse", errno.EACCES, 1, "any", (_DATAGRAM,), _UNIX_FAMILY),
+    Case("socketpair", "refuse", errno.EACCES, 1, "any", (_DATAGRAM,)),
 )
 
 UNWATCHABLE = (
     # These open or change files without one of the calls that are watched.
     *(Case(f"io_uring_{part}", "refuse", errno.ENOSYS) for part in ("setup", "enter", "register")),
     Case("open_by_handle_at", "refuse", errno.EPERM),
+)
+
+MADE = (
+    Case("connect", "watch"),
+    *(Case(call, "watch", 0, at, "any", (_SET_GROUP_ID,)) for call, at in _MODES),
 )
 
 NO_SOCKETS = (Case("socket", "refuse", errno.EACCES),)
@@ -124,7 +156,7 @@ WATCHED = (
     *(
         Case(call, "watch")
         for call in (
-            "openat2 creat truncate unlink unlinkat rmdir rename renameat renameat2 link linkat symlink"
+            "creat truncate unlink unlinkat rmdir rename renameat renameat2 link linkat symlink"
             " symlinkat mkdir mkdirat mknod mknodat chmod fchmod fchmodat fchmodat2 bind"
         ).split()
     ),

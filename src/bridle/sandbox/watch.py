@@ -5,7 +5,8 @@ path it means, have it kept, and let the call go on. A path that could not be ke
 The same way forks are counted: that holds for root, too, whom RLIMIT_NPROC does not bind.
 
 A call is let go on by its own arguments, which another thread of the program may alter at that moment.
-So this makes undo complete for every honest program; it is no wall. Walls are the mounts.
+So this makes undo complete for every honest program; it is no wall. Walls are the mounts, the calls that
+the `deputy` makes itself, and the look at the disk when the program has ended (`traps`).
 """
 
 import errno
@@ -20,13 +21,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from bridle.sandbox.deputy import Deputy, change_mode, sets_group
 from bridle.sandbox.sight import AT_FDCWD, locate, open_place, read_memory, read_path
 from bridle.sandbox.syscalls import NUMBERS
 
 _RECEIVE, _ANSWER, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
 _CALL = struct.Struct("=QIIiIQ6Q")
-_HOW = struct.Struct("=QQQ")
-_IN_ROOT = 0x10
 _REPLY = struct.Struct("=QqiI")
 _CONTINUE = 1
 _SYNC_WAKE_UP = 1
@@ -39,6 +39,8 @@ _RECOUNT_S = 0.05
 _FORKS = ("fork", "vfork", "clone")
 _SPARING = frozenset({"chmod", "fchmod", "fchmodat", "fchmodat2", "rmdir", "unlink", "unlinkat"})
 """They change a folder and nothing of what is in it."""
+_OPENINGS = frozenset({"open", "openat"})
+_TERMINAL = "/dev/tty"
 _ALONE = "/."  # a path that ends so is kept without what is in it
 
 
@@ -52,7 +54,19 @@ class Watch:
         refuses: Callable[[str], bool],
         roots: Sequence[str],
         max_processes: int | None,
+        deputy: Deputy | None = None,
+        sees_changes: bool = True,
     ) -> None:
+        """Take who keeps files, what is refused, and the deputy of a program behind walls.
+
+        `sees_changes` says whether the filter holds the calls that change files at all.
+        """
+        self._deputy = deputy
+        self._sees_changes = sees_changes
+        self.is_quiet = True
+        """No call that changes something has come since the last mark."""
+        self._is_over = False
+        self._answering = threading.Lock()
         self._keep = keep
         self._refuses = refuses
         self._roots = tuple(roots)
@@ -68,6 +82,14 @@ class Watch:
         """Take over a listener; it is closed when the program and all that it started have ended."""
         self._warden = pid
         threading.Thread(target=self._serve, args=(listener,), daemon=True, name="bridle-watch").start()
+
+    def may_have_changed(self) -> bool:
+        """Say whether the program may have changed a file since the last mark."""
+        return not self.is_quiet or not self._sees_changes
+
+    def mark(self) -> None:
+        """Begin to notice anew whether the program changes something."""
+        self.is_quiet = True
 
     def refuse_forks(self) -> None:
         """Let no process be made any more: the program is being ended."""
@@ -87,27 +109,51 @@ class Watch:
                 except FileNotFoundError:
                     continue  # the caller was killed meanwhile
                 number, pid, _, call, _, _, *args = _CALL.unpack(buffer)
-                answer = self._judge(listener, number, pid, self._names.get(call, ""), args)
-                reply = _REPLY.pack(number, 0, -answer, 0 if answer else _CONTINUE)
-                with suppress(FileNotFoundError):
-                    fcntl.ioctl(listener, _ANSWER, reply)
+                self._answer(listener, number, pid, self._names.get(call, ""), args)
         finally:
-            os.close(listener)
+            with self._answering:
+                self._is_over = True
+                os.close(listener)
 
-    def _judge(self, listener: int, number: int, pid: int, name: str, args: Sequence[int]) -> int:
+    def _answer(self, listener: int, number: int, pid: int, name: str, args: Sequence[int]) -> None:
+        """Have a call made, or let it go on, or refuse it."""
+
+        def reply(error: int, flags: int = 0) -> None:
+            with self._answering, suppress(OSError):  # the caller may have been killed meanwhile
+                if self._is_over:
+                    return  # the number may be that of another file by now
+                fcntl.ioctl(listener, _ANSWER, _REPLY.pack(number, 0, -error, 0 if error else flags))
+
+        def is_valid() -> bool:
+            """Say whether the caller still waits: otherwise another process may have its number by now."""
+            try:
+                fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", number))
+            except OSError:
+                return False
+            return True
+
+        if name == "connect" and self._deputy is not None:
+            self._deputy.connect(pid, args, is_valid, reply)
+        elif name in _OPENINGS and _has_no_terminal(name, pid, args):
+            reply(errno.ENXIO)
+        elif error := self._judge(pid, name, args, is_valid):
+            reply(error)
+        elif self._deputy is not None and sets_group(name, args):
+            reply(change_mode(name, pid, args, is_valid))
+        else:
+            reply(0, _CONTINUE)
+
+    def _judge(self, pid: int, name: str, args: Sequence[int], is_valid: Callable[[], bool]) -> int:
         """Return 0 to let a call go on, or the error it gets."""
         if name in _FORKS:
             return self._judge_fork()
+        self.is_quiet = False
         try:
             paths = touched(name, pid, args, self._roots)
         except OSError as error:
             # A path that is none fails as it would have; of anything else we do not know what it means.
             return error.errno if error.errno in (errno.EFAULT, errno.ENAMETOOLONG) else errno.EIO
-        try:
-            fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", number))
-        except OSError:
-            return errno.EINTR  # it was killed, and we may have looked at whoever has its number now
-        return self._allow_change(paths)
+        return self._allow_change(paths) if is_valid() else errno.EINTR
 
     def _allow_change(self, paths: Sequence[str]) -> int:
         for path in paths:
@@ -149,7 +195,7 @@ def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> l
 
     found: list[str | None]
     match name:
-        case "open" | "openat" | "openat2" | "creat":
+        case "open" | "openat" | "creat":
             found = [_opened(name, pid, args, roots)]
         case "truncate":
             found = [at(AT_FDCWD, args[0], follow=True)]
@@ -189,26 +235,31 @@ def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> l
     return [path + _ALONE if stat.S_ISDIR(_mode(path, pid) or 0) else path for path in paths]
 
 
+def _has_no_terminal(name: str, pid: int, args: Sequence[int]) -> bool:
+    """Say whether a call opens the terminal of a process that has none: every bash does when it starts."""
+    at = 0 if name == "open" else 1
+    try:
+        if args[at + 1] & os.O_CREAT or read_path(pid, args[at]) != _TERMINAL:
+            return False
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[4] == b"0"
+    except OSError:
+        return False
+
+
 def _opened(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> str | None:
-    resolve = 0
     match name:
         case "creat":
             descriptor, address, flags = AT_FDCWD, args[0], os.O_CREAT
         case "open":
             descriptor, address, flags = AT_FDCWD, args[0], _int(args[1])
-        case "openat":
-            descriptor, address, flags = _int(args[0]), args[1], _int(args[2])
         case _:
-            flags, _, resolve = _HOW.unpack(read_memory(pid, args[2], _HOW.size))
-            descriptor, address = _int(args[0]), args[1]
+            descriptor, address, flags = _int(args[0]), args[1], _int(args[2])
     if not flags & _WRITING or flags & _TMPFILE == _TMPFILE:
         return None  # a nameless file gets its name by linkat
     exclusive = flags & os.O_CREAT and flags & os.O_EXCL
     follow = not (flags & os.O_NOFOLLOW or exclusive)
-    path = read_path(pid, address)
-    if resolve & _IN_ROOT:
-        path = "./" + path
-    place = locate(pid, descriptor, path, roots, follow=follow)
+    place = locate(pid, descriptor, read_path(pid, address), roots, follow=follow)
     mode = _mode(place, pid)
     # What exists cannot be made anew and a folder cannot be written to: the call is going to fail.
     return None if (mode is not None and exclusive) or stat.S_ISDIR(mode or 0) else place
@@ -267,12 +318,6 @@ def count_below(pid: int, limit: int) -> int:
         if len(found) > limit:
             break
     return len(found) - 1
-
-
-def _parent(pid: int) -> int:
-    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-        return int(file.read().rpartition(b")")[2].split()[1])
-    return pid
 
 
 def _int(value: int) -> int:

@@ -65,6 +65,7 @@ NOT_PLAIN = [
     "ls ${x}",
     "ls ${HOME:-x}",
     "ls $HOMEX",
+    "ls $HOME{a,b}",
     'ls "$x"',
     "ls $1",
     "ls $(pwd)",

@@ -9,13 +9,25 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec, SandboxStatus
 
 
+class NoChanges:
+    """Nothing is refused, nothing is put away."""
+
+    kept_error = ""
+    put_away = ()
+
+    async def settle(self, *, is_done: bool = True) -> None:
+        """Look at nothing."""
+
+    async def accept(self) -> None:
+        """Look at nothing."""
+
+
 class PlainProcess:
     """One process group."""
 
-    kept_error = ""
-
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.changes = NoChanges()
 
     @property
     def pid(self) -> int:

@@ -3,7 +3,7 @@
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
 from bridle.core.ports.models import KnowsModels, LocalModels, Models, Provider, SchemaHolder, TokenCounter
 from bridle.core.ports.offering import offers
-from bridle.core.ports.programs import Process, ProcessSpec, Sandbox, SandboxKind, SandboxStatus
+from bridle.core.ports.programs import Changes, Process, ProcessSpec, Sandbox, SandboxKind, SandboxStatus
 from bridle.core.ports.records import Blobs, Claims, DatedStore, Keeper, Memory, Recalled, Revisions, Store
 from bridle.core.ports.surroundings import Chance, Clock, Observer, Steps
 from bridle.core.ports.tenants import Purse, Tenants, Workplaces
@@ -22,6 +22,7 @@ from bridle.core.ports.tools import (
 __all__ = [
     "Blobs",
     "Chance",
+    "Changes",
     "Claims",
     "Clock",
     "DatedStore",

@@ -47,6 +47,31 @@ class ProcessSpec(Struct, frozen=True):
     cpu_s: int | None = None
 
 
+class Changes(Protocol):
+    """What a program has changed: what was refused to it, and what it left that had to be put away."""
+
+    @property
+    def kept_error(self) -> str:
+        """Why changes of files were refused because they could not be kept; empty if none was."""
+        ...
+
+    @property
+    def put_away(self) -> tuple[str, ...]:
+        """A sentence for each file that was put away, as a program of the user would have run it."""
+        ...
+
+    async def settle(self, *, is_done: bool = True) -> None:
+        """Put away the traps that it has left by now, as `wait` does at its end; `put_away` says which.
+
+        With `is_done` false something of it may go on and write to what it has open.
+        """
+        ...
+
+    async def accept(self) -> None:
+        """Take traps that came since it was last settled as those of others, if it has changed nothing."""
+        ...
+
+
 class Process(Protocol):
     """A program that was started, with everything it started itself."""
 
@@ -55,13 +80,13 @@ class Process(Protocol):
         """The process on this machine that all others descend from."""
         ...
 
-    async def wait(self) -> int:
-        """Wait for its end; returns its exit status, 128 + n after signal n. Safe to call again."""
+    @property
+    def changes(self) -> Changes:
+        """What it has changed."""
         ...
 
-    @property
-    def kept_error(self) -> str:
-        """Why changes of files were refused because they could not be kept; empty if none was."""
+    async def wait(self) -> int:
+        """Wait for its end; returns its exit status, 128 + n after signal n. Safe to call again."""
         ...
 
     def interrupt(self) -> None:

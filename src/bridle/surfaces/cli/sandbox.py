@@ -49,13 +49,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise ToolError(f"there is no sandbox here: {sandbox.status.why}", hint="bridle doctor")
     console.out.flush()
     console.err.flush()
-    return asyncio.run(_run(sandbox, _spec(tuple(argv), cwd, settings, rules, console.environ)))
+    spec = _spec(tuple(argv), cwd, settings, rules, console.environ)
+    status, put_away = asyncio.run(_run(sandbox, spec))
+    for sentence in put_away:
+        console.warn(sentence)
+    return status
 
 
-async def _run(sandbox: Sandbox, spec: ProcessSpec) -> int:
+async def _run(sandbox: Sandbox, spec: ProcessSpec) -> tuple[int, tuple[str, ...]]:
     try:
         process = await sandbox.start(spec, SESSION)
-        return await process.wait()
+        status = await process.wait()
+        return status, process.changes.put_away
     finally:
         await sandbox.end_session(SESSION)
 

@@ -31,7 +31,7 @@ _BLANKS = " \t"
 _FIRST_WORD = re.compile(r"[^ \t\n;|&<>()]+")
 _PROGRAM = re.compile(r"(?:\[|[A-Za-z0-9_.+/-]+)(?![^ \t\n;|&<>])")
 _BARE = re.compile(r"[A-Za-z0-9_./:=@%+,^!*?\[\]{}~\x80-\xff#-]+")
-_NAME = re.compile(r"\$(?:(HOME|PWD)(?![A-Za-z0-9_])|\{(HOME|PWD)\}|(\?))")
+_NAME = re.compile(r"\$(?:(HOME|PWD)(?![A-Za-z0-9_{])|\{(HOME|PWD)\}|(\?))")
 _QUOTED = re.compile(r'[^"$`\\]+|\\[^"$`\\\n][^"$`\\]*')
 _SPECIAL_IN_QUOTES = frozenset('$`"\\')
 _BRACES = re.compile(r"\{(?:[A-Za-z0-9_./@%+:=^-]+(?:,[A-Za-z0-9_./@%+:=^-]+)+|\d{1,4}\.\.\d{1,4})\}")

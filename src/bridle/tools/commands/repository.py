@@ -5,15 +5,10 @@ command counts as reading only where the config holds nothing but listed keys.
 """
 
 import os
-import re
-import stat
-from collections.abc import Iterator
 
 from msgspec import Struct
 
-MAX_CONFIG_BYTES = 64 * 1024
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\["\\])*)")?\s*\]')
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
+from bridle.system.git_config import read_settings, read_text
 
 _ANY_KEY = frozenset(
     "advice alias branch color commit credential fetch gc gitflow http init lfs maintenance merge pull push"
@@ -77,13 +72,25 @@ def surprise_in(repository: Repository) -> str:
     if os.path.lexists(f"{repository.common}/objects/info/alternates"):
         return "its .git takes objects from elsewhere"
     for path in (f"{repository.common}/config", f"{repository.git}/config.worktree"):
-        for key, value in _settings(path):
-            if not _is_listed(key) or (
-                key == "core.bare" and value.lower() not in ("false", "no", "off", "0")
-            ):
-                return f"its git config sets {key}"
-            if key == "core.worktree" and not _is_same(os.path.join(repository.git, value), repository.top):
-                return "its git config sets core.worktree"
+        if why := _surprise_in_config(path, repository):
+            return why
+    return ""
+
+
+def _surprise_in_config(path: str, repository: Repository) -> str:
+    text = read_text(path)
+    if text is None:
+        return "its git config cannot be read" if os.path.lexists(path) else ""
+    for name, value in read_settings(text):
+        value = value.strip('"')
+        if not name:
+            return "its git config has a line that cannot be read"
+        is_other = name == "core.worktree" and not _is_same(
+            os.path.join(repository.git, value), repository.top
+        )
+        is_bare = name == "core.bare" and value.lower() not in ("false", "no", "off", "0")
+        if not _is_listed(name) or is_other or is_bare:
+            return f"its git config sets {name}"
     return ""
 
 
@@ -93,54 +100,24 @@ def _looks_bare(folder: str) -> bool:
     return os.path.lexists(f"{folder}/HEAD") and any(os.path.lexists(f"{folder}/{name}") for name in others)
 
 
-def _is_listed(key: str) -> bool:
-    return key in _KEYS or key.partition(".")[0] in _ANY_KEY
-
-
-def _settings(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a config file without their subsections, and `?` for what is not plain."""
-    text = _read(path)
-    if text is None:
-        return
-    section = ""
-    for line in text.splitlines():
-        line = line.strip()
-        if found := _SECTION.match(line):
-            # `[diff "x"]` names a driver, which is not the same as `[diff]`.
-            section = found[1].lower() + (".*" if found[2] is not None and found[1].lower() == "diff" else "")
-            line = line[found.end() :].strip()
-        if not line or line[0] in "#;":
-            continue
-        key = _KEY.fullmatch(line)
-        if key is None or not section or line.endswith("\\"):
-            yield "?", ""
-            return
-        yield f"{section}.{key[1].lower()}", (key[2] or "").strip().strip('"')
-
-
-def _read(path: str) -> str | None:
-    """Return a small regular file as text; None when there is none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return "?"
-        data = file.read(MAX_CONFIG_BYTES + 1)
-    return data.decode(errors="replace") if len(data) <= MAX_CONFIG_BYTES else "?"
+def _is_listed(name: str) -> bool:
+    section, _, rest = name.partition(".")
+    if section in _ANY_KEY:
+        return True
+    # `[diff "x"]` names a driver, which is not the same as `[diff]`.
+    return (f"{section}.{rest.rpartition('.')[2]}" if section == "remote" else name) in _KEYS
 
 
 def _followed(marker: str) -> str:
     """Return the folder that a `.git` stands for: itself, or what its text says."""
     if os.path.isdir(marker):
         return marker
-    text = _read(marker) or ""
+    text = read_text(marker) or ""
     return os.path.realpath(os.path.join(os.path.dirname(marker), text.removeprefix("gitdir:").strip()))
 
 
 def _common(git: str) -> str:
-    text = _read(os.path.join(git, "commondir"))
+    text = read_text(os.path.join(git, "commondir"))
     return git if text is None else os.path.realpath(os.path.join(git, text.strip()))
 
 

@@ -175,8 +175,10 @@ class Bash:
         return ToolOutput(_joined(text, notes), is_error=running.status != 0 or running.ended_by != "itself")
 
     async def _job_result(self, running: Running, notes: list[str], context: ToolContext) -> ToolOutput:
+        await running.settle()
         shown = running.ring.total
         text = await self._output(running)
+        notes = [*notes, *running.put_away]
         job = self._shells.add_job(running, context.session)
         job.cursor = shown
         runs_on = (

@@ -10,6 +10,7 @@ from bridle.tools.common import description, integer_arg, parameters
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.pieces import masked_text, whole_piece
 from bridle.tools.shell.result import state_words
+from bridle.tools.shell.running import Running
 from bridle.tools.shell.shells import Job, Shells
 from bridle.tools.shell.text import visible
 
@@ -89,6 +90,7 @@ class JobOutput:
         if wait_s and ring.total <= cursor:
             await running.printed(cursor, wait_s)
             await running.ended(_SETTLE_S)
+        await running.settle()
         is_over = running.status is not None
         piece = await in_thread(lambda _: whole_piece(ring, cursor, limit, is_over=is_over))
         text = await in_thread(lambda _: masked_text(ring, piece, self._masker))
@@ -97,7 +99,8 @@ class JobOutput:
         rest = f", {ring.total - piece.end} bytes more to read" if ring.total > piece.end else ""
         state = state_words(running, self._shells.settings)
         end = f"[job {job.number}: {state}; next cursor {piece.end}{rest}]"
-        return ToolOutput("\n".join([*lost, *([text.rstrip("\n")] if text else ["[no new output]"]), end]))
+        notes = [*_put_away(running), end]
+        return ToolOutput("\n".join([*lost, text.rstrip("\n") if text else "[no new output]", *notes]))
 
 
 class JobKill:
@@ -130,7 +133,12 @@ class JobKill:
             state = state_words(job.running, self._shells.settings)
             return ToolOutput(f"job {job.number} had ended already: {state}")
         await job.running.stop(_KILL_GRACE_S)
-        return ToolOutput(f"job {job.number}: {state_words(job.running, self._shells.settings)}")
+        state = f"job {job.number}: {state_words(job.running, self._shells.settings)}"
+        return ToolOutput("\n".join([state, *_put_away(job.running)]))
+
+
+def _put_away(running: Running) -> list[str]:
+    return [f"[{sentence}]" for sentence in running.put_away]
 
 
 def _shown(command: str) -> str:

@@ -72,6 +72,7 @@ def limit_notes(text: str, running: Running, settings: ShellSettings) -> list[st
         notes.append(f"only the start of the output was kept: {running.ring.failure}")
     if running.kept_error:
         notes.append(f"a change was refused, as it could not have been undone: {running.kept_error}")
+    notes += running.put_away
     if settings.max_processes and running.status and any(words in text for words in _NO_FORK):
         notes.append(f"it reached the limit of {settings.max_processes} processes")
     return notes

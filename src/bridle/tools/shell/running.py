@@ -71,7 +71,17 @@ class Running:
     @property
     def kept_error(self) -> str:
         """Why changes of files were refused; empty if none was."""
-        return "" if self._process is None else self._process.kept_error
+        return "" if self._process is None else self._process.changes.kept_error
+
+    @property
+    def put_away(self) -> tuple[str, ...]:
+        """A sentence for each file that was put away, as a program of the user would have run it."""
+        return () if self._process is None else self._process.changes.put_away
+
+    async def settle(self) -> None:
+        """Have put away what it has left by now."""
+        if self._process is not None and self.status is None:
+            await self._process.changes.settle(is_done=False)
 
     async def ended(self, timeout_s: float | None = None) -> bool:
         """Wait for its end; False when that did not come in time."""

@@ -1,0 +1,161 @@
+"""What in a git repository makes git run something, told by a list of what is harmless.
+
+```
+config, config.worktree   settings that are not on the list, or that cannot be read for sure
+hooks                     whatever is not a *.sample
+commondir                 takes config and hooks from elsewhere; worktrees have one that leads up to theirs
+.git, if it is a file     leads to a repository elsewhere, which must be one of ours and harmless
+```
+
+A repository that `git init`, `git clone`, `git worktree` or `git submodule` have made is harmless.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from bridle.system.git_config import Setting, read_settings, read_text
+
+OF_GIT = ("config", "config.worktree", "commondir", "hooks")
+"""What of a repository makes the next git command of the user run something."""
+_CONFIGS = ("config", "config.worktree")
+_MAX_INNER = 10_000
+_HARMLESS = re.compile(
+    r"""
+    core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks
+        |autocrlf|eol|safecrlf|quotepath|sharedrepository|abbrev|compression|bigfilethreshold|trustctime
+        |checkstat|preloadindex|untrackedcache|commitgraph|multipackindex|sparsecheckout|sparsecheckoutcone)
+    | extensions\.(?:objectformat|refstorage|partialclone|worktreeconfig|preciousobjects|noop
+        |compatobjectformat|relativeworktrees)
+    | remote\..*\.(?:url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall
+        |promisor|partialclonefilter|gh-resolved)
+    | branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)
+    | submodule\.(?:active|recurse) | submodule\..*\.(?:url|active|branch|ignore|shallow)
+    | (?:user|author|committer)\.(?:name|email) | init\.defaultbranch | pull\.(?:rebase|ff)
+    | push\.(?:default|autosetupremote|followtags) | fetch\.(?:prune|prunetags|parallel)
+    | merge\.(?:ff|conflictstyle) | rebase\.(?:autostash|autosquash) | gc\.auto | index\.(?:version|skiphash)
+    | advice\.[a-z]+ | color\.[a-z]+ | lfs\.repositoryformatversion | gui\.wmstate | gui\.geometry
+    | receive\.(?:denynonfastforwards|denycurrentbranch|denydeletes)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def harmful_settings(text: str, folder: str, roots: Sequence[str]) -> list[Setting]:
+    """Return the settings of the repository in `folder` that are not known to be harmless."""
+    return [one for one in read_settings(text) if not _is_harmless(one, folder, roots)]
+
+
+def _is_harmless(setting: Setting, folder: str, roots: Sequence[str]) -> bool:
+    name, value = setting
+    if name == "core.worktree":  # where `git checkout` writes
+        return '"' not in value and _is_below(os.path.realpath(os.path.join(folder, value)), roots)
+    # A value with `::` names a program that connects, one with a dash is taken for an option.
+    return (
+        _HARMLESS.fullmatch(name) is not None and "::" not in value and not value.strip('"').startswith("-")
+    )
+
+
+def named_places(text: str, folder: str, top: str, home: str) -> Iterator[str]:
+    """Yield where a config looks for hooks and more settings: these are as good as its own.
+
+    `folder` holds the config, `top` is the folder that hooks are looked for from.
+    """
+    for name, value in read_settings(text):
+        value = value.strip('"')
+        if value.startswith("~/"):
+            value = os.path.join(home, value[2:])
+        if name == "core.hookspath" and value:
+            yield os.path.normpath(os.path.join(top, value))
+        elif value and (name == "include.path" or (name.startswith("includeif.") and name.endswith(".path"))):
+            yield os.path.normpath(os.path.join(folder, value))
+
+
+def harmful_parts(folder: str, roots: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what in a repository would make git run something, with what tells one state from another."""
+    for inner in (folder, *inner_repositories(folder)):
+        yield from _parts(inner, roots, is_worktree=os.path.basename(os.path.dirname(inner)) == "worktrees")
+
+
+def _parts(folder: str, roots: Sequence[str], *, is_worktree: bool) -> Iterator[tuple[str, str]]:
+    for name in _CONFIGS:
+        path = os.path.join(folder, name)
+        text = read_text(path)
+        found = harmful_settings(text, folder, roots) if text is not None else []
+        if found:
+            yield path, repr(found)
+        elif text is None and os.path.lexists(path):
+            yield path, state_of(path)  # a link, a pipe, or far too long
+    common = os.path.join(folder, "commondir")
+    if os.path.lexists(common) and not (is_worktree and (read_text(common) or "").strip() == "../.."):
+        yield common, state_of(common)
+    yield from _hooks(os.path.join(folder, "hooks"))
+
+
+def _hooks(folder: str) -> Iterator[tuple[str, str]]:
+    if os.path.islink(folder):
+        yield folder, state_of(folder)
+        return
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if not name.endswith(".sample"):
+            path = os.path.join(folder, name)
+            yield path, state_of(path)
+
+
+def harmful_link(path: str, roots: Sequence[str]) -> bool:
+    """Say whether a `.git` that is no folder leads to anything but a harmless repository of ours."""
+    text = read_text(path) or ""
+    target = os.path.realpath(os.path.join(os.path.dirname(path), text.removeprefix("gitdir:").strip()))
+    if not text.startswith("gitdir:") or not _is_below(target, roots) or not is_repository(target):
+        return True
+    return any(True for _ in harmful_parts(target, roots))
+
+
+def is_repository(folder: str) -> bool:
+    """Say whether git would take a folder for a repository, whatever its name."""
+    try:
+        return is_layout(os.listdir(folder))
+    except OSError:
+        return False
+
+
+def is_layout(names: Iterable[str]) -> bool:
+    """Say whether a folder with these names in it is one that git takes for a repository."""
+    found = {name.lower() for name in names}
+    return "head" in found and ("commondir" in found or {"objects", "refs"} <= found)
+
+
+def inner_repositories(git: str) -> Iterator[str]:
+    """Yield the repositories of submodules and worktrees, which lie in that of their project."""
+    todo = [os.path.join(git, name) for name in ("modules", "worktrees")]
+    left = _MAX_INNER
+    while todo and left > 0:
+        folder = todo.pop()
+        if os.path.lexists(os.path.join(folder, "HEAD")):
+            yield folder
+            todo.append(os.path.join(folder, "modules"))
+            continue
+        try:
+            with os.scandir(folder) as entries:  # the name of a submodule may hold slashes
+                found = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        left -= len(found)
+        todo += found
+
+
+def state_of(path: str) -> str:
+    """Return what changes whenever a file does."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}:{found.st_ctime_ns}"
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
