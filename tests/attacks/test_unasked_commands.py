@@ -74,7 +74,6 @@ WORDS = [
     "for i in $(touch P); do ls; done",
     "case $(touch P) in *) ls;; esac",
     "select i in a; do touch P; break; done <<< 1",
-    "ls > P",
     "ls >| P",
     "ls &> P",
     "ls >& P",
@@ -137,6 +136,13 @@ async def test_a_line_that_may_do_more_is_never_let_through(stage: Stage, line: 
 
     assert "allow" not in decided
     assert not (stage.project / "P").exists()
+
+
+def test_a_redirection_into_a_file_is_an_edit(stage: Stage):
+    modes: tuple[Mode, ...] = (*MODES, "yolo")
+
+    assert [stage.decide("ls > P", mode=mode) for mode in modes] == ["ask", "deny", "allow", "allow"]
+    assert stage.decide("ls > .envrc", mode="accept-edits") == "ask"
 
 
 async def run_in_reading_walls(stage: Stage, lines: list[str]) -> str:

@@ -4,6 +4,7 @@ An engine in a process of its own (`import bridle`, the door) keeps its sessions
 """
 
 import asyncio
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,11 @@ class ClusterWorld(World):
         )
         self.home = root / "cluster" / "g1"
         self.environ |= {"BRIDLE_HOME": str(self.home), "BRIDLE_DATABASE_URL": self._cluster.url}
+
+    @property
+    def homes(self) -> Sequence[Path]:
+        """Each node has its own."""
+        return [self.home, *(node.place.home for node in self._cluster.nodes.values())]
 
     async def __aenter__(self) -> "ClusterWorld":
         await super().__aenter__()

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from bridle.app import open_service
 from bridle.config.settings import load_settings
+from bridle.config.trusted import fingerprint, set_trust
 from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
@@ -44,7 +45,7 @@ keep_turns = 0
 enabled = false
 
 [rules]
-allow = ["bash(until *)", "bash(echo *)"]
+allow = ["bash([ *)", "bash(sleep *)", "bash(echo *)"]
 """
 
 
@@ -58,6 +59,8 @@ class Place:
         self._script = world.root / f"script-{number:04}.json"
         self._home = world.home
         self._write()
+        for home in world.homes:  # a project that is not trusted does not choose the model
+            set_trust(home, self.cwd, fingerprint(self.folder))
 
     @property
     def cwd(self) -> str:
@@ -121,6 +124,11 @@ class World:
         self._daemon = DaemonProcess(self.home, self.environ)
         self._door: RemoteService | None = None
         self._plays = 0
+
+    @property
+    def homes(self) -> Sequence[Path]:
+        """Where it is kept which projects are trusted."""
+        return (self.home,)
 
     async def __aenter__(self) -> "World":
         await self.stack.__aenter__()

@@ -288,6 +288,8 @@ def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[st
     proposed: list[str] = []
     for subject in _subjects(access):
         verdict = _judge_part(access, subject, rules, mode)
+        if verdict.action == "deny":
+            return ()
         if verdict.action != "ask":
             continue
         is_careless = verdict.rule is not None or _is_trap(subject)

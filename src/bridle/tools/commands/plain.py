@@ -5,11 +5,11 @@ line      := list, ended by newlines and comments
 list      := pipeline ((";" | newline | "&&" | "||") pipeline)* [";"]
 pipeline  := command (("|" | "|&") command)*
 command   := program (word | redirect)*
-redirect  := "<" word | [1 2] ">" "/dev/null" | "&>" "/dev/null" | [1 2] ">&" (1 | 2)
+redirect  := "<" word | [1 2] (">" | ">>") word | "&>" "/dev/null" | [1 2] ">&" (1 | 2)
 word      := bare text, '…', "…", \\c, $HOME, $PWD, $?, ~/…, * ? […], {a,b}, {1..3}
 ```
 
-There is no list of tricks here. Whatever is not in this grammar (a variable, a substitution, a loop, a
+A redirection into a file is a write, and judged as one. There is no list of tricks here. Whatever is not in this grammar (a variable, a substitution, a loop, a
 here-document) raises NotPlain, and a person is asked. The grammar of bash must find the same words at the
 same places.
 """
@@ -39,7 +39,7 @@ _LITERAL_BRACES = re.compile(r"\{[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\}")
 _BRACKETS = re.compile(r"\[[!^]?[A-Za-z0-9_.-]+\]")
 _TILDE = re.compile(r"\A~(?=/|\Z)|(?<=[A-Za-z0-9_^}-])~")
 """The home at the start of a word, and one that stands for itself, as in `HEAD~1`."""
-_REDIRECT = re.compile(r"(?P<number>[012])?(?P<operator>&>|>&|>|<)(?![<>&|(])")
+_REDIRECT = re.compile(r"(?P<number>[012])?(?P<operator>&>|>&|>>|>|<)(?![<>&|(])")
 _OPERATOR = re.compile(r"&&|\|\||\|&|\||;(?![;&])|\n")
 _ENDS = frozenset(" \t\n;|&<>")
 
@@ -176,7 +176,7 @@ class _Parser:
             case "&>":
                 is_plain = number is None and target.source == "/dev/null"
             case _:
-                is_plain = number != "0" and target.source == "/dev/null"
+                is_plain = number != "0"
         if not is_plain:
             raise NotPlain(f"the redirection {utf8(found[0])}{target.source}")
         return Redirect(operator, target)
