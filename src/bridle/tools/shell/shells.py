@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import ProcessSpec, Sandbox, ToolContext
+from bridle.system.programs import find_program, why_not_found
 from bridle.tools.blocking import in_thread
 from bridle.tools.paths import printable
 from bridle.tools.shell.confinement import Confinement
@@ -22,7 +23,7 @@ from bridle.tools.shell.state import ShellState, StateFiles, apply_state, is_sma
 
 CANCEL_GRACE_S = 0.1
 _MAX_SHOWN = 100  # calls that were refused stay among them
-_BASH_PATHS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
+_BASH_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin")
 
 
 class Job:
@@ -143,7 +144,7 @@ class Shells:
         before = self.state(context)
 
         def prepare(stop: Event) -> tuple[str, ShellState]:
-            return self._find_bash(), self._settle(before, context)
+            return self._find_bash(context), self._settle(before, context)
 
         self._bash, state = await in_thread(prepare)
         spec = ProcessSpec(
@@ -177,16 +178,14 @@ class Shells:
         shell = self._shells.get(session)
         return shell is not None and any(running.status is None for running in shell.commands)
 
-    def _find_bash(self) -> str:
-        folders = self._environ["PATH"].split(os.pathsep)
-        candidates = (
-            *_BASH_PATHS,
-            *(os.path.join(folder, "bash") for folder in folders if folder[:1] == "/"),
-        )
-        for path in (self._bash, *candidates):
-            if path and os.access(path, os.X_OK):
-                return path
-        raise ToolError("bash is not installed on this machine, so no command can be run")
+    def _find_bash(self, context: ToolContext) -> str:
+        if self._bash and os.access(self._bash, os.X_OK):
+            return self._bash
+        search_path = os.pathsep.join([*_BASH_FOLDERS, self._environ["PATH"]])
+        found = find_program("bash", search_path, outside=self.roots(context))
+        if found is None:
+            raise ToolError(f"no command can be run: bash {why_not_found('bash', search_path)}")
+        return found
 
     # ------------------------------------------------------------------------ jobs
 
