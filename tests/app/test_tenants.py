@@ -18,7 +18,7 @@ def settings_with(home: Path, text: str) -> Settings:
 
 def test_the_folders_of_tenants_are_hidden_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made: list[tuple[str, ...]] = []
-    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda home, hidden: made.append(tuple(hidden)))
+    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda hidden, **more: made.append(tuple(hidden)))
 
     open_sandbox(settings_with(tmp_path, '[scale]\ntenant_folders = "/srv/tenants"\n'))
     open_sandbox(settings_with(tmp_path, ""))
@@ -33,7 +33,7 @@ async def test_a_worker_knows_when_nothing_holds_programs_apart(
     on = settings_with(tmp_path, "")
     found = {"kind": "none", "why": "no bwrap here"}
     fake = SimpleNamespace(status=SimpleNamespace(**found))
-    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda home, hidden: fake)
+    monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda **more: fake)
 
     assert await missing_walls(off) == "sandbox.mode is off"
     assert await missing_walls(on) == "there is none: no bwrap here"

@@ -335,6 +335,26 @@ THROUGH_GIT = [
     "git stash show -p",
     "git format-patch --stdout HEAD~1",
     "git -C src show HEAD",
+    "git show --stat 0123456789",
+    "git show -s 0123456789",
+    "git show --name-only 0123456789",
+    "git status -vb",
+    "git status -bv",
+    "git status --verb",
+    "git commit -av --dry-run",
+    "git commit -nv",
+    "git commit --verb --dry-run",
+    "git reset -p",
+    "git reset --patch",
+    "git checkout -p HEAD",
+    "git add -p",
+    "git log -p1",
+    "git log --pat",
+    "git for-each-ref --format=%(raw)",
+    "git rebase -x ls HEAD~1",
+    "git clone . elsewhere",
+    "base64 .git/objects/01/23",
+    "cat .git/index",
 ]
 
 
@@ -400,6 +420,7 @@ OUTSIDE_READS = [
     "cat < way/plain.txt",
     "grep -f way/plain.txt a.txt",
     "git diff --no-index way/plain.txt a.txt",
+    "strings @names",
 ]
 
 

@@ -1,6 +1,7 @@
 """The config files of git: what is read of them, and what is not believed."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,13 @@ def test_only_plain_files_of_a_bounded_size_are_read(tmp_path: Path):
 
     found = [read_text(str(tmp_path / name)) for name in ("plain", "link", "fifo", "long", "missing", ".")]
     assert found == ["x", None, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    "line", [f"x = a{' ' * 200_000}b", "x" * 200_000, f'[a "{chr(92) * 200_000}', " =" * 100_000]
+)
+def test_no_line_takes_long(line: str):
+    start = time.process_time()
+    list(read_settings(f"[core]\n{line}\n"))
+
+    assert time.process_time() - start < 1

@@ -6,8 +6,8 @@ import stat
 from collections.abc import Iterator
 
 _MAX_BYTES = 256 * 1024
-_SECTION = re.compile(r"\s*\[([A-Za-z0-9.-]+)(?:[ \t]+\"((?:[^\"\\]|\\.)*)\")?\]\s*")
-_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*", re.DOTALL)
+_SECTION = re.compile(r"\[([A-Za-z0-9.-]++)(?:[ \t]++\"((?:[^\"\\]|\\.)*+)\")?\]")
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 Setting = tuple[str, str]
 """A name such as `remote.origin.url`, the outer parts in lower case, and its value."""
@@ -20,11 +20,12 @@ def read_settings(text: str) -> Iterator[Setting]:
         bare = line.strip()
         if not bare or bare[0] in "#;":
             continue
-        if header := _SECTION.fullmatch(line):
+        key, _, value = bare.partition("=")
+        if header := _SECTION.fullmatch(bare):
             inner = f".{header[2]}" if header[2] is not None else ""
             section = header[1].lower() + inner
-        elif (setting := _SETTING.fullmatch(line)) and section and not bare.endswith("\\"):
-            yield f"{section}.{setting[1].lower()}", setting[2] or ""
+        elif section and _KEY.fullmatch(key.rstrip()) and not bare.endswith("\\"):
+            yield f"{section}.{key.rstrip().lower()}", value.strip()
         else:
             yield "", bare
 

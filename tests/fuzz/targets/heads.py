@@ -100,7 +100,7 @@ def run_http(data: bytes) -> None:
         )
         config.load()
         state = ServerState()
-        connection = Connection(config, state, Bounds())
+        connection = Connection(config, state, Bounds(), Strangers(1))
         wire.protocol = connection
         connection.connection_made(wire)  # type: ignore[arg-type]
         for chunk in chunks(data):

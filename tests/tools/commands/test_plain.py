@@ -256,3 +256,49 @@ def test_values_that_double_are_soon_given_up(root: str):
 
     assert time.process_time() - start < 1
     assert judge(access, [], "ask").action == "ask"
+
+
+N = 60_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"printf '%{'0' * N}'",
+        f"printf '{'%0' * (N // 2)}'",
+        f"printf '%.{'1' * N}'",
+        f"<<{'a' * N}",
+        f"ls <\u2039{'a' * N}",
+        '"' * N,
+        "'" * (N - 1),
+        f'"{chr(92) * N}',
+        f"echo {'{' * N}",
+        f"echo {'{a,' * (N // 3)}",
+        f"echo {'[' * N}",
+        f"echo {'*' * N}",
+        f"echo '{'*' * N}'",
+        f"cat {'a*' * (N // 2)}",
+        f"sed -n '{'1,' * (N // 2)}p' a",
+        f"sed 's/{'a' * N}' a",
+        f"sed '{'p;' * (N // 2)}x' a",
+        f"jq '{'import ' * (N // 7)}'",
+        f"curl {'a.' * (N // 2)}",
+        f"curl {'a-' * (N // 2)}!",
+        f"ls {'../' * (N // 3)}",
+        f"ls {'a/' * (N // 2)}",
+        f"ls {'~' * N}",
+        f"git log --format='{'%' * N}'",
+        f"echo {'$HOME' * (N // 5)}",
+        f"echo '{'x' * N}'{chr(92)}",
+        "ls;" * (N // 3),
+        "ls " + "-" * N,
+        "# " * (N // 2),
+        "a=" + "b=" * (N // 2),
+    ],
+    ids=lambda line: line[:16],
+)
+def test_no_line_holds_up_the_judge(root: str, line: str):
+    start = time.process_time()
+    shell_access(line, root, root)
+
+    assert time.process_time() - start < 1

@@ -98,6 +98,12 @@ git --version
 """
 
 NOT_READING = """
+strings @a
+git status --ignore-submodules=none
+git diff --submodule=log
+git ls-files --recurse-submodules
+git show --remerge-diff
+git show --diff-merges=remerge
 xxd a -s
 xxd a --
 xxd -- a

@@ -67,6 +67,7 @@ def test_clones_worktrees_and_submodules_are_plain(top: Path, tmp_path: Path):
         ('[remote "o"]\n\tpromisor = true', "remote.o.promisor"),
         ('[remote "o"]\n\tuploadpack = ./evil', "remote.o.uploadpack"),
         ("[gpg]\n\tprogram = ./evil", "gpg.program"),
+        ('[submodule "x"]\n\tignore = none', "submodule.x.ignore"),
         ("[pager]\n\tlog = ./evil", "pager.log"),
         ("[format]\n\tpretty = %G?", "format.pretty"),
         ("[core]\n\tabbrev = 7 \\\n", "?"),
@@ -96,12 +97,43 @@ def test_a_second_config_counts_too(top: Path):
     assert surprise(top) == "its git config sets core.fsmonitor"
 
 
-def test_the_config_is_that_of_the_common_folder(top: Path, tmp_path: Path):
-    (tmp_path / "common/objects").mkdir(parents=True)
-    (tmp_path / "common/config").write_text("[core]\n\tfsmonitor = ./evil\n")
-    (top / ".git/commondir").write_text(f"{tmp_path}/common\n")
+def test_the_config_of_a_worktree_is_that_of_its_repository(top: Path, tmp_path: Path):
+    git(top, "worktree", "add", "-q", str(tmp_path / "tree"))
+    with (top / ".git/config").open("a") as file:
+        file.write("[core]\n\tfsmonitor = ./evil\n")
 
-    assert surprise(top) == "its git config sets core.fsmonitor"
+    assert surprise(tmp_path / "tree") == "its git config sets core.fsmonitor"
+
+
+@pytest.mark.parametrize("how", ["file", "relative file", "worktree of it", "commondir", "own config"])
+def test_a_folder_cannot_name_the_repository_of_another(top: Path, tmp_path: Path, how: str):
+    git(top, "worktree", "add", "-q", str(tmp_path / "tree"))
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    match how:
+        case "file":
+            (evil / ".git").write_text(f"gitdir: {top}/.git\n")
+        case "relative file":
+            (evil / ".git").write_text("gitdir: ../top/.git\n")
+        case "worktree of it":
+            (evil / ".git").write_text(f"gitdir: {top}/.git/worktrees/tree\n")
+        case "commondir":
+            git(evil, "init", "-q")
+            (evil / ".git/commondir").write_text(f"{top}/.git\n")
+        case _:
+            git(tmp_path, "init", "-q", "--separate-git-dir", str(tmp_path / "apart"), "evil")
+            (tmp_path / "apart/gitdir").write_text(f"{evil}/.git\n")
+            (tmp_path / "apart/commondir").write_text(f"{top}/.git\n")
+
+    assert surprise(evil) == "its .git leads to a repository that does not know it"
+
+
+def test_git_is_not_led_into_submodules(top: Path):
+    (top / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = ../x\n')
+    plain = surprise(top)
+    (top / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\tignore = none\n')
+
+    assert (plain, surprise(top)) == ("", "its .gitmodules makes git look into submodules")
 
 
 @pytest.mark.parametrize("name", ["config", "objects", "HEAD", "refs"])

@@ -43,9 +43,16 @@ def test_git_sees_its_settings_and_a_repository_above(tmp_path: Path):
     git(top, "init", "-q")
 
     assert confine(access("git status"), str(top / "src"), str(home)) == Confinement(
-        True, (f"{home}/.gitconfig", str(top), f"{top}/.git"), True
+        reads_only=True, shown=(f"{home}/.gitconfig", str(top), f"{top}/.git"), uses_git=True, moves=False
     )
+    (top / ".git/commondir").write_text("/elsewhere\n")
+    assert confine(access("git status"), str(top / "src"), str(home)).shown == (f"{home}/.gitconfig",)
     assert confine(access("ls"), str(top / "src"), str(home)).shown == ()
+
+
+@pytest.mark.parametrize(("line", "moves"), [("ls", False), ("cd sub", True), ("pushd sub", True)])
+def test_only_a_line_that_changes_folders_may_end_elsewhere(tmp_path: Path, line: str, moves: bool):
+    assert confine(access(line), str(tmp_path), "/nonexistent").moves == moves
 
 
 def test_a_home_that_is_a_repository_is_not_shown(tmp_path: Path):

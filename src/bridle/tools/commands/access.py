@@ -231,6 +231,8 @@ class _Reading:
         self._add(Subject("command", shown, "read" if reads else "execute", general=general_pattern(fields)))
         for subject in paths:
             self._add(subject)
+            if ".git" in subject.value.split("/"):
+                self._unseen = self._unseen or "the files of a repository hold all others"
         for host in touched_hosts(name, arguments):
             self._add(Subject("domain", host, "network"))
         self._shell_effects(name, arguments, feed, inner, has_more=has_more)

@@ -9,9 +9,9 @@ redirect  := "<" word | [1 2] (">" | ">>") word | "&>" "/dev/null" | [1 2] ">&" 
 word      := bare text, '…', "…", \\c, $HOME, $PWD, $?, ~/…, * ? […], {a,b}, {1..3}
 ```
 
-A redirection into a file is a write, and judged as one. There is no list of tricks here. Whatever is not in this grammar (a variable, a substitution, a loop, a
-here-document) raises NotPlain, and a person is asked. The grammar of bash must find the same words at the
-same places.
+A redirection into a file is a write, and judged as one. There is no list of tricks here: whatever is not
+in this grammar (a variable, a substitution, a loop, a here-document) raises NotPlain, and a person is asked.
+The grammar of bash must find the same words at the same places.
 """
 
 import re

@@ -249,17 +249,17 @@ wget = guess bcdEFhHkKLmNnpqrSvVx O> o> a> i< P> B: t: T: U: e: --output-documen
 
 _GIT = """
 status = guess sbvz u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored?
-    --ignore-submodules? --column? --no-column --ahead-behind --no-ahead-behind --show-stash --renames
+    --column? --no-column --ahead-behind --no-ahead-behind --show-stash --renames
     --no-renames
 diff,diff-tree,diff-index,diff-files = guess abBpuqRswzMCDW # U: S: G: O< --oneline --stat? --numstat
     --shortstat --name-only --name-status --summary --raw --patch --no-patch --patch-with-stat --unified:
     --color? --no-color --word-diff? --word-diff-regex: --diff-filter: --find-renames? --find-copies?
     --no-renames --minimal --patience --histogram --diff-algorithm: --ignore-all-space --ignore-space-change
-    --ignore-blank-lines --ignore-space-at-eol --ignore-submodules? --submodule? --exit-code --quiet
+    --ignore-blank-lines --ignore-space-at-eol --exit-code --quiet
     --full-index --binary --relative? --text --check --cached --staged --merge-base --no-index --no-ext-diff
     --no-textconv --no-prefix --src-prefix: --dst-prefix: --abbrev? --color-words? --compact-summary
     --dirstat? --function-context --pickaxe-regex --pickaxe-all --inter-hunk-context: --color-moved? --base
-    --ours --theirs --cc --diff-merges: --remerge-diff rtm --root --stdin
+    --ours --theirs --cc rtm --root --stdin
 log,show,shortlog,rev-list,whatchanged = guess +diff cgimEFPLtn n: L: --graph --pretty? --format:
     --abbrev-commit --no-abbrev-commit --all --branches? --tags? --remotes? --author: --committer: --grep:
     --since: --until: --after: --before: --max-count: --skip: --reverse --first-parent --merges --no-merges
@@ -273,7 +273,7 @@ blame = guess bcefklnpstw L: M? C? --porcelain --line-porcelain --incremental --
 annotate = guess bcefklnpstw L: M? C?
 ls-files = guess cdmoiskutvfz x: X< --cached --deleted --modified --others --ignored --stage --unmerged
     --killed --exclude-standard --exclude: --exclude-from< --full-name --error-unmatch --directory --eol
-    --deduplicate --abbrev? --recurse-submodules --no-empty-directory
+    --deduplicate --abbrev? --no-empty-directory
 ls-tree = guess drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev?
 rev-parse = guess q --abbrev-ref? --show-toplevel --short? --verify --git-dir --git-common-dir
     --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository

@@ -10,7 +10,7 @@ MAX_LOOSE_BYTES = 4 * 1024
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
-_CLOSED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|<<-?[ ]?["'\\]?(\w+)[^\n]*\n""", re.DOTALL)
+_CLOSED = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|<<-?[ ]?["'\\]?(\w++)[^\n]*+\n""", re.DOTALL)
 
 
 def unreadable(text: str) -> str:

@@ -19,21 +19,58 @@ _GIT_WORDS = frozenset(
     "config list,config list --local,config list --global".split(",")
 )
 
-_GIT_WITHOUT_CONTENTS = frozenset(
-    "--version add branch checkout commit config count-objects describe fetch for-each-ref init ls-files"
-    " ls-tree merge merge-base name-rev pull push rebase remote reset rev-list rev-parse rm show-ref status"
-    " switch tag version".split()
-)
 _GIT_SUMMARIES = frozenset(
     "--stat --numstat --shortstat --name-only --name-status --summary --raw --quiet -s --no-patch"
     " --compact-summary --dirstat".split()
 )
-_GIT_QUIET_LOG = _GIT_SUMMARIES | frozenset(
+_GIT_DIFFS = ("diff", "diff-tree", "diff-index", "diff-files")
+_GIT_LOG = _GIT_SUMMARIES | frozenset(
     "--oneline --graph --pretty --format --abbrev-commit --all --branches --tags --remotes --author"
     " --committer --grep --since --until --after --before --max-count -n --skip --reverse --first-parent"
     " --merges --no-merges --decorate --no-decorate --follow --date --topo-order --date-order --cached"
-    " --staged --diff-filter --no-color --color --no-renames --find-renames -M -i --".split()
+    " --staged --diff-filter --no-color --color --no-renames --find-renames -M -i".split()
 )
+_GIT_QUIET: dict[str, frozenset[str]] = {
+    "log": _GIT_LOG,
+    "shortlog": _GIT_LOG | frozenset({"-s", "-n", "-e"}),
+    "reflog": _GIT_LOG,
+    **dict.fromkeys(_GIT_DIFFS, _GIT_LOG),
+} | {
+    command: frozenset(flags.split())
+    for command, _, flags in (
+        row.strip().partition(" ")
+        for row in """
+        --version
+        add -A -u -f -n -N --all --update --force --intent-to-add
+        branch -a -l -r -v -vv --all --list --remotes --verbose --show-current --contains --merged --no-merged
+        checkout -b -B -q -f -t --quiet --force --track --detach
+        commit -m -a -q -n -s -F --message --all --amend --no-edit --allow-empty --signoff --quiet --file
+        config -l --list --get --get-all --get-regexp --global --local --show-origin
+        count-objects -v -H
+        describe --tags --always --long --dirty --abbrev --all --exact-match
+        fetch -p -a --all --prune --tags --depth --quiet
+        init -q -b --quiet --bare
+        ls-files -c -o -m -d -s -t -z --cached --others --modified --deleted --exclude-standard --stage
+        ls-tree -r -t -d -l -z --name-only --long --full-tree
+        merge --ff-only --no-ff --no-edit --abort --continue --squash -m
+        merge-base -a --all --is-ancestor
+        pull --rebase --ff-only --no-rebase --quiet
+        push -u -f -q --set-upstream --tags --force --force-with-lease --quiet
+        rebase --abort --continue --skip
+        remote -v --verbose
+        reset -q --hard --soft --mixed --quiet
+        rev-list --all --count --max-count -n
+        rev-parse --abbrev-ref --show-toplevel --short --verify --git-dir --is-inside-work-tree
+        rm -r -f -q --cached
+        show-ref --heads --tags --head
+        status -s -b -z -u --short --branch --porcelain --untracked-files --ignored --long --show-stash
+        switch -c -q --create --quiet --detach
+        tag -l -n -a -m -d --list --sort --contains
+        version --build-options
+        """.strip().splitlines()
+    )
+}
+"""Flags with which git names files at most; what is not listed may show what they hold."""
 
 _FIND_WITH_VALUE = frozenset(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -maxdepth -mindepth -size"
@@ -64,7 +101,9 @@ _NO_OPERANDS = frozenset(
     "umask hostname env set alias tty groups uptime free whoami logname arch times".split()
 )
 # `%n` sets a variable. The other conversions only print.
-_PRINTF = re.compile(r"(?:[^%]|%%|%[-+ #0']*(?:\d*|\*)(?:\.(?:\d*|\*))?[bcdeEfFgGiosuxXq])*", re.DOTALL)
+_PRINTF = re.compile(
+    r"(?:[^%]++|%%|%[-+ #0']*+(?:\d++|\*)?(?:\.(?:\d++|\*)?)?[bcdeEfFgGiosuxXq])*+", re.DOTALL
+)
 _JQ_MODULES = re.compile(r"\b(?:import|include)\b")
 # Not -v and -R, which work out the subscripts of arrays and run what stands in them.
 _TESTS = frozenset("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -G -L -N -O -S".split())
@@ -99,6 +138,8 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
         return values == ["-p"]
     if name == "command":
         return values[:1] in (["-v"], ["-V"])
+    if name == "strings" and any(value.startswith("@") for value in values):
+        return False  # it takes its arguments from that file
     known = reading_program(name)
     if (
         name == "xxd"
@@ -169,15 +210,18 @@ def git_shows_contents(values: Sequence[str | None]) -> bool:
     while start < len(values) and values[start] in _GIT_GLOBAL:
         start += 1
     command, *rest = values[start:] or [""]
-    flags = [word.partition("=")[0] for word in rest if word is not None and word[:1] == "-"]
-    if command in _GIT_WITHOUT_CONTENTS:
-        return command in ("status", "commit") and any(flag in ("-v", "-vv", "--verbose") for flag in flags)
-    if command in ("log", "shortlog", "reflog", "whatchanged"):
-        return not all(flag in _GIT_QUIET_LOG or flag[1:].isdigit() for flag in flags)
-    if command in ("diff", "show", "diff-tree", "diff-index", "diff-files"):
-        is_named = any(value is not None and ":" in value for value in rest)
-        return is_named or _GIT_SUMMARIES.isdisjoint(flags) or not _GIT_QUIET_LOG.issuperset(flags)
-    return True
+    quiet = _GIT_QUIET.get(command or "")
+    flags = [flag for word in rest if word is not None for flag in _flags_in(word)]
+    if quiet is None or None in rest or not all(flag in quiet or flag[1:].isdigit() for flag in flags):
+        return True
+    return command in _GIT_DIFFS and _GIT_SUMMARIES.isdisjoint(flags)
+
+
+def _flags_in(word: str) -> list[str]:
+    """Return the flags in a word: one long one, or each letter of several short ones."""
+    if word.startswith("--") or not word.startswith("-") or word[1:].isdigit():
+        return [word.partition("=")[0]] if word.startswith("-") and word != "--" else []
+    return [f"-{letter}" for letter in word[1:]]
 
 
 def _find_reads(values: Sequence[str]) -> bool:

@@ -67,6 +67,8 @@ def surprise_in(repository: Repository) -> str:
         for name in _PARTS:
             if os.path.islink(os.path.join(folder, name)):
                 return f"{name} in its .git is a link"
+    if not _knows_its_tree(repository):
+        return "its .git leads to a repository that does not know it"
     if not os.path.isfile(f"{repository.git}/HEAD") or not os.path.isdir(f"{repository.common}/objects"):
         return "its .git is not whole, and git may take another one"
     if os.path.lexists(f"{repository.common}/objects/info/alternates"):
@@ -74,7 +76,22 @@ def surprise_in(repository: Repository) -> str:
     for path in (f"{repository.common}/config", f"{repository.git}/config.worktree"):
         if why := _surprise_in_config(path, repository):
             return why
-    return ""
+    modules = read_text(f"{repository.top}/.gitmodules")
+    is_open = any(name.endswith(".ignore") or not name for name, _ in read_settings(modules or ""))
+    return "its .gitmodules makes git look into submodules" if is_open else ""
+
+
+def _knows_its_tree(repository: Repository) -> bool:
+    """Return whether a repository belongs to the folder that names it: anyone can name a foreign one."""
+    git, common, top = repository.git, repository.common, repository.top
+    if git == f"{top}/.git":
+        return git == common
+    if git != common:  # a worktree
+        is_listed = os.path.dirname(git) == f"{common}/worktrees"
+        return is_listed and _is_same((read_text(f"{git}/gitdir") or "").strip(), f"{top}/.git")
+    settings = dict(read_settings(read_text(f"{git}/config") or ""))
+    own = settings.get("core.worktree", "").strip('"')  # a submodule
+    return bool(own) and _is_same(os.path.join(git, own), top)
 
 
 def _surprise_in_config(path: str, repository: Repository) -> str:
@@ -103,7 +120,7 @@ def _looks_bare(folder: str) -> bool:
 def _is_listed(name: str) -> bool:
     section, _, rest = name.partition(".")
     if section in _ANY_KEY:
-        return True
+        return not (section == "submodule" and rest.endswith(("ignore", "recurse")))
     # `[diff "x"]` names a driver, which is not the same as `[diff]`.
     return (f"{section}.{rest.rpartition('.')[2]}" if section == "remote" else name) in _KEYS
 

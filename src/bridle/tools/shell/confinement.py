@@ -35,6 +35,8 @@ class Confinement(Struct, frozen=True):
     shown: tuple[str, ...] = ()
     """Folders and files that a reading command may see besides the working directory."""
     uses_git: bool = False
+    moves: bool = True
+    """It may end in another folder than it began in; nothing else of a reading command is kept."""
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that a command gets of those it would get."""
@@ -52,21 +54,24 @@ def confine(access: Access, root: str, home: str) -> Confinement:
         return Confinement()
     commands = [subject.value.split(" ") for subject in access.subjects if subject.kind == "command"]
     git = [words for words in commands if words[0] == "git"]
+    moves = any(words[0] in ("cd", "pushd") for words in commands)
     if not git:
-        return Confinement(reads_only=True)
+        return Confinement(reads_only=True, moves=moves)
     # `git config` runs nothing, and must not show settings that are ours.
     is_only_config = all("config" in words[1:3] for words in git)
-    return Confinement(True, tuple(_git_places(root, home)), not is_only_config)
+    places = tuple(_git_places(root, home))
+    return Confinement(reads_only=True, shown=places, uses_git=not is_only_config, moves=moves)
 
 
 def _git_places(root: str, home: str) -> list[str]:
     """Return what git reads outside of the working directory: your settings, and a repository above."""
     # Loads the grammar of bash, which is there by now: the command was judged.
-    from bridle.tools.commands.repository import find_repository  # noqa: PLC0415
+    from bridle.tools.commands.repository import find_repository, surprise_in  # noqa: PLC0415
 
     places = [os.path.join(home, name) for name in _USER_GIT_FILES]
     repository = find_repository(root)
-    if repository is not None and not f"{home}/".startswith(f"{repository.top.rstrip('/')}/"):
+    is_home = repository is not None and f"{home}/".startswith(f"{repository.top.rstrip('/')}/")
+    if repository is not None and not is_home and not surprise_in(repository):
         places += [repository.top, repository.git, repository.common]
     return [place for place in dict.fromkeys(places) if os.path.exists(place)]
 

@@ -105,7 +105,7 @@ class Shells:
         """Take over where a command ended; returns notes for the model."""
         before = self.state(context)
         after = read_report(running.report, before, FORCED)
-        if after is None or running.ended_by != "itself":
+        if after is None or running.ended_by != "itself" or not confinement.moves:
             return []
         if confinement.reads_only:
             after = replace(before, cwd=after.cwd)
