@@ -17,7 +17,7 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
 )
 from bridle.surfaces.grpc.starts import Starts
 from bridle.surfaces.grpc.stream import RunStream
-from bridle.surfaces.rest.connection import MAX_HEAD_BYTES, Bounds, Connection
+from bridle.surfaces.rest.connection import MAX_HEAD_BYTES, Bounds, Connection, Strangers
 from bridle.surfaces.rest.reading import read_body
 from tests.fuzz.target import MAX_INPUT_BYTES, Target
 from tests.fuzz.targets.wires import chunks
