@@ -21,11 +21,18 @@ from bridle.tools.commands.script import Block, Feed, Redirect, Script, Simple, 
 from bridle.tools.commands.words import Piece, Word, utf8
 
 MAX_WORDS = 500
-RESERVED = frozenset(
-    "if then else elif fi do done case esac while until for select function in time coproc".split()
-    + "{ } ! [[ ]]".split()
-)
-"""Words that mean something else than a program where a command begins."""
+RESERVED = {
+    **dict.fromkeys(("for", "while", "until", "select"), "a loop"),
+    **dict.fromkeys(("if", "case", "[[", "!"), "a condition"),
+    **dict.fromkeys(
+        ("then", "else", "elif", "fi", "do", "done", "esac", "in", "}", "]]"), "half a statement"
+    ),
+    "function": "a function",
+    "{": "a group of commands",
+    "time": "a measurement",
+    "coproc": "a command in the background",
+}
+"""Words that mean something else than a program where a command begins, and what."""
 
 _BLANKS = " \t"
 _FIRST_WORD = re.compile(r"[^ \t\n;|&<>()]+")
@@ -158,7 +165,7 @@ class _Parser:
     def _program(self) -> Word:
         first = _FIRST_WORD.match(self._source, self._at)
         if first is not None and first[0] in RESERVED:
-            raise NotPlain(f"the shell's own word {first[0]}")
+            raise NotPlain(RESERVED[first[0]])
         if _PROGRAM.match(self._source, self._at) is None:
             raise NotPlain(self._explain())
         return self._word()
