@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bridle.app import models_dir, open_models
+from bridle.app.folders import session_folders
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.model import Model, Price
@@ -43,6 +44,7 @@ def test_every_key_of_a_provider_arrives(home: Path):
             model="m.gguf",
             models_dir="d",
             program=("e",),
+            outside=session_folders(given),
             host="::1",
             port=6,
             ctx_size=7,
@@ -61,7 +63,9 @@ def test_every_key_of_a_provider_arrives(home: Path):
 def test_what_nobody_sets_is_left_to_the_room(home: Path):
     given = settings(home, '[providers.x]\nbase_url = "http://h/v1"\n')
 
-    assert open_models(given).providers["x"] == ProviderEntry(base_url="http://h/v1")
+    assert open_models(given).providers["x"] == ProviderEntry(
+        base_url="http://h/v1", server=LlamaOptions(outside=session_folders(given))
+    )
 
 
 def test_every_built_in_provider_that_needs_a_key_is_a_vendor_that_is_known(home: Path):

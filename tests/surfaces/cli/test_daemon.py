@@ -176,7 +176,14 @@ def test_the_unit_of_systemd_starts_this_program_with_this_home(bridle: Bridle):
     unit.read_string(done.out)
 
     assert (done.code, done.err) == (0, "")
-    assert shlex.split(unit["Service"]["ExecStart"]) == [sys.executable, "-m", "bridle", "daemon", "run"]
+    assert shlex.split(unit["Service"]["ExecStart"]) == [
+        sys.executable,
+        "-P",
+        "-m",
+        "bridle",
+        "daemon",
+        "run",
+    ]
     assert shlex.split(unit["Service"]["Environment"]) == [f"BRIDLE_HOME={bridle.home}"]
     assert (unit["Service"]["Restart"], unit["Install"]["WantedBy"]) == ("on-failure", "default.target")
 
@@ -198,7 +205,7 @@ def test_the_file_of_launchd_starts_this_program_with_this_home(bridle: Bridle):
 
     assert plistlib.loads(done.out.encode()) == {
         "Label": "bridle",
-        "ProgramArguments": [sys.executable, "-m", "bridle", "daemon", "run"],
+        "ProgramArguments": [sys.executable, "-P", "-m", "bridle", "daemon", "run"],
         "EnvironmentVariables": {"BRIDLE_HOME": str(bridle.home)},
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

@@ -228,7 +228,7 @@ def _systemd(home: Path) -> str:
 Description=Bridle, a runtime for LLM agents
 
 [Service]
-ExecStart={_quoted(sys.executable)} -m bridle daemon run
+ExecStart={_quoted(sys.executable)} -P -m bridle daemon run
 Environment={_quoted(f"BRIDLE_HOME={home}")}
 Restart=on-failure
 
