@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,17 @@ def test_what_rules_deny_is_hidden_from_servers_wherever_in_the_project_we_are(
         f"read_file({env['HOME']}/.keys)",
     ]
     assert deeper == here
+
+
+def test_a_repository_around_the_home_is_not_shown_before_it_is_trusted(env: dict[str, str], project: Path):
+    above = Path(os.path.realpath(env["HOME"])).parent
+    here = above / "elsewhere"
+    here.mkdir()
+    (above / ".git").mkdir()
+
+    settings = settings_of(env, here)
+    before = folder_languages(settings, env).root
+    set_trust(settings.home, str(above), fingerprint(above))
+
+    assert settings.root == above
+    assert (before, folder_languages(settings, env).root) == (str(here), str(above))

@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from bridle.core.ports import SandboxKind
 from bridle.lsp.languages import LocalLanguages
 from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
 from bridle.sandbox import LocalSandbox
 
 CAST = Path(__file__).parent / "cast"
 BIN = Path(sys.executable).parent
+PACKAGES_BIN = Path(msgspec.__file__).parents[4] / "bin"
+"""Programs beside the packages, should the interpreter borrow them from another environment."""
 PACE = Pace(reading_s=10.0, working_s=10.0, backoff_s=0.01, look_again_s=0.0)
 
 MakeLanguages = Callable[..., LocalLanguages]
@@ -21,7 +25,7 @@ MakeLanguages = Callable[..., LocalLanguages]
 
 def environment() -> dict[str, str]:
     """Return what servers find in their environment."""
-    path = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
+    path = os.pathsep.join([str(BIN), str(PACKAGES_BIN), os.environ.get("PATH", os.defpath)])
     return {"PATH": path, "HOME": "/nonexistent", "LANG": "C.UTF-8"}
 
 
@@ -50,10 +54,13 @@ async def make(project: Path) -> AsyncIterator[MakeLanguages]:
     """Make languages for the project, with these servers."""
     made: list[LocalLanguages] = []
 
-    def make(*servers: LanguageServer, pace: Pace = PACE, **more: Any) -> LocalLanguages:
+    def make(
+        *servers: LanguageServer, pace: Pace = PACE, kind: SandboxKind | None = None, **more: Any
+    ) -> LocalLanguages:
         given = {"wait_s": 10.0, "trusted": True, "environ": environment(), **more}
         folder = FolderLanguages(str(project), servers, **given)
-        made.append(LocalLanguages(lambda _: folder, LocalSandbox(home="/nonexistent"), pace=pace))
+        sandbox = LocalSandbox(home="/nonexistent", kind=kind)
+        made.append(LocalLanguages(lambda _: folder, sandbox, pace=pace))
         return made[-1]
 
     yield make

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Found, News, Problem, Span, Spot, SymbolInfo
 from bridle.core.permission import Rule
+from bridle.core.ports import SandboxKind
 from bridle.core.servers import ServerView
 from bridle.lsp.languages import LocalLanguages
 from bridle.lsp.settings import FolderLanguages
@@ -388,6 +389,66 @@ async def test_a_server_cannot_change_the_project(make: MakeLanguages, project: 
     ]
     assert (project / "a.toy").read_text() == "use one\n"
     assert (project / "build/out").read_text() == "/tmp/cache\n"
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_in_an_untrusted_project_a_server_writes_nothing_and_sees_nothing_else(
+    make: MakeLanguages, project: Path, kind: SandboxKind
+):
+    """A server starts unasked, and may run what the project names."""
+    outside = project.parent / "outside"
+    writable = project.parent / "writable"
+    server = project.parent / "bin" / "server"
+    for folder in (outside, writable, server.parent, project / "build"):
+        folder.mkdir()
+    (outside / "notes").write_text("private")
+    write(project, a_toy="use one\n")
+    writes = f"for f in a.toy new build/out {writable}/out {outside}/notes; do echo x > $f; done 2>/dev/null"
+    server.write_text(f"#!/bin/sh\n{writes}\ncat {outside}/notes a.toy >&2; exit 1\n")
+    server.chmod(0o755)
+    languages = make(
+        player("toy", command=(str(server),), writes=("build",)),
+        trusted=False,
+        writable=(str(writable),),
+        kind=kind,
+    )
+    before = {path: path.read_text() for path in project.parent.rglob("*") if path.is_file()}
+
+    with pytest.raises(ToolError) as caught:
+        await languages.problems(str(project / "a.toy"), str(project))
+
+    assert "use one" in caught.value.message
+    assert "private" not in caught.value.message
+    assert before == {path: path.read_text() for path in project.parent.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("given", [{}, {"TOY_HOME": "{home}/elsewhere"}, {"TOY_HOME": "{home}"}])
+async def test_in_an_untrusted_project_a_server_sees_its_installation(
+    make: MakeLanguages, project: Path, given: dict[str, str]
+):
+    home = project.parent / "home"
+    server = project.parent / "bin" / "server"
+    for folder in (home / ".toy", home / "elsewhere", server.parent):
+        folder.mkdir(parents=True)
+    (home / ".toy/part").write_text("usual")
+    (home / "elsewhere/part").write_text("named")
+    (home / "part").write_text("private")
+    server.write_text('#!/bin/sh\ncat "${TOY_HOME:-$HOME/.toy}/part" >&2; exit 1\n')
+    server.chmod(0o755)
+    environ = {
+        **environment(),
+        "HOME": str(home),
+        **{name: at.format(home=home) for name, at in given.items()},
+    }
+    known = player("toy", command=(str(server),), reads=(("TOY_HOME", ".toy"),))
+    languages = make(known, trusted=False, environ=environ)
+    write(project, a_toy="use one\n")
+
+    with pytest.raises(ToolError) as caught:
+        await languages.problems(str(project / "a.toy"), str(project))
+
+    seen = {word for word in ("usual", "named", "private") if word in caught.value.message}
+    assert seen == ({"usual"} if not given else {"named"} if "elsewhere" in given["TOY_HOME"] else set())
 
 
 async def test_a_server_works_where_the_project_of_a_file_begins(make: MakeLanguages, project: Path):

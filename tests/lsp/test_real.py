@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Found, Span, Spot
+from bridle.core.ports import SandboxKind
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.settings import LanguageServer, Pace
 from tests.lsp.conftest import BIN, MakeLanguages
@@ -117,6 +118,7 @@ class Here:
         return FileEdit(self.path(name), text, text.replace(old, new))
 
 
+@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
 @pytest.mark.parametrize(
     ("server", "files", "edited", "change", "expected"),
     [
@@ -157,8 +159,9 @@ async def test_an_edit_that_breaks_something_shows_exactly_the_new_errors(
     edited: str,
     change: tuple[str, str],
     expected: set[tuple[str, int, str]],
+    trusted: bool,
 ):
-    languages = make(server, pace=PACE, wait_s=30.0)
+    languages = make(server, pace=PACE, wait_s=30.0, trusted=trusted)
     write(project, files)
     for name in files:
         if languages.serves(str(project / name), str(project)):
@@ -174,6 +177,19 @@ async def test_an_edit_that_breaks_something_shows_exactly_the_new_errors(
     assert news.remaining > 0
 
 
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_a_project_that_is_not_trusted_has_diagnostics(
+    make: MakeLanguages, project: Path, kind: SandboxKind
+):
+    languages = make(known("basedpyright"), known("ruff"), pace=PACE, trusted=False, kind=kind)
+    write(project, PYTHON)
+
+    problems = await languages.problems(str(project / "main.py"), str(project))
+
+    assert {one.source for one in problems} == {"basedpyright", "Ruff"}
+    assert sorted(path.name for path in project.iterdir()) == sorted(PYTHON)
+
+
 @pytest.mark.parametrize(
     ("server", "files"),
     [(known("basedpyright"), PYTHON), (typescript(), TYPESCRIPT), (clangd(), C)],
@@ -182,7 +198,8 @@ async def test_an_edit_that_breaks_something_shows_exactly_the_new_errors(
 async def test_a_symbol_is_renamed_in_three_files(
     make: MakeLanguages, project: Path, server: LanguageServer, files: dict[str, str]
 ):
-    languages = make(server, pace=PACE)
+    """Also in a project that is not trusted: the server works out the edit, and writes nothing."""
+    languages = make(server, pace=PACE, trusted=False)
     write(project, files)
     names = [name for name in sorted(files) if "area" in files[name]]
     if server.name == "clangd":  # it knows what was opened, without an index

@@ -139,3 +139,36 @@ def test_programs_of_the_home_are_seen_and_nothing_beside_them(tmp_path: Path):
         if is_visible(f"{home}/{name}", places)
     ]
     assert seen == [".cargo", ".local/bin", "bin", "proj"]
+
+
+def test_a_named_program_is_seen_with_its_packages_and_its_python(tmp_path: Path):
+    home = tmp_path / "home"
+    python = home / ".local/share/pythons/3.12/bin/python3"
+    tool = home / ".local/share/tools/lint/bin/lint"
+    script = home / "work/node_modules/server/cli.js"
+    for file in (python, tool, script, home / "loose"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (tool.parent.parent / "pyvenv.cfg").touch()
+    (tool.parent / "python").symlink_to(python)
+    link = home / "links/lint"
+    link.parent.mkdir()
+    link.symlink_to(tool)
+    cwd = home / "project"
+    (cwd / "own").mkdir(parents=True)
+    (cwd / "own/program").symlink_to(home / ".local/share/tools/lint")
+
+    def seen(*argv: Path) -> set[str]:
+        words = tuple(str(word) for word in argv)
+        spec = ProcessSpec(argv=words, cwd=str(cwd), env={"PATH": ""}, output=1, shows_program=True)
+        found = visible_places(spec, str(home))
+        return {str(Path(one).relative_to(home)) for one in found if one.startswith(f"{home}/")}
+
+    assert seen(link) == {"links", ".local/share/tools/lint", ".local/share/pythons/3.12", "project"}
+    assert seen(tool, script) == {
+        ".local/share/tools/lint",
+        ".local/share/pythons/3.12",
+        "work/node_modules",
+        "project",
+    }
+    assert seen(home / "loose", cwd / "own/program/bin/lint") == {"loose", "project"}

@@ -1,6 +1,8 @@
 """Language servers: the known ones and those of the settings, and what keeps them."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridle.app.confinement import is_sandbox_off, standing_denials
@@ -32,17 +34,23 @@ def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderL
     from bridle.config.trusted import is_trusted
     from bridle.lsp.settings import FolderLanguages
 
+    trusted = is_trusted(settings.home, settings.folder)
     return FolderLanguages(
-        root=str(settings.root),
+        root=str(settings.root if trusted or not _holds_home(settings.root, environ) else settings.cwd),
         servers=language_servers(settings) if settings.lsp.enabled else (),
         environ=command_environment(settings, environ),
         confined=not (_is_freed(settings) or is_sandbox_off(settings)),
         writable=writable_folders(settings),
         denied=standing_denials(settings),
-        trusted=is_trusted(settings.home, settings.folder),
+        trusted=trusted,
         wait_s=float(settings.lsp.wait),
         idle_s=float(settings.lsp.idle),
     )
+
+
+def _holds_home(root: Path, environ: Mapping[str, str]) -> bool:
+    """True if a repository is around the user's home, which no server must see unless it is trusted."""
+    return Path(os.path.realpath(environ.get("HOME", "/"))).is_relative_to(root)
 
 
 def _is_freed(settings: Settings) -> bool:
@@ -91,6 +99,7 @@ def _server(name: str, known: "LanguageServer | None", said: "LanguageServerSett
         install=usual.install,
         family=usual.family,
         writes=usual.writes,
+        reads=usual.reads,
     )
 
 

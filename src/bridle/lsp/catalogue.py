@@ -119,6 +119,7 @@ KNOWN: tuple[LanguageServer, ...] = (
         (".rs",),
         root_markers=("Cargo.toml", "rust-project.json"),
         writes=("target",),
+        reads=(("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")),
         install="rustup component add rust-analyzer",
     ),
     LanguageServer(

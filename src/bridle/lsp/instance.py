@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, TypeVar
@@ -337,17 +337,21 @@ async def _greet(instance: Instance, server: LanguageServer) -> None:
 
 async def _start(launch: Launch, sandbox: Sandbox, pipes: Pipes) -> Process:
     folder, server = launch.folder, launch.server
-    own = [os.path.join(launch.root, name) for name in server.writes]
+    env = _environment(launch)
+    own = [os.path.join(launch.root, name) for name in server.writes if folder.trusted]
     writable = [path for path in own if await asyncio.to_thread(_is_true_folder, path)]
     return await sandbox.start(
         ProcessSpec(
             argv=(launch.program, *server.command[1:]),
             cwd=folder.root,
-            env=_environment(launch),
+            env=env,
             input=pipes.input,
             output=pipes.output,
             errors=pipes.errors,
             writable=(*writable, *folder.writable),
+            # A server runs what a project names: toolchains, plugins, build scripts. It starts unasked.
+            reads_only=not folder.trusted,
+            shown=tuple(_installation(server, env)),
             rules=folder.denied,
             tool=TOOL,
             confined=launch.walls != "none",
@@ -362,11 +366,22 @@ def _is_true_folder(path: str) -> bool:
     return os.path.isdir(path) and os.path.realpath(path) == path
 
 
+def _installation(server: LanguageServer, env: Mapping[str, str]) -> Iterator[str]:
+    """Yield the folders that a server needs of its installation; nothing that holds the home."""
+    home = env.get("HOME", "")
+    for variable, usual in server.reads:
+        place = os.path.realpath(env.get(variable) or os.path.join(home, usual))
+        if os.path.isabs(home) and not is_inside(os.path.realpath(home), place):
+            yield place
+
+
 def _environment(launch: Launch) -> dict[str, str]:
     """Return what a server sees of the environment, with a folder for caches that it can write to."""
     env = {**launch.folder.environ, **launch.server.env}
     usual = os.path.join(env.get("HOME", "/"), ".cache")
-    is_writable = any(is_inside(usual, folder) for folder in launch.folder.writable)
+    is_writable = launch.folder.trusted and any(is_inside(usual, one) for one in launch.folder.writable)
     if launch.walls == "bubblewrap" and not is_writable:
         env.setdefault("XDG_CACHE_HOME", _CACHE)
+    if not launch.folder.trusted:
+        env.pop("TMPDIR", None)  # which would name a folder that is not there
     return env

@@ -19,6 +19,7 @@ STEADY_S = 60.0
 FAILED_S = 600.0
 """After this time one that has failed is tried once more: its user may have mended it."""
 _MAX_BACKOFF_S = 60.0
+_READS_ONLY = "it can write nothing in a project that is not trusted; if it must, trust it (bridle trust)"
 _rooms = itertools.count(1)
 
 
@@ -87,7 +88,8 @@ class Server:
             self._starting = self._spawn(self._start())
         await asyncio.wait([self._starting])
         if (instance := self.instance) is None:
-            raise ToolError(self._why or f"{self.server.name} was ended")
+            hint = "" if self.folder.trusted else _READS_ONLY
+            raise ToolError(self._why or f"{self.server.name} was ended", hint=hint)
         return instance
 
     async def close(self) -> None:

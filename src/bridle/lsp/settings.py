@@ -24,6 +24,9 @@ class LanguageServer(Struct, frozen=True):
     writes: tuple[str, ...] = ()
     """Folders below the root, such as `target`, that it may change where a sandbox holds it; nothing else
     there: what is to become of files is for whoever asks, not for the server."""
+    reads: tuple[tuple[str, str], ...] = ()
+    """Folders of its installation that are not beside its program: the variable that names each, and where
+    it is below the home without one. It sees them also in a project that is not trusted."""
     install: str = ""
     """How to get it, in one line."""
     family: str = ""
@@ -44,7 +47,7 @@ class FolderLanguages(Struct, frozen=True):
     denied: tuple[Rule, ...] = ()
     """Rules about paths that they must not see, where they are confined."""
     trusted: bool = False
-    """The user trusts the project: programs that lie in it may run."""
+    """The user trusts the project: programs that lie in it may run, and servers may see and change more."""
     wait_s: float = 3.0
     idle_s: float = 900.0
 

@@ -7,7 +7,6 @@ here is therefore read once, and done by us with what was read:
 |---|---|
 | `connect` of a Unix socket | the socket that it leads to was bound inside the cell |
 | `connect` of an internet socket | always: the network it reaches is the cell's |
-| `chmod` with the set-group-ID bit | it is a folder: there the bit only says which group new files get |
 
 That a socket is the cell's is told by the kernel (`sock_diag`): by device and inode, whatever its name is
 by now.
@@ -17,23 +16,18 @@ import ctypes
 import errno
 import fcntl
 import os
-import stat
 import struct
 import threading
 from collections.abc import Callable, Sequence
 
 from bridle.sandbox.listeners import Listeners
-from bridle.sandbox.sight import AT_FDCWD, locate, read_memory, read_path
+from bridle.sandbox.sight import AT_FDCWD, open_inside, read_memory
 
-_PIDFD_GETFD, _OPENAT2 = 438, 437  # the same on both machines
-_NO_LINKS = 0x04 | 0x02  # also none of those in /proc
-_HOW = struct.Struct("=QQQ")
+_PIDFD_GETFD = 438  # the same on both machines
 _SOL_SOCKET, _SO_DOMAIN = 1, 39
 _UNIX, _INET, _INET6 = 1, 2, 10
 _MAX_ADDRESS = 128
 _MAX_WAITING = 64
-_AT_EMPTY_PATH, _AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
-_SET_GROUP_ID = 0o2000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -85,7 +79,7 @@ class Deputy:
                 raise OSError(errno.ECONNREFUSED, "nobody of the cell listens there")
             return _Target(address)
         path = os.fsdecode(name.partition(b"\0")[0])
-        place = _open_inside(pid, AT_FDCWD, path, follow=True)
+        place = open_inside(pid, AT_FDCWD, path, follow=True)
         try:
             if not self._listeners.has_file(place, pid):
                 raise OSError(errno.ECONNREFUSED, "nobody of the cell listens there")
@@ -130,57 +124,6 @@ class _Target:
             os.close(self._held)
 
 
-def sets_group(name: str, args: Sequence[int]) -> bool:
-    """Say whether a call changes a mode to one with the set-group-ID bit."""
-    at = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}.get(name)
-    return at is not None and bool(args[at] & _SET_GROUP_ID)
-
-
-def change_mode(name: str, pid: int, args: Sequence[int], is_valid: Callable[[], bool]) -> int:
-    """Change the mode of a folder of ours in place of a program; returns the error it gets, 0 for none."""
-    try:
-        place, mode = _folder_of(name, pid, args)
-    except OSError as error:
-        return error.errno or errno.EIO
-    try:
-        found = os.fstat(place)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or not is_valid():
-            return errno.EPERM
-        os.chmod(f"/proc/self/fd/{place}", mode & 0o3777)
-    except OSError as error:
-        return error.errno or errno.EIO
-    finally:
-        os.close(place)
-    return 0
-
-
-def _folder_of(name: str, pid: int, args: Sequence[int]) -> tuple[int, int]:
-    """Open what a call speaks of; returns it with the mode that it is to get."""
-    if name == "fchmod":
-        return os.open(f"/proc/{pid}/fd/{_int(args[0])}", os.O_PATH | os.O_CLOEXEC), args[1]
-    if name == "chmod":
-        return _open_inside(pid, AT_FDCWD, read_path(pid, args[0]), follow=True), args[1]
-    flags = args[3] if name == "fchmodat2" else 0
-    path = read_path(pid, args[1])
-    if not path and flags & _AT_EMPTY_PATH:
-        return os.open(f"/proc/{pid}/fd/{_int(args[0])}", os.O_PATH | os.O_CLOEXEC), args[2]
-    return _open_inside(pid, _int(args[0]), path, follow=not flags & _AT_SYMLINK_NOFOLLOW), args[2]
-
-
-def _open_inside(pid: int, descriptor: int, path: str, *, follow: bool) -> int:
-    """Open what a path leads to in the eyes of a process, and nothing that was put there in between."""
-    place = locate(pid, descriptor, path, (), follow=follow)
-    if place is None:
-        raise OSError(errno.ENOENT, "no such path")
-    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
-    try:
-        how = _HOW.pack(os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, 0, _NO_LINKS)
-        name = os.fsencode(place.lstrip("/") or ".")
-        return _checked(_syscall(_OPENAT2, root, name, how, len(how)))
-    finally:
-        os.close(root)
-
-
 def _borrow(pid: int, descriptor: int) -> int:
     """Return a descriptor of ours for what a process has open."""
     owner = pid
@@ -211,8 +154,3 @@ def _checked(result: int) -> int:
 
 def _syscall(*arguments: int | bytes) -> int:
     return int(_libc.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)))
-
-
-def _int(value: int) -> int:
-    """Read an argument as the kernel does that takes an int."""
-    return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000

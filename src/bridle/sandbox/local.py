@@ -248,6 +248,7 @@ class LocalSandbox:
             max_processes=spec.max_processes,
             deputy=Deputy(room.listeners) if room.listeners is not None else None,
             sees_changes=is_watched,
+            own=(*spec.writable, os.path.realpath(room.scratch)) if unwalled is not None else None,
         )
 
 
@@ -329,6 +330,7 @@ def _cases(spec: ProcessSpec, kind: SandboxKind) -> tuple[syscalls.Case, ...]:
         *(syscalls.NO_METADATA if spec.reads_only else ()),
         *(syscalls.REFUSED if kind != "none" else ()),
         *(syscalls.MADE if kind == "bubblewrap" and not spec.reads_only else ()),
+        *(syscalls.METADATA if kind == "landlock" and watched else ()),
         *(syscalls.UNWATCHABLE if kind != "none" or watched else ()),
         *(syscalls.WATCHED if watched else ()),
         *(syscalls.COUNTED if spec.max_processes is not None else ()),

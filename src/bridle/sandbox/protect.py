@@ -28,11 +28,17 @@ def refusal(
 ) -> Callable[[str], bool]:
     """Return the question whether a path, absolute and free of links, must not be changed.
 
-    With `unwalled` also what the walls at hand cannot fix and pin.
+    With `unwalled` also what the walls at hand cannot fix, pin and keep in its place.
     """
     denials = [_at_home(rule, home) for rule in rules if rule.action == "deny" and rule.pattern]
-    fixed, pinned = (unwalled.fixed, unwalled.pinned) if unwalled else ((), ())
-    closed = (*fixed, *(f"{root.rstrip('/')}/{name}" for root in writable for name in _OWN))
+    walls = unwalled or Shield()
+    pinned = walls.pinned
+    closed = (
+        *walls.fixed,
+        *walls.hidden_files,
+        *walls.hidden_folders,
+        *(f"{root.rstrip('/')}/{name}" for root in writable for name in _OWN),
+    )
     below = tuple(f"{place}/" for place in closed)
 
     def refuses(path: str) -> bool:

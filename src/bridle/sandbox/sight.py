@@ -11,13 +11,17 @@ call itself is not seen: that can hide a change from undo, never a file from the
 """
 
 import ctypes
+import errno
 import os
+import struct
 from collections.abc import Sequence
 
 AT_FDCWD = -100
 _MAX_PATH = 4096
 _MAX_HOPS = 40
 _PAGE = 4096
+_OPENAT2 = 437  # the same on both machines
+_NO_LINKS = 0x04 | 0x02  # also none of those in /proc
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -93,6 +97,30 @@ def locate(pid: int, descriptor: int, path: str, roots: Sequence[str], *, follow
         todo += [one for one in reversed(target.split("/")) if one not in ("", ".")]
         done = "" if target.startswith("/") else done
     return done or "/"
+
+
+def open_descriptor(pid: int, descriptor: int) -> int:
+    """Open what a process has open, or its working directory, without a way to read or write it."""
+    name = "cwd" if descriptor == AT_FDCWD else f"fd/{descriptor}"
+    return os.open(f"/proc/{pid}/{name}", os.O_PATH | os.O_CLOEXEC)
+
+
+def open_inside(pid: int, descriptor: int, path: str, *, follow: bool) -> int:
+    """Open what a path leads to in the eyes of a process, and nothing that was put there in between."""
+    place = locate(pid, descriptor, path, (), follow=follow)
+    if not path or place is None:
+        raise OSError(errno.ENOENT, "no such path")
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
+    try:
+        how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, 0, _NO_LINKS)
+        name = os.fsencode(place.lstrip("/") or ".")
+        size = ctypes.c_size_t(len(how))
+        found = _libc.syscall(ctypes.c_long(_OPENAT2), ctypes.c_long(root), name, how, size)
+        if found < 0:
+            raise OSError(ctypes.get_errno(), "no such path")
+        return int(found)
+    finally:
+        os.close(root)
 
 
 def _entry(pid: int, descriptor: int, path: str, roots: Sequence[str]) -> tuple[str | None, str]:

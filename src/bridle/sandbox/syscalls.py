@@ -31,7 +31,7 @@ settimeofday=164 clock_settime=227 clock_adjtime=305 adjtimex=159 quotactl=179 q
 nfsservctl=180 fanotify_init=300 lookup_dcookie=212 iopl=172 ioperm=173 acct=163 sethostname=170
 setdomainname=171 vhangup=153 uselib=134 chown=92 fchown=93 lchown=94 fchownat=260 utime=132 utimes=235
 utimensat=280 futimesat=261 setxattr=188 lsetxattr=189 fsetxattr=190 setxattrat=463 removexattr=197
-lremovexattr=198 fremovexattr=199 removexattrat=466
+lremovexattr=198 fremovexattr=199 removexattrat=466 file_setattr=469
 """
 _AARCH64 = """
 openat=56 openat2=437 truncate=45 unlinkat=35 renameat=38 renameat2=276 linkat=37 symlinkat=36 mkdirat=34
@@ -46,7 +46,7 @@ request_key=218 open_by_handle_at=265 name_to_handle_at=264 swapon=224 swapoff=2
 settimeofday=170 clock_settime=112 clock_adjtime=266 adjtimex=171 quotactl=60 quotactl_fd=443
 nfsservctl=42 fanotify_init=262 lookup_dcookie=18 acct=89 sethostname=161 setdomainname=162 vhangup=58
 fchown=55 fchownat=54 utimensat=88 setxattr=5 lsetxattr=6 fsetxattr=7 setxattrat=463 removexattr=14
-lremovexattr=15 fremovexattr=16 removexattrat=466
+lremovexattr=15 fremovexattr=16 removexattrat=466 file_setattr=469
 """
 
 
@@ -140,12 +140,22 @@ NO_SOCKETS = (Case("socket", "refuse", errno.EACCES),)
 ONLY_INTERNET = (Case("socket", "refuse", errno.EACCES, 0, "not in", (2, 10)),)
 
 # Landlock does not hold what a file's owner can do to its mode, owner, times and attributes.
-NO_METADATA = tuple(
-    Case(call, "refuse", errno.EROFS)
-    for call in (
-        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat"
-        " setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat"
-    ).split()
+_MODES_AND_TIMES = """
+chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
+""".split()
+_ATTRIBUTES = """
+setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
+""".split()
+_SET_FLAGS = (0x40086602, 0x40046602, 0x40087602, 0x40047602, 0x401C5820)  # FS_IOC_SETFLAGS and the like
+NO_METADATA = (
+    *(Case(call, "refuse", errno.EROFS) for call in (*_MODES_AND_TIMES, *_ATTRIBUTES)),
+    Case("ioctl", "refuse", errno.EROFS, 1, "in", _SET_FLAGS),
+)
+METADATA = (
+    *(Case(call, "watch") for call in _MODES_AND_TIMES),
+    # Programs that copy files do without them where a file system has none.
+    *(Case(call, "refuse", errno.EOPNOTSUPP) for call in _ATTRIBUTES),
+    Case("ioctl", "refuse", errno.EOPNOTSUPP, 1, "in", _SET_FLAGS),
 )
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC

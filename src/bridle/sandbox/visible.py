@@ -13,7 +13,8 @@ from bridle.sandbox.interpreter import interpreter
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/sys/devices/system/cpu")
 _SETTINGS = """
 alternatives debian_version group hosts inputrc ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf
-localtime magic mime.types nsswitch.conf os-release passwd protocols rpc services terminfo timezone
+localtime magic mime.types nsswitch.conf os-release passwd pki/tls/openssl.cnf protocols rpc services
+ssl/openssl.cnf terminfo timezone
 """.split()
 """What programs read in `/etc`; the rest of it is not shown."""
 _SHARED_BY_PROGRAMS = frozenset({".local", ".config"})
@@ -22,16 +23,17 @@ _SHARED_BY_PROGRAMS = frozenset({".local", ".config"})
 
 def visible_places(spec: ProcessSpec, home: str) -> tuple[str, ...]:
     """Return the paths to show, absolute; links among them are to be shown as links."""
+    given = (*spec.writable, spec.cwd)
     settings = (f"/etc/{name}" for name in _SETTINGS)
     found = (
         *_SYSTEM,
         *settings,
-        *spec.writable,
+        *given,
         *spec.shown,
-        spec.cwd,
         os.path.realpath(sys.base_prefix),
         os.path.dirname(interpreter()),
-        *_programs(spec.env, home),
+        *_programs(spec.env, home, given),
+        *(_named(spec.argv, home, given) if spec.shows_program else ()),
     )
     return tuple(_outermost(path for path in found if os.path.lexists(path)))
 
@@ -41,16 +43,49 @@ def is_visible(path: str, places: Iterable[str]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
-def _programs(environ: Mapping[str, str], home: str) -> Iterator[str]:
-    """Yield the folders on PATH, each with the installation it belongs to."""
+def _programs(environ: Mapping[str, str], home: str, given: Sequence[str]) -> Iterator[str]:
+    """Yield the folders on PATH, each with the installation it belongs to.
+
+    One in a given folder is seen with it; a link there may lead anywhere, as the project may have made it.
+    """
     for folder in environ.get("PATH", "").split(os.pathsep):
-        real = os.path.realpath(folder) if os.path.isabs(folder) else "/"
-        if f"{home}/".startswith(f"{real.rstrip('/')}/"):
+        if os.path.isabs(folder) and not is_visible(os.path.normpath(folder), given):
+            yield from _with_installation(os.path.realpath(folder), home)
+
+
+def _named(argv: Sequence[str], home: str, given: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a command line names, with what they load: packages and installations."""
+    for word in argv:
+        path = os.path.normpath(word)
+        if not os.path.isabs(path) or not os.path.isfile(path) or is_visible(path, given):
             continue
-        yield real
-        above = os.path.dirname(real)
-        if above.startswith("/opt/") or _is_installation(above.split("/")):
-            yield above
+        for place in dict.fromkeys((path, os.path.realpath(path))):
+            above, packages, _ = place.partition("/node_modules/")
+            folder = f"{above}/node_modules" if packages else os.path.dirname(place)
+            yield place
+            yield from _with_installation(folder, home)
+            yield from _environment(os.path.dirname(folder), home)
+
+
+def _environment(folder: str, home: str) -> Iterator[str]:
+    """Yield a virtual environment of Python, and the Python it was made from; nothing if it is none."""
+    if os.path.isfile(f"{folder}/pyvenv.cfg"):
+        prefix = os.path.dirname(os.path.dirname(os.path.realpath(f"{folder}/bin/python")))
+        yield from (place for place in (folder, prefix) if not _holds(place, home))
+
+
+def _with_installation(folder: str, home: str) -> Iterator[str]:
+    """Yield a folder of programs with the installation it belongs to, but nothing that holds the home."""
+    if _holds(folder, home):
+        return
+    yield folder
+    above = os.path.dirname(folder)
+    if above.startswith("/opt/") or _is_installation(above.split("/")):
+        yield above
+
+
+def _holds(folder: str, home: str) -> bool:
+    return f"{home}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _is_installation(parts: Sequence[str]) -> bool:

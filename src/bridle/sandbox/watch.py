@@ -21,7 +21,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from bridle.sandbox.deputy import Deputy, change_mode, sets_group
+from bridle.sandbox import metadata
+from bridle.sandbox.deputy import Deputy
 from bridle.sandbox.sight import AT_FDCWD, locate, open_place, read_memory, read_path
 from bridle.sandbox.syscalls import NUMBERS
 
@@ -56,11 +57,14 @@ class Watch:
         max_processes: int | None,
         deputy: Deputy | None = None,
         sees_changes: bool = True,
+        own: Sequence[str] | None = None,
     ) -> None:
         """Take who keeps files, what is refused, and the deputy of a program behind walls.
 
-        `sees_changes` says whether the filter holds the calls that change files at all.
+        `sees_changes` says whether the filter holds the calls that change files at all. `own` are the
+        folders whose files may get other modes, owners and times, where no walls hold these.
         """
+        self._own = own
         self._deputy = deputy
         self._sees_changes = sees_changes
         self.is_quiet = True
@@ -136,10 +140,13 @@ class Watch:
             self._deputy.connect(pid, args, is_valid, reply)
         elif name in _OPENINGS and _has_no_terminal(name, pid, args):
             reply(errno.ENXIO)
+        elif self._own is not None and name in metadata.CALLS:
+            self.is_quiet = False
+            reply(metadata.change(name, pid, args, is_valid, self._allow_own))
         elif error := self._judge(pid, name, args, is_valid):
             reply(error)
-        elif self._deputy is not None and sets_group(name, args):
-            reply(change_mode(name, pid, args, is_valid))
+        elif self._deputy is not None and metadata.sets_group(name, args):
+            reply(metadata.change(name, pid, args, is_valid, lambda path: 0))
         else:
             reply(0, _CONTINUE)
 
@@ -169,6 +176,12 @@ class Watch:
                 self.error = self.error or f"{path}: {error}"
                 return errno.EIO
         return 0
+
+    def _allow_own(self, path: str) -> int:
+        """Judge a change of what a path, free of links, has beside its content."""
+        if not any(path == folder or path.startswith(f"{folder}/") for folder in self._own or ()):
+            return errno.EROFS
+        return self._allow_change([path + _ALONE if os.path.isdir(path) else path])
 
     def _judge_fork(self) -> int:
         if not self._may_fork:
