@@ -264,3 +264,16 @@ def test_the_home_of_bridle_is_not_searched(root: Path, away: Path):
     (root / ".bashrc").write_text("evil")
 
     assert (len(look.finish()), names(away)) == (1, [".bashrc"])
+
+
+def test_what_becomes_a_repository_again_is_put_away_again(root: Path, traps: Traps, away: Path):
+    prepare(root / "x")
+    wait_for_the_clock()
+    look = Look(traps, [str(root)])
+    (root / "x/refs").mkdir()
+    first = look.finish()
+    (root / "x/HEAD").write_text("ref: refs/heads/main\n")
+
+    assert (len(first), len(look.finish()), look.finish()) == (1, 1, [])
+    assert names(away) == ["x/HEAD", "x/HEAD"]
+    assert (root / "x/config").exists()

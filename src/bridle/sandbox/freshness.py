@@ -11,16 +11,29 @@ The time alone would not do: a file keeps its own when the folder around it is r
 import os
 from collections.abc import Collection, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from bridle.core.traps import GIT, HEAD
 from bridle.sandbox.survey import SLACK_NS, Part, Sight
 
 
-def to_move(parts: Iterable[Part], before: Sight) -> dict[str, None]:
+def fresh_parts(seen: Sight, before: Sight) -> list[Part]:
+    """Return the parts that were not there before, or in another state."""
+    return [part for part in seen.parts.values() if _is_fresh(part, before)]
+
+
+def without(seen: Sight, parts: Iterable[Part]) -> Sight:
+    """Return a sight as if these parts had not been in it, nor what they make a trap."""
+    gone = {part.path: part.trap for part in parts}
+    left = {path: part for path, part in seen.parts.items() if path not in gone}
+    return replace(seen, parts=left, traps=seen.traps.difference(gone.values()))
+
+
+def to_move(fresh: Iterable[Part], before: Sight) -> dict[str, None]:
     """Return what to move: a trap that was not there before as a whole, of the others the new parts."""
     known = {part.trap for part in before.parts.values()}
-    fresh = [part for part in parts if _is_fresh(part, before)]
     paths = {_what_to_move(part, before, is_known=part.trap in known) for part in fresh}
-    return {path: None for path in sorted(paths) if not is_among(os.path.dirname(path), paths)}
+    return {path: None for path in sorted(paths) if not _is_among(os.path.dirname(path), paths)}
 
 
 def _what_to_move(part: Part, before: Sight, *, is_known: bool) -> str:
@@ -72,7 +85,7 @@ def _between(part: Part) -> Iterator[str]:
         path = os.path.dirname(path)
 
 
-def is_among(path: str, places: Collection[str]) -> bool:
+def _is_among(path: str, places: Collection[str]) -> bool:
     """Say whether a path is one of these places, or lies below one."""
     while path not in ("", "/"):
         if path in places:

@@ -23,11 +23,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from msgspec.structs import replace
-
 from bridle.core.traps import AT_HOME, GIT
 from bridle.sandbox import repository
-from bridle.sandbox.freshness import is_among, to_move
+from bridle.sandbox.freshness import fresh_parts, to_move, without
 from bridle.sandbox.places import places_at, repositories_around
 from bridle.sandbox.repository import is_below
 from bridle.sandbox.survey import Sight, Survey
@@ -89,10 +87,9 @@ class Traps:
             for survey in self._of(roots):
                 before, was_cut = sights[survey.root], survey.is_cut
                 seen = survey.look(since=before.since_ns, places=before.places)
-                moved = to_move(seen.parts.values(), before)
-                told += _shortened(self._move_all(moved, survey.root))
-                left = {path: part for path, part in seen.parts.items() if not is_among(path, moved)}
-                sights[survey.root] = replace(seen, parts=left)
+                fresh = fresh_parts(seen, before)
+                told += _shortened(self._move_all(to_move(fresh, before), survey.root))
+                sights[survey.root] = without(seen, fresh)
                 if survey.is_cut and not was_cut:
                     told.append(_TOO_MANY)
         return told
