@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.app import open_blobs, open_sandbox, open_tools
+from bridle.app import open_blobs, open_sandbox, open_tools, open_traps
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId, SessionId
@@ -138,6 +138,7 @@ class Stage:
             max_output_bytes=self.settings.tools.max_output_bytes,
             blobs=self._blobs,
             mask=self.mask,
+            find_trap=open_traps(self.settings).place_of,
         )
         self._emitted: list[str] = []
         self.heard = asyncio.Event()
@@ -145,6 +146,11 @@ class Stage:
         self.keep: Callable[[str], None] = lambda path: None
         """Called with a path before a tool or a program changes what lies there."""
         self._context = ToolContext(SESSION, str(self.project), self._hear, CallId("c1"))
+
+    def work_in(self, folder: Path) -> None:
+        """Take another folder of the world as the working directory."""
+        self.project = folder
+        self._context = replace(self._context, cwd=str(folder))
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -34,6 +34,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "sandbox/test_proxy.py",
         "sandbox/test_repository.py",
         "sandbox/test_shield.py",
+        "sandbox/test_places.py",
         "sandbox/test_traps.py",
     ),
     "denied": ("attacks/test_denied_reads.py",),

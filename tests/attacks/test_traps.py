@@ -6,12 +6,16 @@ show that they work.
 """
 
 import asyncio
+import os
 import shutil
+import time
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from bridle.core.traps import trap_in
+from bridle.sandbox.survey import SLACK_NS
 from tests.attacks.stage import Stage, make_repository, run_bare
 
 EVIL = "[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch {world}/pwned; false\\n"
@@ -116,6 +120,15 @@ FILES = [
     ".claude/settings.json",
     ".cursor/mcp.json",
     ".devcontainer/devcontainer.json",
+    ".devcontainer.json",
+    ".hg/hgrc",
+    ".helix/languages.toml",
+    "mise.local.toml",
+    ".mise/config.toml",
+    ".config/mise/config.toml",
+    ".dir-locals-2.el",
+    "x.code-workspace",
+    ".vim/coc-settings.json",
     ".ENVRC",
 ]
 WAYS = [
@@ -137,7 +150,7 @@ async def test_a_file_that_others_run_is_put_away_and_named(stage: Stage, file: 
 
     assert not left
     refused = "Permission denied" in seen.text or "cannot" in seen.text
-    assert refused or (file.split("/")[0 if file[0] == "." else 1] in seen.text and kept != [])
+    assert refused or (trap_in(file) in seen.text and kept != [])
 
 
 async def test_what_was_put_away_is_kept_as_it_was(stage: Stage):
@@ -216,6 +229,224 @@ async def test_a_trap_of_an_earlier_command_under_another_name(stage: Stage):
 
     assert "src/.git/config" in seen.text
     assert not await asyncio.to_thread(springs, stage, "src", STATUS)
+
+
+# Commands of one session, each after the other, that use what an earlier one has prepared under an innocent
+# name. What comes first is done before the session, by the author of the folder.
+BARE = "mkdir -p {at}/objects; echo ref: refs/heads/main > {at}/HEAD; printf '{evil}' > {at}/config"
+SWAP = "mkdir {at}/refs; mv {folder}/.git {folder}/old; mv {at} {folder}/.git"
+
+
+def prepared(at: str, more: str = "") -> str:
+    return BARE.replace("{at}", at).replace("{evil}", EVIL + more)
+
+
+def swapped(at: str, folder: str) -> str:
+    return SWAP.replace("{at}", at).replace("{folder}", folder)
+
+
+INNER = "git init -q --bare .git/modules/foo; git init -q --bare .git/modules/foo/bar; mkdir s"
+WORKTREE = f"{prepared('x')}; mkdir -p x/refs x/worktrees/w s; mv x/HEAD x/worktrees/w"
+IN_STEPS = [
+    # prepared by the folder itself, swapped by one allowed command
+    (f"git init -q lib; {prepared('g')}", [swapped("g", "lib")], "lib"),
+    (f"mkdir lib; {prepared('g')}; mkdir g/refs2", ["mv g/refs2 g/refs; mv g lib/.git"], "lib"),
+    (f"git init -q lib; {prepared('m/g')}", ["mkdir m/g/refs; mv m/g m/.git; mv lib old; mv m lib"], "lib"),
+    (prepared("x", "\\tworktree = .\\n"), ["mkdir x/refs"], "x"),
+    (
+        f"git init -q --bare .git/zz; printf '{EVIL}' > .git/zz/config; mkdir s",
+        ["echo 'gitdir: ../.git/zz' > s/.git"],
+        "s",
+    ),
+    # prepared by an earlier command
+    ("", [f"mkdir s; cd s; git init -q; {prepared('p')}", swapped("s/p", "s")], "s"),
+    ("git init -q lib", [prepared("lib/p"), swapped("lib/p", "lib")], "lib"),
+    ("", [prepared("x", "\\tworktree = .\\n"), "mkdir x/refs"], "x"),
+    ("", ["git init -q --separate-git-dir=.store s", f"printf '{EVIL}' > .store/config"], "s"),
+    (
+        "",
+        [
+            "git init -q --bare .git/zz; mkdir s; echo 'gitdir: ../.git/zz' > s/.git",
+            f"printf '{EVIL}' > .git/zz/config",
+        ],
+        "s",
+    ),
+    (
+        f"{INNER}; echo 'gitdir: ../.git/modules/foo/bar' > s/.git",
+        [f"printf '{EVIL}\\tworktree = ../../../../s\\n' > .git/modules/foo/bar/config"],
+        "s",
+    ),
+    # a worktree of a repository that is none by itself
+    (
+        "",
+        [f"{WORKTREE}; echo ../.. > x/worktrees/w/commondir; echo 'gitdir: ../x/worktrees/w' > s/.git"],
+        "s",
+    ),
+]
+
+
+def settled(project: Path) -> None:
+    """Let the time of what is there differ from that of what comes, by more than a clock may be wrong."""
+    newest = max(path.lstat().st_ctime_ns for path in (project, *project.rglob("*")))
+    while time.time_ns() - newest < 2 * SLACK_NS:
+        pass
+
+
+@pytest.mark.parametrize(("before", "commands", "folder"), IN_STEPS)
+async def test_what_was_prepared_under_another_name_does_not_run(
+    stage: Stage, before: str, commands: list[str], folder: str
+):
+    def filled(command: str) -> str:
+        return command.replace("{world}", str(stage.world))
+
+    await asyncio.to_thread(run_bare, filled(before), stage)
+    bare = stage.world / "bare"
+    await asyncio.to_thread(shutil.copytree, stage.project, bare, symlinks=True)
+
+    seen = ""
+    for command in commands:
+        await asyncio.to_thread(settled, stage.project)
+        seen = (await stage.shell(filled(command))).text
+    guarded = await asyncio.to_thread(springs, stage, folder, STATUS)
+    for command in commands:
+        await asyncio.to_thread(run_bare, f"cd {bare}; {filled(command)}", stage)
+
+    assert (guarded, await asyncio.to_thread(springs, stage, f"{bare}/{folder}", STATUS)) == (False, True), (
+        seen
+    )
+
+
+async def test_the_root_itself_does_not_become_a_repository(stage: Stage):
+    await asyncio.to_thread(shutil.rmtree, stage.project / ".git")
+    evil = EVIL.replace("{world}", str(stage.world)) + "\\tworktree = .\\n"
+
+    await stage.shell(f"mkdir objects; echo ref: refs/heads/main > HEAD; printf '{evil}' > config")
+    await asyncio.to_thread(settled, stage.project)
+    seen = await stage.shell("mkdir refs")
+
+    assert not await asyncio.to_thread(springs, stage, ".", STATUS)
+    assert "HEAD would make" in seen.text
+    assert (stage.project / "config").exists()
+
+
+OLDER = [
+    (["mv tpl .vscode"], ".vscode/tasks.json"),
+    (["mkdir .vscode; echo x > .vscode/notes", "mv .vscode o; mv tpl .vscode"], ".vscode/tasks.json"),
+    (["mv tpl src/.zed"], "src/.zed/tasks.json"),
+    (["mkdir a", "mv tpl a/.husky"], "a/.husky/tasks.json"),
+    (["mkdir -p a/.vscode", "mv tpl/tasks.json a/.vscode"], "a/.vscode/tasks.json"),
+]
+
+
+@pytest.mark.parametrize(("commands", "left"), OLDER)
+async def test_an_older_folder_is_no_trap_under_a_new_name(stage: Stage, commands: list[str], left: str):
+    (stage.project / "tpl").mkdir()
+    (stage.project / "tpl/tasks.json").write_text("{}")
+
+    for command in commands:
+        await asyncio.to_thread(settled, stage.project)
+        seen = await stage.shell(command)
+
+    assert not (stage.project / left).exists()
+    assert "put away" in seen.text
+
+
+async def test_files_of_the_user_are_not_moved_by_making_their_folder_a_repository(stage: Stage):
+    for name in ("app/config", "app/hooks/use.ts"):
+        (stage.project / name).parent.mkdir(parents=True, exist_ok=True)
+        (stage.project / name).write_text("own")
+    await asyncio.to_thread(settled, stage.project)
+
+    await stage.shell("mkdir app/objects app/refs s; echo ref: refs/heads/main > app/HEAD")
+    await stage.shell("echo 'gitdir: ../app' > s/.git; git init -q n; git -C n config core.hooksPath ../app")
+
+    assert [(stage.project / f"app/{name}").exists() for name in ("config", "hooks/use.ts", "HEAD")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+# What is done before to a repository somewhere, where the agent works, and which file git then runs.
+READ_BY_GIT = [
+    ("git config core.hooksPath hk", ".", "hk/post-commit"),
+    ("git config core.hooksPath .", ".", "post-commit"),
+    ("git config --global core.hooksPath hk; mkdir n; git init -q n", "n", "hk/post-commit"),
+    ("git config include.path ../more", ".", "more"),
+    ("git config include.path ../one; git config -f one include.path two", ".", "two"),
+    ("git config core.hooksPath sub/hk; mkdir sub", "sub", "hk/post-commit"),
+    ("git config core.hooksPath hk; " + COMMIT + "; git worktree add -q wt", "wt", "hk/post-commit"),
+    ("git init -q n; git -C n config core.hooksPath hk", ".", "n/hk/post-commit"),
+    ("git init -q n; git -C n config core.hooksPath ../hk", ".", "hk/post-commit"),
+    ("ln -s src hk; git config core.hooksPath hk", ".", "src/post-commit"),
+]
+
+
+@pytest.fixture
+def placed(stage: Stage, request: pytest.FixtureRequest) -> Stage:
+    """Work in a folder of a repository in which a command line was run."""
+    before, folder, _ = request.param
+    run_bare(before, stage)
+    stage.work_in(stage.project / folder)
+    return stage
+
+
+@pytest.mark.parametrize(("placed", "file"), [(one, one[2]) for one in READ_BY_GIT], indirect=["placed"])
+async def test_no_command_writes_where_the_config_of_git_leads(placed: Stage, file: str):
+    await placed.shell(f"mkdir -p $(dirname {file}); echo evil > {file}; chmod +x {file}")
+
+    assert not (placed.project / file).exists()
+
+
+@pytest.mark.parametrize("tool", ["write_file", "edit_file", "bash"])
+@pytest.mark.parametrize(("placed", "file"), [(one, one[2]) for one in READ_BY_GIT], indirect=["placed"])
+def test_accept_edits_asks_where_the_config_of_git_leads(placed: Stage, file: str, tool: str):
+    args = {
+        "write_file": {"path": file, "content": "evil"},
+        "edit_file": {"path": file, "old_str": "a", "new_str": "b"},
+        "bash": {"command": f"echo evil > {file}"},
+    }[tool]
+
+    found = placed.check(tool, args, mode="accept-edits")
+    other = placed.check("write_file", {"path": "plain.txt", "content": "x"}, mode="accept-edits")
+
+    assert (found.action, "makes other programs run something" in found.why) == ("ask", True)
+    assert (found.suggestions, other.action) == ((), "allow")
+
+
+START_FILES = [".bashrc", ".zshenv", ".gitconfig", ".config/git/config", ".ssh/config", ".local/bin/ls"]
+
+
+@pytest.mark.parametrize("file", START_FILES)
+@pytest.mark.parametrize("folder", ["home", "."])
+async def test_start_files_are_neither_written_nor_left_where_the_home_is_worked_in(
+    stage: Stage, folder: str, file: str
+):
+    stage.work_in(stage.world / folder)
+    path = stage.home / file
+    name = os.path.relpath(path, stage.project)
+    before = path.read_bytes() if path.exists() else b""
+
+    checked = stage.check("write_file", {"path": name, "content": "evil"}, mode="accept-edits")
+    await stage.shell(f"mkdir -p $(dirname {name}); echo evil >> {name}")
+
+    assert checked.action == "ask"
+    assert (path.read_bytes() if path.exists() else b"") == before
+
+
+async def test_the_files_of_bridle_stay_where_the_home_is_worked_in(stage: Stage):
+    stage.work_in(stage.home)
+    blob = stage.home / ".bridle/blobs/ab"
+    waits = "echo started; until [ -e go ]; do sleep 0.01; done; echo a > f"
+    running = asyncio.create_task(stage.shell(waits))
+    await stage.heard.wait()
+    blob.parent.mkdir(exist_ok=True)
+    blob.write_text("kept")
+    (stage.home / "go").touch()
+
+    seen = await running
+
+    assert (blob.read_text(), "put away" in seen.text) == ("kept", False)
 
 
 # Two threads: one makes calls, the other exchanges the name in memory between our look and the call itself.

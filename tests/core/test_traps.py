@@ -4,7 +4,7 @@ import pytest
 
 from bridle.core.permission import Mode, Rule, judge, suggest_rules
 from bridle.core.tool import Access, Subject
-from bridle.core.traps import trap_in
+from bridle.core.traps import trap_in, with_traps
 
 TRAPS = {
     ".git/config": ".git",
@@ -26,6 +26,13 @@ TRAPS = {
     ".zed/tasks.json": ".zed/tasks.json",
     "/elsewhere/.envrc": "/elsewhere/.envrc",
     ".claude/settings.local.json": ".claude/settings.local.json",
+    ".hg/hgrc": ".hg/hgrc",
+    ".sl/config": ".sl/config",
+    ".helix/languages.toml": ".helix/languages.toml",
+    ".config/mise/config.toml": ".config/mise",
+    ".mise/tasks/x": ".mise",
+    "a/x.code-workspace": "a/x.code-workspace",
+    ".devcontainer/one/devcontainer.json": ".devcontainer/one/devcontainer.json",
 }
 HARMLESS = [
     "src/main.py",
@@ -38,6 +45,11 @@ HARMLESS = [
     "docs/HEAD.md",
     "envrc",
     "idea/x",
+    ".hg/store/x",
+    ".config/app.toml",
+    ".bashrc",
+    ".pre-commit-config.yaml",
+    ".cargo/config.toml",
     "",
 ]
 
@@ -97,3 +109,19 @@ def test_a_rule_of_the_user_decides():
 def test_no_general_rule_is_suggested_for_one():
     assert suggest_rules(write(".envrc"), [], "accept-edits") == ()
     assert suggest_rules(write("notes.txt"), [], "ask") == ("write_file(*)",)
+
+
+def test_a_place_that_was_found_on_the_disk_is_asked_about():
+    access = with_traps(write("hk/post-commit"), {"hk/post-commit": "/p/hk"}.__getitem__)
+
+    assert judge(access, [], "accept-edits").action == "ask"
+    assert "/p/hk makes other programs run something" in judge(access, [], "accept-edits").why
+    assert suggest_rules(access, [], "ask") == ()
+
+
+def test_only_what_is_written_is_looked_for():
+    access = Access(
+        "bash", "read", (Subject("command", "cat"), Subject("path", "a"), Subject("path", "b", "write"))
+    )
+
+    assert [one.trap for one in with_traps(access, lambda path: f"at {path}").subjects] == ["", "", "at b"]

@@ -2,12 +2,13 @@
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from bridle.sandbox.survey import Survey
+from bridle.sandbox.survey import SLACK_NS, Survey
 from bridle.sandbox.traps import Look, Traps
 
 EVIL = "[core]\n\tpager = x\n"
@@ -212,3 +213,67 @@ def test_a_folder_that_was_closed_meanwhile_is_opened(away: Path):
             os.seteuid(0)
 
     assert [sentence.partition(" ")[0] for sentence in told] == ["a/b/.envrc"]
+
+
+def prepare(folder: Path) -> None:
+    """Lay out a repository that lacks one folder, long ago as far as this machine can tell."""
+    (folder / "objects").mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text(EVIL)
+
+
+def wait_for_the_clock() -> None:
+    start = time.time_ns()
+    while time.time_ns() - start < 2 * SLACK_NS:
+        pass
+
+
+MANY = 300
+"""More folders than are looked at when a program starts."""
+
+
+@pytest.mark.parametrize("folders", [0, MANY])
+def test_what_was_there_under_another_name_is_fresh(root: Path, traps: Traps, away: Path, folders: int):
+    for number in range(folders):
+        (root / f"a{number}/b").mkdir(parents=True)
+    far = root / "far/away/from/here"
+    prepare(far / "x")
+    prepare(far / "g")
+    (far / "tpl").mkdir()
+    (far / "tpl/tasks.json").write_text("{}")
+    (far / ".zed").mkdir()
+    (far / ".zed/tasks.json").write_text("own")
+    wait_for_the_clock()
+    look = Look(traps, [str(root)])
+
+    (far / "x/refs").mkdir()
+    (far / "g/refs").mkdir()
+    (far / "g").rename(far / ".git")
+    (far / "tpl").rename(far / ".vscode")
+    told = look.finish()
+
+    place = "far/away/from/here"
+    assert names(away) == [f"{place}/.git/config", f"{place}/.vscode/tasks.json", f"{place}/x/HEAD"], told
+
+
+def test_the_home_of_bridle_is_not_searched(root: Path, away: Path):
+    traps = Traps(home=str(root), away=str(away), hidden=[str(root / ".bridle")])
+    look = Look(traps, [str(root)])
+    (root / ".bridle").mkdir()
+    (root / ".bridle/blob").write_text("x")
+    (root / ".bashrc").write_text("evil")
+
+    assert (len(look.finish()), names(away)) == (1, [".bashrc"])
+
+
+def test_what_becomes_a_repository_again_is_put_away_again(root: Path, traps: Traps, away: Path):
+    prepare(root / "x")
+    wait_for_the_clock()
+    look = Look(traps, [str(root)])
+    (root / "x/refs").mkdir()
+    first = look.finish()
+    (root / "x/HEAD").write_text("ref: refs/heads/main\n")
+
+    assert (len(first), len(look.finish()), look.finish()) == (1, 1, [])
+    assert names(away) == ["x/HEAD", "x/HEAD"]
+    assert (root / "x/config").exists()

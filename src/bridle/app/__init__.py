@@ -11,7 +11,7 @@ from bridle.app.models import models_dir, open_models
 from bridle.app.service import Brought, open_service
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
 from bridle.app.telemetry import open_telemetry
-from bridle.app.tools import kernel_settings, open_sandbox, open_tools
+from bridle.app.tools import kernel_settings, open_sandbox, open_tools, open_traps
 
 __all__ = [
     "Brought",
@@ -30,6 +30,7 @@ __all__ = [
     "open_store",
     "open_telemetry",
     "open_tools",
+    "open_traps",
     "revisions_dir",
     "skills_in",
     "writable_folders",

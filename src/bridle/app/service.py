@@ -15,7 +15,7 @@ from bridle.app.memory import memory_in
 from bridle.app.models import beside_brought, open_models
 from bridle.app.stores import open_blobs, revisions_dir
 from bridle.app.telemetry import open_telemetry, watched
-from bridle.app.tools import command_environment, masker, open_sandbox, open_tools
+from bridle.app.tools import command_environment, masker, open_sandbox, open_tools, open_traps
 from bridle.config.settings import Settings
 
 TIMEOUT_GRACE_S = 10.0
@@ -112,6 +112,7 @@ def _engine(
         revisions=FileRevisions(revisions_dir(settings) if is_kept else None, blobs),
         remember=lambda rules: _remember(settings, rules),
         mask=masker(settings, environ).mask,
+        find_trap=open_traps(settings).place_of,
         open_hooks=lambda cwd, override: _hooks(
             settings_in(cwd, settings, environ), environ, brought, override, sandbox
         ),

@@ -1,5 +1,6 @@
 """The tools, and what the programs they start may touch and see."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from bridle.core.languages import Languages
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
+    from bridle.sandbox.traps import Traps
     from bridle.tools.secrets import Masker
     from bridle.tools.shell import ShellSettings
 
@@ -111,12 +113,22 @@ def open_sandbox(settings: Settings) -> "Sandbox":
     """Make what programs run in; Bridle's own files and those of tenants are not seen from inside."""
     from bridle.sandbox import LocalSandbox
 
-    hidden = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
     return LocalSandbox(
-        home=str(settings.user_folder or "/"),
-        hidden=tuple(filter(None, hidden)),
-        away=str(settings.home / "put-away"),
+        home=str(settings.user_folder or "/"), hidden=_hidden(settings), away=str(settings.home / "put-away")
     )
+
+
+def open_traps(settings: Settings) -> "Traps":
+    """Make what knows which files of a folder other programs run."""
+    from bridle.sandbox.traps import Traps
+
+    home = os.path.realpath(settings.user_folder or "/")
+    return Traps(home=home, hidden=_hidden(settings), away=str(settings.home / "put-away"))
+
+
+def _hidden(settings: Settings) -> tuple[str, ...]:
+    places = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
+    return tuple(filter(None, places))
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":

@@ -184,13 +184,15 @@ def _judge_subject(tool: str, subject: Subject, rules: Sequence[Rule], mode: Mod
         return Verdict("ask", f"rule ask {rule}", rule)
     if rule := matching.get("allow"):
         return Verdict("allow", f"rule allow {rule}", rule)
-    if default == "allow" and _is_trap(subject):
-        return Verdict("ask", f"mode {mode}: {trap_in(subject.value)} makes other programs run something")
+    if default == "allow" and (trap := _trap(subject)):
+        return Verdict("ask", f"mode {mode}: {trap} makes other programs run something")
     return Verdict(default, f"mode {mode}: {access} access")
 
 
-def _is_trap(subject: Subject) -> bool:
-    return subject.kind == "path" and subject.access == "write" and bool(trap_in(subject.value))
+def _trap(subject: Subject) -> str:
+    if subject.kind != "path" or subject.access != "write":
+        return ""
+    return trap_in(subject.value) or subject.trap
 
 
 def rule_matches(rule: Rule, tool: str, subject: Subject | None) -> bool:
@@ -292,7 +294,7 @@ def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[st
             return ()
         if verdict.action != "ask":
             continue
-        is_careless = verdict.rule is not None or _is_trap(subject)
+        is_careless = verdict.rule is not None or _trap(subject) != ""
         rule = "" if is_careless else _general(subject.tool or access.tool, subject)
         if not _would_allow(rule, access.tool, subject):
             return ()

@@ -34,6 +34,8 @@ class Subject(Struct, frozen=True):
     file is judged like a `write_file`."""
     general: str = ""
     """For a command: the pattern that a standing rule for the like of it would have; empty for none."""
+    trap: str = ""
+    """For a path: the place around it whose files a program of the user runs, as its settings say."""
 
 
 class Access(Struct, frozen=True):

@@ -4,24 +4,38 @@ git runs hooks and what its config names, direnv an `.envrc`, an editor its task
 hooks. Whatever writes one of them decides what the user's next `git status` or `cd` runs, outside of any
 sandbox. So the file tools ask before they write one, and the sandbox lets no program leave one behind.
 
-A trap is told by its name, at any depth and whatever its case: on some disks `.GIT` is `.git`.
+A trap is told by its name, at any depth and whatever its case: on some disks `.GIT` is `.git`. Others lie
+where the settings of git lead, or in the home: those are found on the disk, and marked in the `Subject`.
 """
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from bridle.core.tool import Access, Subject
 
 FILES = frozenset(
     """
-.envrc .mcp.json .exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .autoenv .mise.toml mise.toml
+.envrc .mcp.json .exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .dir-locals-2.el .autoenv
+.mise.toml mise.toml .mise.local.toml mise.local.toml .devcontainer.json devcontainer.json
 """.split()
 )
-"""Read by direnv, agents, vim, Emacs, autoenv and mise in the folder that they are started in."""
+"""Read by direnv, agents, vim, Emacs, autoenv, mise and editors in the folder that they are started in."""
 
-FOLDERS = frozenset((".bridle", ".husky", ".idea"))
+FOLDERS = frozenset((".bridle", ".husky", ".idea", ".mise", ".nvim", ".vim"))
 """Everything in them counts."""
+
+ENDINGS = (".code-workspace",)
+"""Files that count whatever comes before."""
 
 IN_FOLDERS = {
     ".vscode": frozenset(("tasks.json", "settings.json", "launch.json", "mcp.json")),
     ".zed": frozenset(("tasks.json", "settings.json", "debug.json")),
     ".fleet": frozenset(("run.json", "settings.json")),
-    ".devcontainer": frozenset(("devcontainer.json",)),
+    ".helix": frozenset(("config.toml", "languages.toml")),
+    ".config": frozenset(("mise", "mise.toml", "mise.local.toml")),
+    ".hg": frozenset(("hgrc", "hgrc-not-shared", "sharedpath")),
+    ".sl": frozenset(("config",)),
     ".claude": frozenset(("settings.json", "settings.local.json")),
     ".cursor": frozenset(("mcp.json", "hooks.json")),
     ".gemini": frozenset(("settings.json",)),
@@ -34,6 +48,13 @@ HEAD = "HEAD"
 """The one file that every repository has, also one without `.git`: git takes any folder with it, `objects`
 and `refs` for a repository, and reads the config there."""
 
+AT_HOME = """
+.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
+.zlogin .zlogout .config/fish .gitconfig .config/git .hgrc .config/hg .ssh .config/nvim .emacs .emacs.d
+.config/autostart .config/environment.d .config/systemd/user .local/bin bin
+""".split()
+"""What shells, git, ssh, editors and the desktop read or run in the user's home, and only there."""
+
 
 def trap_in(path: str) -> str:
     """Return a path up to the first trap in it; empty if there is none."""
@@ -44,10 +65,27 @@ def trap_in(path: str) -> str:
     return ""
 
 
+def no_trap(cwd: str, path: str) -> str:
+    """Find none on the disk."""
+    return ""
+
+
+def with_traps(access: Access, find_trap: Callable[[str], str]) -> Access:
+    """Mark what a call writes to where a program of the user runs what it finds."""
+
+    def marked(subject: Subject) -> Subject:
+        is_written = subject.kind == "path" and (subject.access or access.access) == "write"
+        return replace(subject, trap=find_trap(subject.value)) if is_written else subject
+
+    return replace(access, subjects=tuple(map(marked, access.subjects)))
+
+
 def is_trap(folder: str, name: str) -> bool:
     """Say whether a name in a folder, told by its path, is a trap by that alone; of git nothing is."""
     name = name.lower()
-    return name in FILES or name in FOLDERS or name in IN_FOLDERS.get(folder.rpartition("/")[2].lower(), ())
+    if name in FILES or name in FOLDERS or name.endswith(ENDINGS):
+        return True
+    return name in IN_FOLDERS.get(folder.rpartition("/")[2].lower(), ())
 
 
 def _is_of_git(name: str) -> bool:

@@ -102,7 +102,7 @@ class LocalSandbox:
         self._rooms: dict[SessionId, dict[Plan, _Room]] = {}
         self._locks: dict[SessionId, asyncio.Lock] = {}
         away = away or os.path.join(tempfile.gettempdir(), f"bridle-put-away-{os.getuid()}")
-        self._traps = Traps(home=self._home, away=away)
+        self._traps = Traps(home=self._home, away=away, hidden=self._hidden)
         self._existing: dict[SessionId, dict[tuple[str, ...], tuple[str, ...]]] = {}
         """Traps that were there when a session first used some folders: what it makes itself is looked at."""
 

@@ -19,6 +19,7 @@ from bridle.system.git_config import Setting, read_settings, read_text
 OF_GIT = ("config", "config.worktree", "commondir", "hooks")
 """What of a repository makes the next git command of the user run something."""
 _CONFIGS = ("config", "config.worktree")
+_DATA = ("objects", "refs", "logs", "hooks", "info")
 _MAX_INNER = 10_000
 _HARMLESS = re.compile(
     r"""
@@ -49,7 +50,7 @@ def harmful_settings(text: str, folder: str, roots: Sequence[str]) -> list[Setti
 def _is_harmless(setting: Setting, folder: str, roots: Sequence[str]) -> bool:
     name, value = setting
     if name == "core.worktree":  # where `git checkout` writes
-        return '"' not in value and _is_below(os.path.realpath(os.path.join(folder, value)), roots)
+        return '"' not in value and is_below(os.path.realpath(os.path.join(folder, value)), roots)
     # A value with `::` names a program that connects, one with a dash is taken for an option.
     return (
         _HARMLESS.fullmatch(name) is not None and "::" not in value and not value.strip('"').startswith("-")
@@ -74,10 +75,24 @@ def named_places(text: str, folder: str, top: str, home: str) -> Iterator[str]:
 def harmful_parts(folder: str, roots: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield what in a repository would make git run something, with what tells one state from another."""
     for inner in (folder, *inner_repositories(folder)):
-        yield from _parts(inner, roots, is_worktree=os.path.basename(os.path.dirname(inner)) == "worktrees")
+        yield from _parts(inner, roots)
+    if _is_of_worktree(folder):
+        yield from _parts(common_folder(folder), roots)
 
 
-def _parts(folder: str, roots: Sequence[str], *, is_worktree: bool) -> Iterator[tuple[str, str]]:
+def _is_of_worktree(folder: str) -> bool:
+    """Say whether a repository is one that `git worktree` has made inside another."""
+    is_at_place = os.path.basename(os.path.dirname(folder)) == "worktrees"
+    return is_at_place and (read_text(os.path.join(folder, "commondir")) or "").strip() == "../.."
+
+
+def common_folder(folder: str) -> str:
+    """Return where a repository keeps its config and hooks: itself, or what its `commondir` names."""
+    text = (read_text(os.path.join(folder, "commondir")) or "").strip()
+    return os.path.normpath(os.path.join(folder, text))
+
+
+def _parts(folder: str, roots: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in _CONFIGS:
         path = os.path.join(folder, name)
         text = read_text(path)
@@ -87,7 +102,7 @@ def _parts(folder: str, roots: Sequence[str], *, is_worktree: bool) -> Iterator[
         elif text is None and os.path.lexists(path):
             yield path, state_of(path)  # a link, a pipe, or far too long
     common = os.path.join(folder, "commondir")
-    if os.path.lexists(common) and not (is_worktree and (read_text(common) or "").strip() == "../.."):
+    if os.path.lexists(common) and not _is_of_worktree(folder):
         yield common, state_of(common)
     yield from _hooks(os.path.join(folder, "hooks"))
 
@@ -106,11 +121,20 @@ def _hooks(folder: str) -> Iterator[tuple[str, str]]:
             yield path, state_of(path)
 
 
+def link_target(path: str) -> str:
+    """Return where a `.git` that is a file or a link leads, free of links; empty if nowhere."""
+    if os.path.islink(path):
+        return os.path.realpath(path)
+    text = read_text(path) or ""
+    if not text.startswith("gitdir:"):
+        return ""
+    return os.path.realpath(os.path.join(os.path.dirname(path), text.removeprefix("gitdir:").strip()))
+
+
 def harmful_link(path: str, roots: Sequence[str]) -> bool:
     """Say whether a `.git` that is no folder leads to anything but a harmless repository of ours."""
-    text = read_text(path) or ""
-    target = os.path.realpath(os.path.join(os.path.dirname(path), text.removeprefix("gitdir:").strip()))
-    if not text.startswith("gitdir:") or not _is_below(target, roots) or not is_repository(target):
+    target = link_target(path)
+    if os.path.islink(path) or not target or not is_below(target, roots) or not is_repository(target):
         return True
     return any(True for _ in harmful_parts(target, roots))
 
@@ -135,15 +159,16 @@ def inner_repositories(git: str) -> Iterator[str]:
     left = _MAX_INNER
     while todo and left > 0:
         folder = todo.pop()
-        if os.path.lexists(os.path.join(folder, "HEAD")):
+        is_one = os.path.lexists(os.path.join(folder, "HEAD"))
+        if is_one:
             yield folder
-            todo.append(os.path.join(folder, "modules"))
-            continue
         try:
             with os.scandir(folder) as entries:  # the name of a submodule may hold slashes
                 found = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue
+        if is_one:  # and one may lie in that of another
+            found = [path for path in found if os.path.basename(path) not in _DATA]
         left -= len(found)
         todo += found
 
@@ -157,5 +182,6 @@ def state_of(path: str) -> str:
     return f"{found.st_dev}:{found.st_ino}:{found.st_ctime_ns}"
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Say whether a path is one of these folders, or lies below one."""
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

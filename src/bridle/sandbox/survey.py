@@ -3,24 +3,26 @@
 What is made, moved or linked into a folder changes the folder's time of change, which no program can set.
 So a folder whose time is the one of the last look holds the same names, and only the others are listed.
 The folders that are known and the nearest of the others are looked at first: where there are too many, new
-and deep ones are left out. One that its owner cannot list, and that was changed meanwhile, is made listable.
+and deep ones are left out, and what lies in `.git` comes last. One that its owner cannot list, and that was
+changed meanwhile, is made listable.
 """
 
 import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bridle.core.traps import FILES, FOLDERS, GIT, IN_FOLDERS, is_trap
 from bridle.sandbox import repository
+from bridle.sandbox.places import places_at
 
 SLACK_NS = 20_000_000
 """The clock of a disk may be that much behind ours."""
 MAX_FOLDERS = 50_000
-_MAX_INSIDE = 1_000
+MAX_INSIDE = 1_000
 _LISTABLE = stat.S_IRUSR | stat.S_IXUSR
 
 
@@ -34,18 +36,9 @@ class Part(Struct, frozen=True):
     is_of_git: bool = False
 
 
-class Sight(Struct, frozen=True):
-    """What was found, and where it was looked for."""
+class Folder(Struct, frozen=True):
+    """What was in a folder."""
 
-    parts: dict[str, Part]
-    """By their paths."""
-    traps: frozenset[str]
-    """All that was found by name, repositories that are harmless among them."""
-    since_ns: int
-    """When the look began."""
-
-
-class _Folder(Struct, frozen=True):
     identity: tuple[int, int, int]
     looked_ns: int
     folders: tuple[str, ...]
@@ -54,57 +47,99 @@ class _Folder(Struct, frozen=True):
     """Those in it, and itself if it is a repository."""
 
 
+class Sight(Struct, frozen=True):
+    """What was found, and where it was looked for."""
+
+    parts: dict[str, Part]
+    """By their paths."""
+    traps: frozenset[str]
+    """All that was found by name, repositories that are harmless among them."""
+    places: tuple[str, ...]
+    """Where the config of git leads, and start files of the home."""
+    folders: dict[str, Folder]
+    """Those that were looked at, by their paths."""
+    since_ns: int
+    """When the look began."""
+
+    def would_show(self, part: Part) -> bool:
+        """Say whether a part would be among these, had it been there then."""
+        if part.trap in self.traps:
+            return sum(known.trap == part.trap for known in self.parts.values()) < MAX_INSIDE
+        folder = part.trap if part.trap in self.folders else os.path.dirname(part.trap)
+        below = ""
+        while folder not in self.folders:
+            if folder in ("", "/"):
+                return False
+            folder, below = os.path.dirname(folder), folder
+        return below not in self.folders[folder].folders
+
+
 class Survey:
     """Knows the folders below one; not to be used by two threads at once."""
 
-    def __init__(self, root: str, roots: Sequence[str]) -> None:
-        """Take the folder, and all folders that programs may write to."""
+    def __init__(
+        self, root: str, roots: Sequence[str], home: str = "/nonexistent", hidden: Collection[str] = ()
+    ) -> None:
+        """Take the folder, all folders that programs may write to, and what they do not see of it."""
         self.root = root
-        self.named: tuple[str, ...] = ()
-        """Paths that git's config names: as good as its own hooks and settings."""
         self.is_cut = False
         """There were more folders than were looked at."""
         self._roots = tuple(roots)
-        self._folders: dict[str, _Folder] = {}
+        self._home = home
+        self._hidden = frozenset(hidden)
+        self._folders: dict[str, Folder] = {}
         self._traps: dict[str, tuple[str, ...]] = {}
         """Those that are known, by the folder they were found in."""
 
-    @property
-    def traps(self) -> list[str]:
-        """What is known by name, the nearest first."""
-        found = (trap for traps in self._traps.values() for trap in traps)
-        return sorted(dict.fromkeys((*found, *self.named)), key=lambda trap: trap.count("/"))
-
-    def look(self, max_folders: int = MAX_FOLDERS, opened_since_ns: int | None = None) -> Sight:
+    def look(
+        self, max_folders: int = MAX_FOLDERS, *, since: int | None = None, places: Sequence[str] | None = None
+    ) -> Sight:
         """Return the parts of all traps: of those in so many folders, and of those that are known already.
 
-        Folders that were closed since then are opened.
+        Folders that were closed since then are opened. `places` are those of an earlier sight: what a program
+        has written into a config since does not count.
         """
         since_ns = time.time_ns()
-        self._walk(max_folders, opened_since_ns)
-        traps = self.traps
-        parts = {part.path: part for trap in traps for part in self._parts(trap)}
-        return Sight(parts, frozenset(traps), since_ns)
+        seen = self._walk(max_folders, since)
+        found = [trap for traps in self._traps.values() for trap in traps]
+        of_git = [trap for trap in found if _is_of_git(trap)]
+        if places is None:
+            places = places_at(self.root, of_git, self._home)
+        traps = dict.fromkeys((*found, *self._targets(of_git), *places))
+        parts = {part.path: part for trap in traps for part in self._parts(trap, places)}
+        return Sight(parts, frozenset(traps), tuple(places), seen, since_ns)
 
-    def _walk(self, max_folders: int, opened_since_ns: int | None) -> None:
-        """Bring what is known of the folders up to date."""
-        known, new, seen = deque([self.root]), deque[str](), set[str]()
-        while (known or new) and len(seen) < max_folders:
-            folder = known.popleft() if known else new.popleft()
-            seen.add(folder)
-            found = self._known(folder, opened_since_ns)
-            if found is not None and found is self._folders.get(folder):  # nearly always: so it must be quick
-                known.extend(found.folders)
+    def _targets(self, traps: Iterable[str]) -> Iterator[str]:
+        """Yield the repositories that a `.git` leads to, as far as programs can change them."""
+        for trap in traps:
+            target = "" if _is_folder(trap) else repository.link_target(trap)
+            if target and repository.is_below(target, self._roots) and repository.is_repository(target):
+                yield target
+
+    def _walk(self, max_folders: int, since: int | None) -> dict[str, Folder]:
+        """Bring what is known of the folders up to date; returns those that were looked at."""
+        known, new, inside = deque([self.root]), deque[str](), deque[str]()
+        seen: dict[str, Folder] = {}
+        count = 0
+        while (known or new or inside) and count < max_folders:
+            folder = (known or new or inside).popleft()
+            count += 1
+            found = self._known(folder, since)
+            if found is None or found is not self._folders.get(folder):
+                self._note(folder, found)
+            if found is None:
                 continue
-            for inner in found.folders if found is not None else ():
-                (known if inner in self._folders else new).append(inner)
-            self._note(folder, found)
+            seen[folder] = found
+            for inner in found.folders:
+                is_inside = f"/{GIT}/" in f"{inner}/".lower()
+                (inside if is_inside else known if inner in self._folders else new).append(inner)
         self.is_cut = bool(known or new)
-        if not self.is_cut and len(seen) < len(self._folders):  # the others are no longer there
-            self._folders = {folder: found for folder, found in self._folders.items() if folder in seen}
+        if not (self.is_cut or inside) and len(seen) < len(self._folders):  # the others are no longer there
+            self._folders = dict(seen)
             self._traps = {folder: traps for folder, traps in self._traps.items() if folder in seen}
+        return seen
 
-    def _note(self, folder: str, found: _Folder | None) -> None:
+    def _note(self, folder: str, found: Folder | None) -> None:
         if found is None:
             self._folders.pop(folder, None)
         else:
@@ -114,7 +149,7 @@ class Survey:
         else:
             self._traps.pop(folder, None)
 
-    def _known(self, folder: str, opened_since_ns: int | None) -> _Folder | None:
+    def _known(self, folder: str, since: int | None) -> Folder | None:
         """Return what is in a folder, from the last look if nothing can have changed since."""
         try:
             found = os.lstat(folder)
@@ -123,15 +158,35 @@ class Survey:
             is_same = known is not None and known.identity == identity
             if known is not None and is_same and found.st_ctime_ns < known.looked_ns - SLACK_NS:
                 return known
-            if opened_since_ns is not None and found.st_ctime_ns >= opened_since_ns - SLACK_NS:
+            if since is not None and found.st_ctime_ns >= since - SLACK_NS:
                 _open(folder, found)
-            return _list(folder, identity)
+            return self._list(folder, identity)
         except OSError:
             return None  # gone, or closed for us
 
-    def _parts(self, trap: str) -> Iterator[Part]:
-        is_folder = os.path.isdir(trap) and not os.path.islink(trap)
-        if trap in self.named or is_trap(*os.path.split(trap)):
+    def _list(self, folder: str, identity: tuple[int, int, int]) -> Folder:
+        looked_ns = time.time_ns()
+        names: set[str] = set()
+        folders: list[str] = []
+        traps: list[str] = []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                names.add(entry.name)
+                if entry.path in self._hidden:
+                    continue
+                is_git = entry.name.lower() == GIT
+                is_named = is_trap(folder, entry.name)
+                if is_git or is_named:
+                    traps.append(entry.path)
+                if not is_named and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+        if repository.is_layout(names):
+            traps.append(folder)
+        return Folder(identity, looked_ns, tuple(folders), tuple(traps))
+
+    def _parts(self, trap: str, places: Sequence[str]) -> Iterator[Part]:
+        is_folder = _is_folder(trap)
+        if trap in places or not _is_of_git(trap):
             for path in _all_files(trap) if is_folder else (trap,):
                 if state := repository.state_of(path):
                     yield Part(path, trap, state)
@@ -139,7 +194,25 @@ class Survey:
             for path, state in repository.harmful_parts(trap, self._roots):
                 yield Part(path, trap, state, is_of_git=True)
         elif os.path.lexists(trap) and repository.harmful_link(trap, self._roots):
-            yield Part(trap, trap, repository.state_of(trap))
+            target = repository.link_target(trap)
+            yield Part(trap, trap, f"{repository.state_of(trap)} {target} {_identity(target)}")
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _is_of_git(trap: str) -> bool:
+    """Say whether a trap is a repository, or leads to one."""
+    return not is_trap(*os.path.split(trap))
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return (0, 0)
+    return found.st_dev, found.st_ino
 
 
 def near_traps(root: str) -> Iterator[str]:
@@ -161,26 +234,9 @@ def _open(folder: str, found: os.stat_result) -> None:
             os.close(number)
 
 
-def _list(folder: str, identity: tuple[int, int, int]) -> _Folder:
-    looked_ns = time.time_ns()
-    names: set[str] = set()
-    folders: list[str] = []
-    traps: list[str] = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            names.add(entry.name)
-            if entry.name.lower() == GIT or is_trap(folder, entry.name):
-                traps.append(entry.path)
-            elif entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
-    if repository.is_layout(names):
-        traps.append(folder)
-    return _Folder(identity, looked_ns, tuple(folders), tuple(traps))
-
-
 def _all_files(folder: str) -> Iterator[str]:
     """Yield what lies in a folder and below it; a folder without anything is nothing."""
-    left = _MAX_INSIDE
+    left = MAX_INSIDE
     for place, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
         for name in (*files, *links):

@@ -5,11 +5,14 @@ start    what is there is remembered (and mounted read-only, see `shield`)
   ▼
 program  runs; the watch knows whether it has changed anything at all
   ▼
-look     what has appeared or changed since, and is a trap, is moved to a folder of Bridle's
+look     what is a trap, and was not there in the same state, is moved to a folder of Bridle's
 ```
 
 The look is at the disk, so that no race with the watch helps. It comes before the result is given. What
-is put away is only the part that makes a trap: the config of a repository, not the repository.
+is put away is only the part that makes a trap: the config of a repository, not the repository. Of a folder
+that has only now become a repository, and whose config is older, it is `HEAD`.
+
+Where there are too many folders to remember, what lies in the others is judged by its time of change.
 """
 
 import os
@@ -17,15 +20,15 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from msgspec.structs import replace
-
-from bridle.core.traps import GIT
+from bridle.core.traps import AT_HOME, GIT
 from bridle.sandbox import repository
-from bridle.sandbox.survey import SLACK_NS, Part, Sight, Survey
-from bridle.system.git_config import read_text
+from bridle.sandbox.freshness import fresh_parts, to_move, without
+from bridle.sandbox.places import places_at, repositories_around
+from bridle.sandbox.repository import is_below
+from bridle.sandbox.survey import Sight, Survey
 
 _MAX_MOUNTED = 300
 _MAX_FOLDERS_OF_A_SESSION = 2_000
@@ -33,8 +36,6 @@ _MAX_FOLDERS_OF_A_SESSION = 2_000
 _MAX_FOLDERS_OF_A_PROGRAM = 250
 """How far each looks when it starts: a millisecond."""
 _MAX_SURVEYS = 32
-_USER_CONFIGS = (".gitconfig", ".config/git/config")
-_SYSTEM_CONFIG = "/etc/gitconfig"
 _MAX_TOLD = 10
 _WHY = "would make a program of yours run something outside the sandbox"
 _TOO_MANY = (
@@ -46,21 +47,33 @@ _TOO_MANY = (
 class Traps:
     """Looks after the folders that programs may change; one for a sandbox."""
 
-    def __init__(self, *, home: str, away: str) -> None:
-        """Take the user's home, whose git config may name places in a project, and where to put things."""
+    def __init__(self, *, home: str, away: str, hidden: Sequence[str] = ()) -> None:
+        """Take the user's home, where to put things, and what programs do not see: Bridle's own files."""
         self._home = home
         self._away = away
+        self._hidden = frozenset(os.path.realpath(place) for place in hidden)
         self._surveys: dict[tuple[str, tuple[str, ...]], Survey] = {}
         self._lock = threading.Lock()
 
     def existing(self, roots: Sequence[str]) -> tuple[str, ...]:
         """Return what of the traps below the roots is there now and is not to be changed, nearest first."""
         with self._lock:
-            surveys = list(self._of(roots))
-            for survey in surveys:
-                survey.look(_MAX_FOLDERS_OF_A_SESSION)
-        found = [trap for survey in surveys for trap in survey.traps]
+            sights = [survey.look(_MAX_FOLDERS_OF_A_SESSION) for survey in self._of(roots)]
+        found = sorted({trap for sight in sights for trap in sight.traps}, key=lambda trap: trap.count("/"))
         return tuple(path for trap in found for path in _to_fix(trap))[:_MAX_MOUNTED]
+
+    def place_of(self, cwd: str, path: str) -> str:
+        """Return the place that a path lies in whose files programs of the user read or run.
+
+        Beside those that are told by their names alone; empty if there is none.
+        """
+        root = os.path.realpath(cwd)
+        [sight] = self.see([root]).values()
+        names = (os.path.join(root, path), os.path.realpath(os.path.join(root, path)))
+        around = [git for name in names for git in repositories_around(os.path.dirname(name))]
+        at_home = (os.path.join(self._home, name) for name in AT_HOME)
+        places = (*sight.places, *places_at(root, around, self._home), *at_home)
+        return next((place for place in places if any(is_below(name, [place]) for name in names)), "")
 
     def see(self, roots: Sequence[str]) -> dict[str, Sight]:
         """Return what there is, by root; of a large tree only what is near."""
@@ -73,11 +86,10 @@ class Traps:
         with self._lock:
             for survey in self._of(roots):
                 before, was_cut = sights[survey.root], survey.is_cut
-                seen = survey.look(opened_since_ns=before.since_ns)
-                moved = _to_move(seen.parts.values(), before)
-                told += _shortened(self._move_all(moved, survey.root))
-                left = {path: part for path, part in seen.parts.items() if not _is_among(path, moved)}
-                sights[survey.root] = replace(seen, parts=left)
+                seen = survey.look(since=before.since_ns, places=before.places)
+                fresh = fresh_parts(seen, before)
+                told += _shortened(self._move_all(to_move(fresh, before), survey.root))
+                sights[survey.root] = without(seen, fresh)
                 if survey.is_cut and not was_cut:
                     told.append(_TOO_MANY)
         return told
@@ -85,11 +97,10 @@ class Traps:
     def _of(self, roots: Sequence[str]) -> Iterator[Survey]:
         for root in _outer(roots):
             key = root, tuple(roots)
-            survey = self._surveys.pop(key, None) or Survey(root, roots)
+            survey = self._surveys.pop(key, None) or Survey(root, roots, self._home, self._hidden)
             self._surveys[key] = survey
             while len(self._surveys) > _MAX_SURVEYS:
                 del self._surveys[next(iter(self._surveys))]
-            survey.named = tuple(path for path in _named_by_git(root, self._home) if _is_below(path, root))
             yield survey
 
     def _move_all(self, paths: Iterable[str], root: str) -> list[str]:
@@ -132,15 +143,6 @@ class Look:
         return self._traps.put_away(self._roots, self._sights)
 
 
-def _named_by_git(root: str, home: str) -> Iterator[str]:
-    """Yield where git looks for hooks and settings of the repository in a folder, beside the usual places."""
-    own = [f"{root}/{GIT}/{name}" for name in ("config", "config.worktree")]
-    for path in (*own, *(f"{home}/{name}" for name in _USER_CONFIGS), _SYSTEM_CONFIG):
-        text = read_text(path)
-        if text:
-            yield from repository.named_places(text, os.path.dirname(path), root, home)
-
-
 def _make_place(folder: str) -> str:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     return tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=folder)
@@ -171,57 +173,9 @@ def _present(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _to_move(parts: Iterable[Part], before: Sight) -> dict[str, None]:
-    """Return what to move: a trap that was not there before as a whole, of the others the new parts."""
-    known = {part.trap for part in before.parts.values()}
-    fresh = [part for part in parts if _is_fresh(part, before)]
-    paths = {part.path if part.is_of_git or part.trap in known else part.trap for part in fresh}
-    return {path: None for path in sorted(paths) if not _is_among(os.path.dirname(path), paths)}
-
-
-def _is_fresh(part: Part, before: Sight) -> bool:
-    """Say whether a part has come or changed since: by itself, or with a folder around it that was moved."""
-    known = before.parts.get(part.path)
-    if known is not None and known.state == part.state:
-        return False
-    since_ns = before.since_ns - SLACK_NS
-    if any(_changed_ns(path) >= since_ns for path in _between(part)):
-        return True
-    outer = (part.trap, os.path.dirname(part.trap))  # both change when a trap gets its name
-    return part.trap not in before.traps and all(_changed_ns(path) >= since_ns for path in outer)
-
-
-def _between(part: Part) -> Iterator[str]:
-    """Yield a part and the folders around it, up to the trap."""
-    yield part.path
-    path = os.path.dirname(part.path)
-    while len(path) > len(part.trap):
-        yield path
-        path = os.path.dirname(path)
-
-
-def _is_among(path: str, places: Collection[str]) -> bool:
-    """Say whether a path is one of these places, or lies below one."""
-    while path not in ("", "/"):
-        if path in places:
-            return True
-        path = os.path.dirname(path)
-    return False
-
-
-def _changed_ns(path: str) -> int:
-    try:
-        return os.lstat(path).st_ctime_ns
-    except OSError:
-        return 0
-
-
 def _outer(roots: Sequence[str]) -> list[str]:
-    return [one for one in dict.fromkeys(roots) if not any(_is_below(one, other) for other in roots)]
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
+    others = {one: [other for other in roots if other != one] for one in roots}
+    return [one for one in others if not is_below(one, others[one])]
 
 
 @contextmanager

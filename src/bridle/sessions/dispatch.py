@@ -15,6 +15,7 @@ from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
 from bridle.core.ports import Blobs, ForeseeingTool, SlowTool, Tool, ToolContext, ToolOutput, offers
 from bridle.core.tool import ToolSpec
+from bridle.core.traps import no_trap, with_traps
 from bridle.system.tasks import is_cancelled
 from bridle.tools.toolbox import Toolbox, cap_output
 
@@ -74,12 +75,14 @@ class Dispatcher:
         max_output_bytes: int,
         blobs: Blobs | None = None,
         mask: Callable[[str], str] = str,
+        find_trap: Callable[[str, str], str] = no_trap,
     ) -> None:
         self._toolbox = toolbox
         self._timeout_s = timeout_s
         self._max_output_bytes = max_output_bytes
         self._blobs = blobs
         self._mask = mask
+        self._find_trap = find_trap
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -125,6 +128,8 @@ class Dispatcher:
             call = replace(call, args=self._toolbox.arguments(call))
             tool = self._toolbox.get(call.name)
             access = tool.access(call.args, context)
+            if context.mode != "yolo":
+                access = with_traps(access, lambda path: self._find_trap(context.cwd, path))
         except ToolError as error:
             return Checked(call, "deny", str(error))
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run

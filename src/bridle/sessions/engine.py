@@ -33,6 +33,7 @@ from bridle.core.ports import (
 from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
 from bridle.core.servers import ToolServers
+from bridle.core.traps import no_trap
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.loans import Loans
 
@@ -89,6 +90,8 @@ class Engine(Struct, frozen=True):
     """Write allow rules into the user's settings; blocking, raises BridleError."""
     mask: Callable[[str], str] = str
     """Take secrets out of a text that is about to be recorded."""
+    find_trap: Callable[[str, str], str] = no_trap
+    """Return the place around a path in a folder whose files a program of the user runs; empty for none."""
     open_hooks: OpenHooks = _no_hooks
     memory: Memory | None = None
     """Recalls what was said; told when there is more of it."""

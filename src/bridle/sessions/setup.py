@@ -187,6 +187,7 @@ def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: Wan
         max_output_bytes=engine.max_output_bytes,
         blobs=engine.blobs,
         mask=engine.mask,
+        find_trap=engine.find_trap,
     )
 
 

@@ -10,14 +10,14 @@ ask  bash git status && rm -rf x
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from bridle.app import open_blobs, open_sandbox, open_tools
+from bridle.app import open_blobs, open_sandbox, open_tools, open_traps
 from bridle.app.mcp import lent_tool
 from bridle.config.agents import load_agent
 from bridle.config.edit import add_rules, remove_rule
@@ -31,6 +31,7 @@ from bridle.core.permission import Action, Mode, Rule, Verdict, judge, parse_rul
 from bridle.core.ports import Tool, ToolContext
 from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
+from bridle.core.traps import no_trap, with_traps
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.options import rule_texts
 from bridle.surfaces.folder import rule_list
@@ -83,7 +84,12 @@ def check(args: argparse.Namespace, console: Console) -> int:
     except ToolError as error:
         raise UsageError(error.message, hint=error.hint) from None
     judgement = judge_call(
-        toolbox.get(call.name), call, rules, args.mode or agent.agent.mode, str(settings.cwd)
+        toolbox.get(call.name),
+        call,
+        rules,
+        args.mode or agent.agent.mode,
+        str(settings.cwd),
+        open_traps(settings).place_of,
     )
     if args.json:
         console.out.json(msgspec.json.format(msgspec.json.encode(judgement), indent=2))
@@ -157,13 +163,20 @@ def _call(toolbox: Toolbox, name: str, text: str) -> ToolCall:
     return ToolCall(call.id, name, toolbox.arguments(call))
 
 
-def judge_call(tool: Tool, call: ToolCall, rules: tuple[Rule, ...], mode: Mode, cwd: str) -> Judgement:
+def judge_call(
+    tool: Tool,
+    call: ToolCall,
+    rules: tuple[Rule, ...],
+    mode: Mode,
+    cwd: str,
+    find_trap: Callable[[str, str], str] = no_trap,
+) -> Judgement:
     """Judge a call with good arguments, as a whole and for each thing that it would touch."""
     context = ToolContext(
         SessionId("check"), cwd, emit=lambda text: None, call_id=call.id, rules=rules, mode=mode
     )
     try:
-        access = tool.access(call.args, context)
+        access = with_traps(tool.access(call.args, context), lambda path: find_trap(cwd, path))
     except ToolError as error:  # a run would hand it back to the model: nothing is done
         return Judgement("deny", None, str(error))
     verdict = judge(access, rules, mode)
