@@ -128,7 +128,7 @@ class Dispatcher:
             call = replace(call, args=self._toolbox.arguments(call))
             tool = self._toolbox.get(call.name)
             access = tool.access(call.args, context)
-            if context.mode != "yolo":
+            if context.mode == "accept-edits":  # the other modes ask about every edit, or about none
                 access = with_traps(access, lambda path: self._find_trap(context.cwd, path))
         except ToolError as error:
             return Checked(call, "deny", str(error))
