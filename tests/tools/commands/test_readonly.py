@@ -63,6 +63,7 @@ export -p
 alias
 jq -r .x a
 xxd -l 16 a
+xxd -p -s 3 -l16 a
 seq 1 3
 sleep 1
 python3 --version
@@ -104,6 +105,10 @@ git diff --submodule=log
 git ls-files --recurse-submodules
 git show --remerge-diff
 git show --diff-merges=remerge
+xxd -po here t
+xxd -do src s
+xxd -r a
+git describe --always --dirty
 xxd a -s
 xxd a --
 xxd -- a

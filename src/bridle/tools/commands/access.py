@@ -26,7 +26,14 @@ from bridle.tools.commands.places import Places
 from bridle.tools.commands.plain import NotPlain, prove_plain
 from bridle.tools.commands.readonly import git_shows_contents, is_reading
 from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, Simple, Step
-from bridle.tools.commands.touched import TEXT_ONLY, Touch, path_guesses, touched_hosts, touched_paths
+from bridle.tools.commands.touched import (
+    TEXT_ONLY,
+    Touch,
+    opens_nothing,
+    path_guesses,
+    touched_hosts,
+    touched_paths,
+)
 from bridle.tools.commands.unwrap import SHELLS, Argv, Inner, Text, Unknown, is_transparent, unwrap
 from bridle.tools.commands.variables import Variables
 from bridle.tools.commands.words import Word
@@ -223,7 +230,7 @@ class _Reading:
         )
         arguments = self._matched(fields[1 : len(fields) - passed_on])
         touches = self._touches(name, arguments, inner, has_more=has_more)
-        if name in TEXT_ONLY:  # it opens none of them, and still shows their names
+        if opens_nothing(name):  # and still shows the names that a pattern matches
             touches += [Touch(field) for field in fields[1:] if field.pattern]
         paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
         reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)

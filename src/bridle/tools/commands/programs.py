@@ -280,7 +280,7 @@ rev-parse = guess q --abbrev-ref? --show-toplevel --short? --verify --git-dir --
     --is-shallow-repository --show-prefix --show-cdup --symbolic --symbolic-full-name --all --branches?
     --tags? --remotes? --revs-only --no-revs --quiet --default: --show-object-format? --git-path:
 describe = guess --all --tags --contains --abbrev: --candidates: --exact-match --debug --long --match:
-    --exclude: --always --first-parent --dirty? --broken?
+    --exclude: --always --first-parent
 branch = text alrv --all --list --remotes --verbose --show-current --omit-empty --abbrev? --contains:
     --no-contains: --merged: --no-merged: --points-at: --sort: --format: --color? --no-color --column?
     --no-column --ignore-case i

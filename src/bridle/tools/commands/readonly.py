@@ -104,6 +104,7 @@ _NO_OPERANDS = frozenset(
 _PRINTF = re.compile(
     r"(?:[^%]++|%%|%[-+ #0']*+(?:\d++|\*)?(?:\.(?:\d++|\*)?)?[bcdeEfFgGiosuxXq])*+", re.DOTALL
 )
+_XXD_FLAG = re.compile(r"-(?:[abCdeEipu]|[cgls]\d*)", re.ASCII)
 _JQ_MODULES = re.compile(r"\b(?:import|include)\b")
 # Not -v and -R, which work out the subscripts of arrays and run what stands in them.
 _TESTS = frozenset("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -G -L -N -O -S".split())
@@ -141,13 +142,15 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
     if name == "strings" and any(value.startswith("@") for value in values):
         return False  # it takes its arguments from that file
     known = reading_program(name)
-    if (
-        name == "xxd"
-        and known is not None
-        and ("--" in values or sort_arguments(fields[:-1], known).operands)
-    ):
-        return False  # it takes whatever follows a file, `--` too, for the file to write
+    if name == "xxd" and known is not None and not _xxd_reads(values, sort_arguments(fields[:-1], known)):
+        return False
     return known is not None and _flags_read(name, known, sort_arguments(fields, known))
+
+
+def _xxd_reads(values: Sequence[str], before_last: Arguments) -> bool:
+    """Return whether xxd only prints: it takes flags one by one, and what follows a file for one to write."""
+    flags = [value for value in values if value.startswith("-") and value != "-"]
+    return not before_last.operands and all(_XXD_FLAG.fullmatch(flag) for flag in flags)
 
 
 def _test_reads(values: Sequence[str]) -> bool:

@@ -40,6 +40,12 @@ class Touch(Struct, frozen=True):
     """It counts only if it looks like a path or is one."""
 
 
+def opens_nothing(name: str) -> bool:
+    """Return whether a program takes its arguments for text."""
+    program = known_program(name)
+    return name in TEXT_ONLY or name == "command" or (program is not None and program.operands == "text")
+
+
 def touched_paths(name: str, fields: Sequence[Field]) -> list[Touch]:
     """Return the paths among the arguments of a program."""
     if name in TEXT_ONLY:
