@@ -7,6 +7,7 @@ which nobody says yes; and behind the walls for reading commands alone, as if th
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -184,17 +185,10 @@ def look(folder: Path) -> list[tuple[str, int, int, int]]:
     return [(str(path), stat.st_mode, stat.st_size, stat.st_mtime_ns) for path, stat in found]
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_model_to_which_nobody_says_yes_changes_nothing(stage: Stage, mode: Mode):
-    lines = [*WORDS, *GIT_LINES]
-    for key, value in REPOSITORIES.values():
-        if not key.startswith("extensions"):
-            git(stage.project, "config", key, value)
-    evil = stage.project / "evil"
-    evil.write_text(f"#!/bin/sh\ntouch {stage.project}/P {stage.world}/P\ncat\n")
-    evil.chmod(0o755)
-    (stage.project / ".gitattributes").write_text("* diff=x filter=x\n")
-    before = look(stage.project)
+async def run_unapproved(
+    stage: Stage, lines: Sequence[str], mode: Mode, deny: Sequence[str] = ()
+) -> tuple[bridle.RunResult, list[str]]:
+    """Let a scripted model call each line, and refuse whatever is asked; returns what was asked, too."""
     turns = [[Call("bash", {"command": line}), Call("bash", {"command": "cat a.txt"})] for line in lines]
     model = ScriptedProvider.of(*turns, "done")  # a run of which every call is refused would end
     asked: list[str] = []
@@ -210,11 +204,31 @@ async def test_a_model_to_which_nobody_says_yes_changes_nothing(stage: Stage, mo
         providers={"fake": model},
         model="fake/any",
         mode=mode,
+        deny=list(deny),
         approve=approve,
         limits=bridle.Limits(turns=len(lines) + 2),
     ) as b:
         session = await b.session()
         result = await session.run("go", check=False)
+        said = "".join(map(repr, await session.records()))
+    assert not leaks(said, SECRET)
+    assert not leaks(said, OUTSIDE)
+    return result, asked
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_model_to_which_nobody_says_yes_changes_nothing(stage: Stage, mode: Mode):
+    lines = [*WORDS, *GIT_LINES]
+    for key, value in REPOSITORIES.values():
+        if not key.startswith("extensions"):
+            git(stage.project, "config", key, value)
+    evil = stage.project / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {stage.project}/P {stage.world}/P\ncat\n")
+    evil.chmod(0o755)
+    (stage.project / ".gitattributes").write_text("* diff=x filter=x\n")
+    before = look(stage.project)
+
+    result, asked = await run_unapproved(stage, lines, mode)
 
     assert result.text == "done", result
     assert look(stage.project) == before
@@ -445,3 +459,18 @@ async def test_behind_the_walls_for_reading_nothing_outside_is_seen(stage: Stage
 
     assert not leaks(said, OUTSIDE)
     assert said.endswith("b\na\n")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_model_to_which_nobody_says_yes_reads_nothing_else(
+    stage: Stage, repository: Path, ways_out: Path, mode: Mode
+):
+    lines = [*THROUGH_GIT, *OUTSIDE_READS, "cat s*/key.txt", "cat $X/key.txt", "git status"]
+    before = look(stage.project)
+
+    result, asked = await run_unapproved(stage, lines, mode, ["read_file(secrets/**)"])
+
+    assert result.text == "done", result
+    assert look(stage.project) == before
+    assert "git status" not in asked
+    assert asked
