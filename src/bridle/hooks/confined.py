@@ -5,6 +5,7 @@ known before it runs, and the agent can change it; so none of it runs outside of
 """
 
 import asyncio
+import signal
 from collections.abc import Mapping, Sequence
 from itertools import count
 
@@ -94,5 +95,7 @@ class ConfinedPrograms:
 
 
 def _status(waiting: "asyncio.Task[int]") -> int:
+    if not waiting.done() or waiting.cancelled():
+        return -signal.SIGKILL  # it was killed, and has not ended in time
     status = waiting.result()
     return _SIGNALLED - status if status > _SIGNALLED else status
