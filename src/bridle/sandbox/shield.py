@@ -84,7 +84,7 @@ def shield(
     matching = set(_matching(hidden_patterns(rules), bases, home, bounds))
     places = {*own, *_secret_places(home), *matching, *_other_names(matching, bases, bounds)}
     places.update(_doors(bases))
-    covered = _outermost(place for place in places if os.path.lexists(place))
+    covered = outermost(place for place in places if os.path.lexists(place))
     for place in covered:
         if place not in own and any(_is_below(base, [place]) for base in bases):
             raise ToolError(f"{place} is hidden by a deny rule, and the program would run inside of it")
@@ -92,9 +92,9 @@ def shield(
     fixed = set(_matching(guarded_patterns(rules), bases, home, bounds))
     for root in writable:
         fixed.update(_fixed_below(root))
-    pinned = [path for path in _outermost(fixed) if path not in covered]
+    pinned = [path for path in outermost(fixed) if path not in covered]
     fixed.update(trap for trap in traps if os.path.exists(trap) and not _is_below(trap, covered))
-    fixed_paths = tuple(path for path in _outermost(fixed) if path not in covered)
+    fixed_paths = tuple(path for path in outermost(fixed) if path not in covered)
     result = Shield(
         hidden_files=tuple(place for place in covered if place not in folders),
         hidden_folders=folders,
@@ -264,7 +264,8 @@ def _linked(place: str, budget: "_Budget") -> Iterator[tuple[int, int]]:
             yield found.st_dev, found.st_ino
 
 
-def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+def outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths that lie in no other of them, in order."""
     kept: list[str] = []
     for path in sorted(set(paths), key=lambda path: path.split("/")):
         if not kept or not path.startswith(kept[-1] + "/"):

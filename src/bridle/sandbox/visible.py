@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.shield import outermost
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/sys/devices/system/cpu")
 _SETTINGS = """
@@ -35,7 +36,7 @@ def visible_places(spec: ProcessSpec, home: str) -> tuple[str, ...]:
         *_programs(spec.env, home, given),
         *(_named(spec.argv, home, given) if spec.shows_program else ()),
     )
-    return tuple(_outermost(path for path in found if os.path.lexists(path)))
+    return outermost(path for path in found if os.path.lexists(path))
 
 
 def is_visible(path: str, places: Iterable[str]) -> bool:
@@ -91,11 +92,3 @@ def _holds(folder: str, home: str) -> bool:
 def _is_installation(parts: Sequence[str]) -> bool:
     """Return whether a folder lies in one such as `.cargo` or `.pyenv`, which holds programs only."""
     return any(part.startswith(".") for part in parts) and _SHARED_BY_PROGRAMS.isdisjoint(parts)
-
-
-def _outermost(paths: Iterable[str]) -> Sequence[str]:
-    kept: list[str] = []
-    for path in sorted(set(paths), key=lambda path: path.split("/")):
-        if not kept or not path.startswith(f"{kept[-1]}/"):
-            kept.append(path)
-    return kept
