@@ -52,7 +52,7 @@ def test_trust_and_walls_are_told(env: dict[str, str], project: Path):
 
 
 def test_a_trusted_project_does_not_take_the_sandbox_away(env: dict[str, str], project: Path):
-    """Or its language servers would run what somebody has changed in it since."""
+    """Its language servers would run code that changed after the user trusted it."""
     (project / ".bridle").mkdir(exist_ok=True)
     confined = []
     for text in ("lsp.sandbox = false\n", 'sandbox.mode = "off"\n'):

@@ -76,13 +76,13 @@ class Deputy:
             return _Target(address)  # which the kernel refuses
         if name.startswith(b"\0"):
             if not self._listeners.has_name(name, pid):
-                raise OSError(errno.ECONNREFUSED, "nobody of the cell listens there")
+                raise OSError(errno.ECONNREFUSED, "no socket of this cell")
             return _Target(address)
         path = os.fsdecode(name.partition(b"\0")[0])
         place = open_inside(pid, AT_FDCWD, path, follow=True)
         try:
             if not self._listeners.has_file(place, pid):
-                raise OSError(errno.ECONNREFUSED, "nobody of the cell listens there")
+                raise OSError(errno.ECONNREFUSED, "no socket of this cell")
         except OSError:
             os.close(place)
             raise

@@ -113,7 +113,7 @@ REFUSED = (
     # Its flags lie in memory, where a filter cannot look; every libc then takes `clone`.
     Case("clone3", "refuse", errno.ENOSYS),
     Case("openat2", "refuse", errno.ENOSYS),
-    # Whoever starts such a program later gets rights of its owner.
+    # Such a program would later run with its owner's rights.
     *(Case(call, "refuse", errno.EPERM, at, "any", (_SET_USER_ID,)) for call, at in _MODES),
     *(
         Case(call, "refuse", errno.EPERM, at, "any", (_SET_USER_ID | _SET_GROUP_ID,), given)

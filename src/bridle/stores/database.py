@@ -59,7 +59,7 @@ class Database:
         """Do work in one transaction, as soon as no other process is in one.
 
         Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone. A file that was
-        deleted or replaced meanwhile is an error too: what is written to it, nobody can read again.
+        deleted or replaced meanwhile is an error too: what is written to it is lost.
         """
         return await self._patiently(partial(self._write, work))
 
