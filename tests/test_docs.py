@@ -1,5 +1,6 @@
 """The examples in README.md and docs/ do what they show (the convention is in CONTRIBUTING.md)."""
 
+import os
 import re
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.surfaces.warm import warm
 
 ROOT = Path(__file__).parents[1]
 TYPED = "tutorial.md"  # it wants keys and a browser: tests/test_tutorial.py follows it
@@ -134,6 +137,8 @@ def cwd(tmp_path: Path) -> Path:
 @pytest.mark.timeout(120)  # a page may start the command line many times
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_do_what_they_show(page: Path, cwd: Path, env: dict[str, str]):
+    if page.name != "README.md":  # which is read first: there each command is a new process
+        env["PATH"] = os.pathsep.join([str(warm().program), env["PATH"]])
     run_page(page.read_text(), cwd, env)
 
 

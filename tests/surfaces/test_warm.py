@@ -54,3 +54,31 @@ def test_one_that_takes_too_long_is_killed(bridle: Bridle):
 
     with pytest.raises(subprocess.TimeoutExpired):
         warm().run(["run", "--model", model, "x"], bridle.project, bridle.env, None, 0.5)
+
+
+def test_a_program_on_the_path_gives_the_same_bytes_and_codes(bridle: Bridle):
+    command = (
+        "echo '{}' | bridle --version; bridle no-such-command; echo $?; bridle run --model no/such x; echo $?"
+    )
+    env = bridle.env | {"PATH": f"{warm().program}:{bridle.env['PATH']}"}
+
+    def said(env: dict[str, str]) -> str:
+        shell = ["bash", "-c", f"exec 2>&1; {command}"]
+        return subprocess.run(
+            shell, cwd=bridle.project, env=env, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert said(env) == said(bridle.env)
+
+
+def test_a_program_on_the_path_passes_signals_on(bridle: Bridle):
+    model = bridle.script({"calls": [{"name": "no_tool"}]}, {"text": "late", "delay_ms": 60_000})
+    env = bridle.env | {"PATH": f"{warm().program}:{bridle.env['PATH']}"}
+    command = ["bridle", "run", "--verbose", "--model", model, "x"]
+    with subprocess.Popen(command, cwd=bridle.project, env=env, stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        process.stderr.readline()  # it runs
+
+        process.terminate()
+
+        assert process.wait() != 0

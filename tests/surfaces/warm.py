@@ -3,21 +3,24 @@
 Loading the modules is most of what a short command costs. Here one process loads them once and forks for
 each command; the child gets its arguments, folder, environment and streams, a session (and a terminal) of
 its own, and runs `python -m bridle` from its first line. What is about the start itself (the locale, streams
-that are closed, what is loaded) is tested with a process that is begun anew, as is every page of the docs.
+that are closed, what is loaded) is tested with a process that is begun anew, as are README.md and the
+tutorial. The other pages of the docs find a program `bridle` on PATH that hands its work to the warm process.
 """
 
 import atexit
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +28,31 @@ PROCESS = Path(__file__).with_name("warm_process.py")
 USUAL = {"LANG": "C.UTF-8"}
 AT_START = ("LANG", "LC_", "PYTHON", "LD_", "MALLOC_")
 """Variables that the interpreter itself looks at when it begins."""
+
+CLIENT = """\
+#!/bin/sh
+'''exec' "{python}" -IS "$0" "$@" # a path with spaces cannot stand in the first line
+'''
+import json, os, signal, socket, sys
+job = os.memfd_create("job")
+facts = dict(args=sys.argv[1:], cwd=os.getcwd(), env=dict(os.environ), on_terminal=False)
+os.write(job, json.dumps(facts).encode())
+status, status_end = os.pipe()
+with socket.socket(socket.AF_UNIX) as warm:
+    warm.connect({socket!r})
+    socket.send_fds(warm, [b"."], [0, 1, 2, status_end, job])
+os.close(status_end)
+with os.fdopen(status) as lines:
+    pid = int(lines.readline())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: os.kill(pid, number))
+    code = os.waitstatus_to_exitcode(int(lines.readline()))
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+"""A program that hands its arguments, folder, environment and streams to the warm process."""
 
 
 class Ended(NamedTuple):
@@ -91,6 +119,29 @@ class Warm:
         os.close(job)
         os.close(status_end)
         return WarmProcess(status)
+
+    @cached_property
+    def program(self) -> Path:
+        """The folder of a program `bridle` that anything can start, and that hands its work over to here."""
+        folder = Path(tempfile.mkdtemp(prefix="bridle-warm-"))
+        atexit.register(shutil.rmtree, folder)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(folder / "socket"))
+        listener.listen()
+        threading.Thread(target=self._pass_on, args=(listener,), daemon=True).start()
+        path = folder / "bin" / "bridle"
+        path.parent.mkdir()
+        path.write_text(CLIENT.format(python=sys.executable, socket=str(folder / "socket")))
+        path.chmod(0o755)
+        return path.parent
+
+    def _pass_on(self, listener: socket.socket) -> None:
+        while True:
+            with listener.accept()[0] as client:
+                descriptors = socket.recv_fds(client, 1, 5)[1]
+            socket.send_fds(self._ours, [b"."], descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
 
     def run(
         self, args: Sequence[str], cwd: Path, env: dict[str, str], stdin: bytes | None, timeout_s: float

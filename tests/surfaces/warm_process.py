@@ -14,6 +14,7 @@ import sys
 import termios
 import threading
 import time
+from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 ROOMS = """
@@ -51,7 +52,8 @@ def next_job() -> Job:
         for handle in ready:
             if handle is not control:
                 pid, status = children.pop(handle)
-                os.write(status, b"%d\n" % os.waitpid(pid, 0)[1])
+                with suppress(BrokenPipeError):  # the one who asked was killed
+                    os.write(status, b"%d\n" % os.waitpid(pid, 0)[1])
                 os.close(status)
                 os.close(handle)
         if control not in ready:
