@@ -145,11 +145,22 @@ async def test_what_a_program_prints_is_not_read_as_a_signal_of_ours(run: Run):
 async def test_programs_of_a_session_share_a_temporary_folder_that_is_their_own(run: Run, tmp_path: Path):
     (tmp_path / "beside").write_text("x")
 
-    made = await run("echo kept > /tmp/mine; ls /tmp")
+    made = await run("echo kept > /tmp/mine; ls -d /tmp/mine*")
     seen = await run(f"cat /tmp/mine; ls {tmp_path}")
 
-    assert (made, seen) == (Outcome(0, f"mine\n{tmp_path.parts[2]}\n"), Outcome(0, "kept\nproject\nuser\n"))
+    assert (made, seen) == (Outcome(0, "/tmp/mine\n"), Outcome(0, "kept\nproject\nuser\n"))
     assert not Path("/tmp/mine").exists()
+
+
+@pytest.mark.parametrize("writable", [True, False])
+@pytest.mark.parametrize("base", ["/tmp", "/var/tmp", "/dev/shm"])
+async def test_a_project_is_there_where_the_sandbox_has_an_empty_folder(run: Run, base: str, writable: bool):
+    with tempfile.TemporaryDirectory(dir=base) as folder, tempfile.TemporaryDirectory(dir=base) as other:
+        command = f"pwd; [ -w . ] && echo writable; [ -e {other} ] || echo hidden"
+        outcome = await run(command, cwd=folder, writable=(folder,) if writable else ())
+
+    shown = (folder, "writable", "hidden") if writable else (folder, "hidden")
+    assert outcome == Outcome(0, "".join(f"{line}\n" for line in shown))
 
 
 @pytest.mark.parametrize("kind", ["landlock"])

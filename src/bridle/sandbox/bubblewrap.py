@@ -5,7 +5,7 @@ Mounts are made from the outside in, so that each finds what it is to cover:
 | what | mount |
 |---|---|
 | `/` | the system's, read-only |
-| `/dev /proc /tmp /var/tmp /run` | new and empty ones: no device, process or socket of the system |
+| `/dev /proc /dev/shm /tmp /var/tmp /run` | new and empty ones: no device, process or socket of the system |
 | `/proc/sys` and the like | read-only: root's number alone, without any right, may write there |
 | a writable folder | itself, writable |
 | a pinned folder | itself: a mount point can neither be moved nor removed |
@@ -25,13 +25,14 @@ from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.shield import Shield
 from bridle.system.programs import find_program
 
-EMPTY = ("/tmp", "/var/tmp", "/run")
+SHARED_MEMORY = "/dev/shm"  # made by bubblewrap together with /dev
+EMPTY = (SHARED_MEMORY, "/tmp", "/var/tmp", "/run")
 SYSTEM_PLACES = (
     *("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin"),
     *("/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin"),
 )
 """Where bubblewrap is looked for. Not on PATH: what builds the walls must not come out of a project."""
-_SHARED_MEMORY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
+_EMPTY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
 
 Mount = Literal["empty", "writable", "pinned", "fixed", "hidden folder", "hidden file"]
 _STRENGTH: tuple[Mount, ...] = ("empty", "pinned", "writable", "fixed", "hidden folder", "hidden file")
@@ -87,7 +88,7 @@ def _namespaces() -> tuple[str, ...]:
 def _kernel_mounts() -> tuple[str, ...]:
     return (
         *("--dev", "/dev", "--proc", "/proc"),
-        *(*_empty("/dev/shm"), "--remount-ro", "/dev"),  # /dev lies in memory as well, and has no bound
+        *("--remount-ro", "/dev"),  # it lies in memory, and has no bound
         *(part for path in _settings() for part in ("--ro-bind", path, path)),
     )
 
@@ -125,7 +126,7 @@ def mounts(
 ) -> dict[str, Mount]:
     """Return what is mounted where, outside in; of two wishes for one path the stricter one holds."""
     wishes: list[tuple[Mount, Sequence[str]]] = [
-        ("empty", [os.path.realpath(path) for path in EMPTY if os.path.isdir(path)]),
+        ("empty", [SHARED_MEMORY, *(os.path.realpath(path) for path in EMPTY[1:] if os.path.isdir(path))]),
         ("pinned", shield.pinned),
         ("writable", writable),
         ("fixed", shield.fixed),
@@ -159,7 +160,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def _empty(path: str) -> tuple[str, ...]:
-    return "--perms", "1777", "--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", path
+    return "--perms", "1777", "--size", str(_EMPTY_BYTES), "--tmpfs", path
 
 
 def _options(found: dict[str, Mount]) -> Iterator[str]:
