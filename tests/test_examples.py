@@ -5,6 +5,7 @@ import io
 import json
 import runpy
 import tokenize
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ async def store(tmp_path: Path):
         async def flaws(self, session: str | None = None, *, repair: bool = False) -> list[str]:
             return []
 
-    opened = Shown(str(tmp_path / "store.sqlite"))
+    opened = Shown(str(tmp_path / "store.sqlite"), clock=count(1_763_190_000).__next__)
     yield opened
     await opened.aclose()
 
