@@ -12,8 +12,9 @@ from bridle.core.summary import summarise
 
 
 class SqlStore:
-    def __init__(self, path):
+    def __init__(self, path, clock=time.time):
         self._db, self._lock = sqlite3.connect(path, check_same_thread=False), threading.Lock()
+        self._clock = clock
         self._db.execute("CREATE TABLE IF NOT EXISTS log (id, seq INT, line, PRIMARY KEY (id, seq))")
 
     async def _sql(self, text, *rows):
@@ -25,7 +26,7 @@ class SqlStore:
 
     async def append(self, session, expected_seq, events):
         there = await self.read(session, after=expected_seq - 1, limit=2)
-        before, now = there[0].hash if there else GENESIS, int(time.time() * 1000)
+        before, now = there[0].hash if there else GENESIS, int(self._clock() * 1000)
         made = encode_records(before, expected_seq + 1, now, events)
         try:
             if [record.seq for record in there] != [expected_seq][:expected_seq]:

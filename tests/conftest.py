@@ -1,4 +1,4 @@
-"""What every test may use: repeatable examples and a private home."""
+"""What every test may use: repeatable examples, an environment of its own and a private home."""
 
 import gc
 import os
@@ -13,12 +13,16 @@ import pytest
 from hypothesis import settings
 
 from tests.attacks.suites import suites_of
+from tests.environment import take_own_environment
 
 # Repeatable by default; `pytest --hypothesis-profile=explore` looks for new examples.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("ci")
 
+
+# Before any test is imported: many read the environment while they are collected.
+take_own_environment()
 
 gc.disable()  # till all tests are collected: to look through them again and again takes a third of all time
 
@@ -79,7 +83,7 @@ def plain_bin() -> Path:
 def env(home: Path) -> dict[str, str]:
     """Give the whole environment of a subprocess: this interpreter first on PATH, no keys, nobody's home."""
     return {
-        "PATH": os.pathsep.join([str(plain_bin()), os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([str(plain_bin()), os.environ["PATH"]]),
         "HOME": str(home.parent),
         "BRIDLE_HOME": str(home),
         "LANG": "C.UTF-8",

@@ -5,6 +5,7 @@ import io
 import json
 import runpy
 import tokenize
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ async def store(tmp_path: Path):
         async def flaws(self, session: str | None = None, *, repair: bool = False) -> list[str]:
             return []
 
-    opened = Shown(str(tmp_path / "store.sqlite"))
+    opened = Shown(str(tmp_path / "store.sqlite"), clock=count(1_763_190_000).__next__)
     yield opened
     await opened.aclose()
 
@@ -132,7 +133,7 @@ def test_hooks(scripted: Any, capsys: pytest.CaptureFixture[str]):
     ]
 
 
-@pytest.mark.timeout(60)  # it starts a kernel
+@pytest.mark.timeout(120)  # it starts a kernel
 def test_codeact(scripted: Any, capsys: pytest.CaptureFixture[str]):
     code = 'cost = 3 * float(await price("apple")) + 2 * float(await price("pear"))\nprint(round(cost, 2))'
     scripted({"text": f"```python\n{code}\n```"}, {"text": "2.4 in all.", "expect": {"user": "2.4"}})

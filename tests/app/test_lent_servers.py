@@ -13,6 +13,7 @@ from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.protocol import ApprovalRequested, ToolFinished
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.players import CAST
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 
 Env = dict[str, str]
@@ -32,7 +33,7 @@ class Lending:
 
     async def __aenter__(self) -> "Lending":
         self._lent.start(self._env, self.said.append)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             await self._lent.settled()
         return self
 

@@ -1,10 +1,7 @@
 """A world and a stage for each attack."""
 
-import shutil
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,31 +9,20 @@ import pytest_asyncio
 
 from tests.attacks.door import Door
 from tests.attacks.stage import API_KEY, PASSWORD, Stage
-
-
-@contextmanager
-def new_world(config: pytest.Config) -> Iterator[Path]:
-    """Make an empty folder that is not below /tmp: what lies there is out of sight for other reasons."""
-    cache = config.cache
-    assert cache is not None
-    worlds = cache.mkdir("attacks")
-    (worlds / ".git").mkdir(exist_ok=True)  # the cache is ignored by git: searches must not look that far up
-    path = Path(tempfile.mkdtemp(dir=worlds)).resolve()
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+from tests.environment import folder_outside_tmp
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest) -> Iterator[Path]:
+def world() -> Iterator[Path]:
     """Give a place for an attack."""
-    with new_world(request.config) as path:
+    with folder_outside_tmp("attacks") as path:
         yield path
 
 
 @pytest.fixture(scope="module")
-def shared_world(request: pytest.FixtureRequest) -> Iterator[Path]:
+def shared_world() -> Iterator[Path]:
     """Give a place for all attacks of a module."""
-    with new_world(request.config) as path:
+    with folder_outside_tmp("attacks") as path:
         yield path
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.stage import CONFIG, Stage, run_bare
+from tests.patience import PATIENCE_S
 
 MEMORY_BYTES = 256 * 1024**2
 FILE_BYTES = 1024**2
@@ -70,7 +71,7 @@ RUNAWAYS = [
 
 @pytest.mark.parametrize("command", RUNAWAYS)
 async def test_nothing_outlives_its_command(stage: Stage, word: str, command: str):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await stage.shell(command.replace("{word}", word))
 
     assert marked(word) == []
@@ -107,7 +108,7 @@ STUBBORN = [
 @pytest.mark.parametrize("command", STUBBORN)
 async def test_a_command_that_never_ends_is_gone_when_it_is_cancelled(stage: Stage, word: str, command: str):
     task = asyncio.create_task(stage.shell(f"echo ready; {command.replace('{word}', word)}"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await stage.heard.wait()
     await asyncio.sleep(0.1)  # let it do its worst
     before, started = marked(word), time.monotonic()
@@ -121,7 +122,7 @@ async def test_a_command_that_never_ends_is_gone_when_it_is_cancelled(stage: Sta
 
 @pytest.mark.slow
 async def test_a_command_that_ignores_its_timeout_is_ended(stage: Stage, word: str):
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(PATIENCE_S):
         seen = await stage.shell(f"trap '' TERM; : {word}; yes", timeout=1)
 
     assert (seen.is_error, len(seen.text) < 64 * 1024, marked(word)) == (True, True, [])
@@ -138,7 +139,7 @@ async def test_a_fork_bomb_is_bounded(stage: Stage, word: str):
     bomb = f"python3 -c '{chr(10).join(script)}'"
     task = asyncio.create_task(stage.shell(bomb))
     counts = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while max(counts, default=0) < MAX_PROCESSES - 5:
             await asyncio.sleep(0.02)
             counts.append(len(marked(word)))

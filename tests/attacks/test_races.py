@@ -14,6 +14,7 @@ import pytest
 
 from tests.attacks.door import Door
 from tests.attacks.stage import OUTSIDE, Stage, rules
+from tests.patience import PATIENCE_S
 
 ROUNDS = 400
 
@@ -195,7 +196,7 @@ async def test_what_is_no_plain_file_is_an_error_at_once(
 ):
     STRANGE[kind](stage.project / "strange")
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_S):
         seen = await stage.call(tool, args)
 
     assert seen.action == "deny" or seen.is_error
@@ -207,7 +208,7 @@ async def test_a_search_passes_over_what_is_no_plain_file(stage: Stage, kind: st
         return
     STRANGE[kind](stage.project / "strange")
 
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(PATIENCE_S):
         texts = [
             (await stage.call(tool, args)).text
             for tool, args in (

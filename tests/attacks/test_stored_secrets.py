@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.canaries import Found, kept_in, search
-from tests.attacks.conftest import new_world
 from tests.attacks.leaky_play import HARMLESS, IN_A_FILE, TYPED, Kept, environment, play, secrets
+from tests.environment import folder_outside_tmp
 from tests.surfaces.command import Bridle
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -19,9 +19,9 @@ THE_TOKEN = "run/token"
 
 
 @pytest.fixture(scope="module")
-def kept(request: pytest.FixtureRequest) -> Iterator[Kept]:
+def kept() -> Iterator[Kept]:
     """Give what one play has left."""
-    with new_world(request.config) as world:
+    with folder_outside_tmp("attacks") as world:
         home, project = world / "home/.bridle", world / "project"
         home.mkdir(parents=True)
         project.mkdir()

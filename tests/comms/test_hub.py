@@ -18,6 +18,7 @@ from bridle.comms.trust import Peer
 from bridle.comms.wire import PeerOffline, exchange, frame, read_frame
 from bridle.core.errors import BridleError, ConfigError
 from tests.comms.conftest import Delivered, make_comms, new_id, trust_each_other
+from tests.patience import PATIENCE_S
 
 NOWHERE = "uds:///nowhere/a.sock"
 KINDS = ["unix", "tcp"]
@@ -111,7 +112,7 @@ async def test_a_host_is_dismissed_and_somebody_else_reads_it(one: Comms, other:
     async with other.listening(delivered, host=True) as theirs:
         await trust_each_other(one, NOWHERE, other, theirs.address)
         await one.send("other", "DISMISS")
-        await asyncio.wait_for(theirs.dismissed.wait(), 10)
+        await asyncio.wait_for(theirs.dismissed.wait(), PATIENCE_S)
         await one.send("other", "bye")
         assert await delivered.next() == ("[COMMS MESSAGE from one]\nbye", "one")
     async with other.listening(delivered) as theirs:
@@ -260,7 +261,7 @@ async def test_a_flood_fills_the_inbox_and_no_more(tmp_path: Path):
 
         assert sum(taken) == len(theirs.inbox) == MAX_WAITING
         go.set()
-        await asyncio.wait_for(drained.wait(), 10)
+        await asyncio.wait_for(drained.wait(), PATIENCE_S)
         await one.send("other", "there is room again")
 
 

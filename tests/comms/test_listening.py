@@ -10,6 +10,7 @@ from bridle.comms.address import TcpAddress, UnixAddress
 from bridle.comms.listening import listening
 from bridle.comms.wire import exchange
 from bridle.core.errors import ConfigError
+from tests.patience import PATIENCE_S
 
 
 async def take(data: bytes) -> bytes | None:
@@ -94,7 +95,7 @@ async def test_leaving_ends_connections_at_once(tmp_path: Path):
         await writer.drain()
 
     with suppress(ConnectionResetError):
-        assert await asyncio.wait_for(reader.read(), 5) == b""
+        assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
     writer.close()
 
 

@@ -12,6 +12,7 @@ from bridle.comms.address import TcpAddress, UnixAddress
 from bridle.comms.envelope import MAX_ENVELOPE_BYTES
 from bridle.comms.listening import listening
 from bridle.comms.wire import MAX_CONNECTIONS, BadFrame, PeerOffline, exchange, frame, read_frame
+from tests.patience import PATIENCE_S
 
 
 def fed(data: bytes) -> asyncio.StreamReader:
@@ -127,7 +128,7 @@ async def test_a_cancelled_sender_leaves_no_connection():
         sending.cancel()
 
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(sending, 5)
+            await asyncio.wait_for(sending, PATIENCE_S)
 
 
 async def test_a_slow_sender_is_cut_off():
@@ -136,7 +137,7 @@ async def test_a_slow_sender_is_cut_off():
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(b"\0\0\0\x0a")  # ten bytes, which never come
 
-        assert await asyncio.wait_for(reader.read(), 10) == b""
+        assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
         writer.close()
 
 
@@ -146,7 +147,7 @@ async def test_too_many_connections_push_out_the_oldest():
         idle = [await asyncio.open_connection(address.host, address.port) for _ in range(MAX_CONNECTIONS + 5)]
 
         answer = await exchange(address, b"hello", wants_answer=True)
-        ends = [await asyncio.wait_for(reader.read(), 10) for reader, _ in idle[:5]]
+        ends = [await asyncio.wait_for(reader.read(), PATIENCE_S) for reader, _ in idle[:5]]
 
         assert answer == b"re:hello"
         assert ends == [b""] * 5
@@ -167,7 +168,7 @@ async def test_only_one_envelope_is_taken_from_a_connection():
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(frame(b"one") + frame(b"two"))
         with suppress(ConnectionError):  # what was not read may reset it
-            assert await asyncio.wait_for(reader.read(), 10) == frame(b"ack")
+            assert await asyncio.wait_for(reader.read(), PATIENCE_S) == frame(b"ack")
         writer.close()
 
     assert taken == [b"one"]

@@ -23,11 +23,11 @@ from bridle.core.revision import FileChange, FileState
 from bridle.core.turns import last_rewind
 from bridle.sessions.service import SessionService
 from tests.crash.shell_child import SESSION
+from tests.patience import PATIENCE_S
 from tests.revisions.tree import Tree, tree_of
 from tests.surfaces.command import Bridle
 
 HERE = Path(__file__).parent
-PATIENCE_S = 10.0
 POINTS = 8
 
 CHANGES = """
@@ -203,7 +203,7 @@ async def test_a_change_is_recorded_once_however_its_record_was_cut_off(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 async def test_a_rewind_that_was_cut_off_can_be_done_again(
     env: dict[str, str], project: Path, tmp_path: Path
 ):

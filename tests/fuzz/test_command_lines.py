@@ -12,7 +12,7 @@ from itertools import repeat
 import pytest
 from msgspec.structs import replace
 
-from tests.attacks.conftest import new_world
+from tests.environment import folder_outside_tmp
 from tests.fuzz.hunting import corpus_of
 from tests.fuzz.lines.cage import TIMEOUT_S, Permit
 from tests.fuzz.lines.grammar import MAX_LINE, Grammar
@@ -23,9 +23,9 @@ LINES = 500
 
 
 @pytest.fixture(scope="module")
-def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
+def ground() -> Iterator[Ground]:
     """Give a folder with canaries and two cages around it, as every test leaves it."""
-    with new_world(request.config) as world, open_ground(world) as ground:
+    with folder_outside_tmp("fuzz") as world, open_ground(world) as ground:
         yield ground
 
 

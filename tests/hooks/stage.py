@@ -23,6 +23,7 @@ from bridle.core.ports import HookEvent, HookRound
 from bridle.core.protocol import HookStarted
 from bridle.hooks.handlers import Handler
 from bridle.hooks.opening import HookSite, open_hooks
+from tests.patience import PATIENCE_S
 
 ENVIRON = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -144,7 +145,7 @@ async def readable(descriptor: int) -> None:
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(descriptor, ready.set)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await ready.wait()
     finally:
         loop.remove_reader(descriptor)

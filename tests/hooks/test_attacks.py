@@ -29,6 +29,7 @@ from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookDenied, HookFailed
 from bridle.hooks.opening import open_hooks
 from tests.hooks.stage import Pipe, asked, calling, gone, posting, running, script, site, told
+from tests.patience import PATIENCE_S
 
 PRE = "pre_tool_execution"
 C1 = CallId("c1")
@@ -440,7 +441,7 @@ async def test_a_cancelled_run_closes_the_connection(tmp_path: Path):
         with pytest.raises(asyncio.CancelledError):
             await task
         await hooks.aclose()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await closed.wait()
 
 

@@ -14,16 +14,16 @@ from bridle.core.protocol import HookFailed
 from bridle.hooks.confined import Walls
 from bridle.hooks.opening import HookSite, open_hooks
 from bridle.sandbox import LocalSandbox
-from tests.attacks.conftest import new_world
 from tests.attacks.door import Door
+from tests.environment import folder_outside_tmp
 from tests.hooks.stage import Pipe, asked, running, script, site, told
 
 DENY = "tell({'decision': {'decision': 'deny', 'message': %s}})"
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest) -> Iterator[Path]:
-    with new_world(request.config) as path:
+def world() -> Iterator[Path]:
+    with folder_outside_tmp("hooks") as path:
         yield path
 
 

@@ -18,6 +18,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 import bridle.kernel
+from tests.patience import PATIENCE_S
 
 GUEST = str(Path(bridle.kernel.__file__).with_name("guest.py"))
 
@@ -232,7 +233,7 @@ class Host:
         self._process.stdout.close()
 
     def wait(self) -> int:
-        return self._process.wait(10)
+        return self._process.wait(PATIENCE_S)
 
     def __enter__(self) -> Self:
         return self

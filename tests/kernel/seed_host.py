@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
+from tests.patience import PATIENCE_S
+
 
 class SeedHost:
     """Drives one guest; every tool runs in a thread of its own, as the seed's host does it."""
@@ -55,11 +57,11 @@ class SeedHost:
 
     def shutdown(self) -> int:
         self.send({"type": "shutdown"})
-        return self._process.wait(10)
+        return self._process.wait(PATIENCE_S)
 
     def hang_up(self) -> int:
         self._process.stdin.close()
-        return self._process.wait(10)
+        return self._process.wait(PATIENCE_S)
 
     def __enter__(self) -> Self:
         return self

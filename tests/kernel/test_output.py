@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.kernel.output import Output
+from tests.patience import PATIENCE_S
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
@@ -85,7 +86,7 @@ async def test_the_first_piece_is_shown_at_once_and_the_rest_soon():
     output.feed("ä".encode()[:1])
     output.feed("ä".encode()[1:])
     is_early = not came.empty()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_S):
         second = await came.get()
 
     assert (first, is_early, second) == ("a", False, "ä")

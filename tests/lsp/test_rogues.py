@@ -15,6 +15,7 @@ from bridle.core.servers import ServerView
 from bridle.lsp.instance import Instance
 from bridle.lsp.languages import LocalLanguages
 from tests.lsp.conftest import PACE, MakeLanguages, player, write
+from tests.patience import PATIENCE_S
 
 SHORT = replace(PACE, reading_s=0.3, working_s=0.3, ending_s=0.1, silent_s=0.05)
 
@@ -105,7 +106,7 @@ async def test_one_that_fails_waits_before_the_next_start(make: MakeLanguages, t
 async def test_a_slow_start_does_not_delay_an_edit(make: MakeLanguages, toy: Path):
     languages = make(rogue("never_ready"), wait_s=0.2)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         watching = await languages.before_edit((at(toy),), str(toy))
         news = await watching.news()
 
@@ -432,7 +433,7 @@ async def test_one_that_does_not_want_to_end_is_ended(make: MakeLanguages, toy: 
     await running(languages, toy)
     (view,) = await languages.views(str(toy))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await languages.aclose()
 
     assert view.pid > 0
@@ -445,7 +446,7 @@ async def test_one_that_is_idle_is_ended_and_started_again(make: MakeLanguages, 
     first = await languages.symbols(at(toy), str(toy))
     opened = languages._project(languages._load(str(toy)))
     (instance,) = opened.running()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await instance.connection.process.wait()
     (view,) = await languages.views(str(toy))
     second = await languages.symbols(at(toy), str(toy))

@@ -17,6 +17,7 @@ from bridle.mcp.servers import McpServers
 from bridle.mcp.settings import FolderServers, ServerSettings
 from bridle.sandbox import LocalSandbox
 from bridle.sessions.world import SystemClock
+from tests.patience import PATIENCE_S
 
 CAST = Path(__file__).parent / "cast"
 ONE = SessionId("one")
@@ -95,7 +96,7 @@ async def kept(
 
 async def eventually(is_so: Callable[[], bool]) -> None:
     """Wait for what other processes do, which nobody tells us."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not is_so():  # noqa: ASYNC110  another process does it
             await asyncio.sleep(0.01)
 

@@ -21,6 +21,7 @@ from bridle.core.protocol import Question
 from bridle.core.sampling import Sample, Sampled
 from bridle.mcp.asking import MAX_REQUESTS, Desk
 from bridle.mcp.settings import ServerSettings
+from tests.patience import PATIENCE_S
 
 ERAS = ["auto", "legacy"]
 SETTINGS = ServerSettings("tracker", "stdio", sampling="allow")
@@ -366,7 +367,7 @@ async def test_when_the_call_is_cancelled_its_question_is_dropped(era: str) -> N
         await asyncio.wait([calling])
 
         assert calling.cancelled()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await people.is_dropped.wait()
 
 

@@ -30,6 +30,7 @@ from bridle.mcp.server import Timing
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.players import ONE, Keep, eventually, kept
 from tests.node_servers import node, script
+from tests.patience import PATIENCE_S
 
 TRANSPORTS = ["stdio", "http", "sse"]
 MODES = {"stdio": "stdio", "http": "streamableHttp", "sse": "sse"}
@@ -37,7 +38,7 @@ SCRIPT = "@modelcontextprotocol/server-everything"
 STATIC = "demo://resource/static/document"
 DYNAMIC = "demo://resource/dynamic"
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 PLAIN_CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "echo": ({"message": "hi"}, "Echo: hi"),
@@ -236,7 +237,7 @@ async def test_a_tool_that_works_in_the_background(place: ServerSettings, tmp_pa
         await asyncio.wait([dropped], timeout=5)
         tasks = keep.server("all")._connection._client.session  # type: ignore[union-attr]
         statuses: list[str] = []
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while statuses[-2:] != ["completed", "cancelled"]:
                 listed = await tasks.send_request(types.ListTasksRequest(), types.ListTasksResult)
                 statuses = [task.status for task in listed.tasks]
@@ -435,7 +436,7 @@ async def test_a_server_that_was_started_anew_is_found_again(
             echo = (await keep.tools())["mcp__all__echo"]
             said = [await said_by(echo, keep, "one")]
         with running(MODES[transport], port, env):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 while said[-1] != "Echo: two":
                     said.append(await said_by(echo, keep, "two"))
 

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolContext
 from bridle.core.protocol import Question
@@ -33,13 +35,13 @@ async def test_what_takes_too_long_is_cancelled():
 
 async def test_progress_begins_the_time_anew_but_not_for_ever():
     shown: list[str] = []
-    limit_s = 0.05
+    limit_s = 0.2
     patience = Patience(limit_s, shown.append)
 
     async def busy() -> None:
         while True:
             await patience.progress(1, 2, "x")
-            await asyncio.sleep(limit_s / 5)
+            await asyncio.sleep(limit_s / 20)
 
     loop = asyncio.get_running_loop()
     began_s = loop.time()
@@ -50,7 +52,8 @@ async def test_progress_begins_the_time_anew_but_not_for_ever():
     assert shown == ["50 % x\n"]
 
 
-async def test_progress_is_shown_as_a_line_and_not_too_often():
+async def test_progress_is_shown_as_a_line_and_not_too_often(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("bridle.mcp.patience._SHOW_EVERY_S", 10.0)
     shown: list[str] = []
     patience = Patience(10, shown.append)
     for step in range(50):
@@ -60,7 +63,7 @@ async def test_progress_is_shown_as_a_line_and_not_too_often():
 
 
 async def test_waiting_for_the_user_takes_nothing_of_the_time():
-    limit_s = 0.05
+    limit_s = 0.3
     patience = Patience(limit_s, print)
 
     async def think(question: Question) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from bridle.mcp.settings import ServerSettings
 from tests.mcp.loopback import answering, response
 from tests.mcp.players import kept
 from tests.node_servers import node, script
+from tests.patience import PATIENCE_S
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 BIN = Path(sys.executable).parent
 
@@ -64,7 +65,7 @@ async def test_files_of_the_folder_that_we_name_as_root(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("here\n")
     files = program("files", node(), script("@modelcontextprotocol/server-filesystem"))
     async with kept(tmp_path, files) as keep:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             allowed = ""
             while str(tmp_path) not in allowed:  # it asks once it has begun
                 allowed = (await keep.call("mcp__files__list_allowed_directories")).text

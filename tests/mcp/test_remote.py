@@ -22,6 +22,7 @@ from bridle.mcp.http import shown_url
 from bridle.mcp.remote import LoginNeeded, Remote, open_transport
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.loopback import Last, answering, bound, response, serving
+from tests.patience import PATIENCE_S
 
 ERAS = ["auto", "legacy"]
 VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
@@ -124,7 +125,7 @@ async def test_a_cancelled_call_settles_and_others_go_on(era: Any, transport: An
         call = asyncio.create_task(client.call_tool("rest", {}))
         await server.waiting.wait()  # type: ignore[attr-defined]
         call.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([call])
         summed = (await client.call_tool("add", {"a": 1, "b": 2})).structured_content
 
@@ -392,7 +393,7 @@ async def test_a_server_that_has_forgotten_the_session_is_lost(home: Path) -> No
         async with Client(transport) as client:
             with pytest.raises(MCPError) as caught:
                 await client.call_tool("t", {})
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 lost = await transport.lost()
 
     said = "it has forgotten the session, and is connected anew; make the call again"

@@ -13,6 +13,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolOutput
 from bridle.mcp.server import Timing
 from tests.mcp.players import OTHER, QUICK, eventually, is_alive, kept, plain, raw
+from tests.patience import PATIENCE_S
 
 
 async def test_a_tool_is_called(tmp_path: Path):
@@ -154,7 +155,7 @@ async def test_time_that_passed_while_it_did_not_answer_is_not_time_it_was_there
     timing = Timing(delays_s=(0.0,), stable_s=0.05)
     async with kept(tmp_path, raw("never", start_timeout_s=0.2), timing=timing) as keep:
         await keep.offer()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await keep.until(lambda: keep.server().state == "failed")
 
         assert keep.server().detail.startswith("it did not answer within 0.2 s")

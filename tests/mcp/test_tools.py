@@ -7,6 +7,7 @@ from bridle.core.permission import Rule, judge, suggest_rules
 from bridle.core.ports import ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 from tests.mcp.players import kept, plain, raw
+from tests.patience import PATIENCE_S
 
 
 async def test_a_tool_executes_unless_the_user_says_that_it_reads(tmp_path: Path):
@@ -147,7 +148,7 @@ async def test_a_resource_that_has_changed_since_is_marked(tmp_path: Path):
         assert await tools["read_resource"].run(today, context) == ToolOutput("write tests")
         server = keep.server("plain")
         assert server._connection is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not server.has_changed("memo://today"):  # the subscription may not stand yet
                 await tools["mcp__plain__touch"].run({}, context)
 

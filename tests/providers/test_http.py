@@ -19,6 +19,7 @@ from bridle.providers import HttpFault, Reply, Script, TruncateFault
 from bridle.providers.http import Endpoint, HttpClient, decode_event, failure_of
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.scripted_server import ScriptedServer
+from tests.patience import PATIENCE_S
 from tests.providers.conversation import Outcome, ask, request
 from tests.providers.raw_server import HEAD, answering, sse
 
@@ -89,10 +90,10 @@ async def test_cancelling_closes_the_connection():
                 seen.set()
 
         task = asyncio.create_task(read())
-        await asyncio.wait_for(seen.wait(), 5)
+        await asyncio.wait_for(seen.wait(), PATIENCE_S)
         task.cancel()
         await asyncio.wait([task])
-        await asyncio.wait_for(raw.client_left.wait(), 5)
+        await asyncio.wait_for(raw.client_left.wait(), PATIENCE_S)
         await provider.aclose()
 
     assert task.cancelled()
@@ -102,10 +103,10 @@ async def test_cancelling_before_the_first_byte_closes_the_connection():
     async with answering(b"", hang_up=False) as raw:
         provider = OpenAIProvider.at("server", raw.url)
         task = asyncio.create_task(ask(provider))
-        await asyncio.wait_for(raw.was_asked.wait(), 5)
+        await asyncio.wait_for(raw.was_asked.wait(), PATIENCE_S)
         task.cancel()
         await asyncio.wait([task])
-        await asyncio.wait_for(raw.client_left.wait(), 5)
+        await asyncio.wait_for(raw.client_left.wait(), PATIENCE_S)
         await provider.aclose()
 
     assert task.cancelled()
@@ -116,7 +117,7 @@ async def test_leaving_the_stream_closes_the_connection():
         provider = OpenAIProvider.at("server", raw.url)
         async with aclosing(provider.stream(request())) as stream:
             assert await anext(stream) == TextDelta("a")
-        await asyncio.wait_for(raw.client_left.wait(), 5)
+        await asyncio.wait_for(raw.client_left.wait(), PATIENCE_S)
         await provider.aclose()
 
 

@@ -1,8 +1,6 @@
 """Modes, owners, times and attributes of files, where the walls do not hold them: Landlock."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 
 from bridle.core.permission import parse_rule
 from bridle.core.ports import SandboxKind
+from tests.environment import folder_outside_tmp
 from tests.sandbox.conftest import Run
 
 NOW = 1_700_000_000
@@ -46,16 +45,14 @@ def kind() -> SandboxKind:
 
 
 @pytest.fixture
-def outside(request: pytest.FixtureRequest) -> Iterator[Path]:
+def outside() -> Iterator[Path]:
     """Give a file of the user outside of the roots, which a program may read."""
-    assert request.config.cache is not None
-    folder = Path(tempfile.mkdtemp(dir=request.config.cache.mkdir("metadata"))).resolve()
-    file = folder / "file"
-    file.write_text("mine")
-    file.chmod(0o640)
-    os.utime(file, (NOW, NOW))
-    yield file
-    shutil.rmtree(folder)
+    with folder_outside_tmp("metadata") as folder:
+        file = folder / "file"
+        file.write_text("mine")
+        file.chmod(0o640)
+        os.utime(file, (NOW, NOW))
+        yield file
 
 
 def state(path: Path) -> tuple[int, int, int, int, list[str]]:

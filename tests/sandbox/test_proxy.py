@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bridle.core.permission import Mode, Rule
 from bridle.sandbox.proxy import Policy, Proxy, Refusal, parse_request, proxy_environment
+from tests.patience import PATIENCE_S
 
 ANY = Rule("allow", "bash", "domain:*")
 
@@ -42,7 +43,7 @@ async def ask(policy: Policy, request: bytes, addresses: Sequence[str] = ("127.0
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(request)
         writer.write_eof()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             answer = await reader.read(-1)
         writer.close()
         return answer

@@ -13,6 +13,7 @@ from bridle.core.ports import SandboxKind
 from bridle.sandbox.cell import Program
 from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.sight import locate, read_memory, read_path
+from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import Outcome, Run
 
 Start = Callable[..., Awaitable[tuple[Program, int]]]
@@ -204,13 +205,13 @@ async def test_a_program_that_is_killed_while_something_is_kept_ends_at_once(sta
 
     def keep(path: str) -> None:
         entered.set()
-        leave.wait(10)
+        leave.wait(2 * PATIENCE_S)
 
     program, reader = await start("echo x > a", keep=keep)
     os.close(reader)
-    await asyncio.to_thread(entered.wait, 10)
+    await asyncio.to_thread(entered.wait, PATIENCE_S)
     program.kill()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_S):
         status = await program.wait()
     leave.set()
 

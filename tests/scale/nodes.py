@@ -21,10 +21,10 @@ import bridle
 from bridle.core.errors import BridleError
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.remote.client import RemoteService, connect
+from tests.patience import PATIENCE_S
 from tests.scale.node_process import NETWORK
 from tests.surfaces.warm import USUAL, Warm, WarmProcess
 
-PATIENCE_S = 30.0
 PROCESS = Path(__file__).with_name("node_process.py")
 _STARTED = {"worker": " works, process ", "gateway": " serves ", "daemon": " serves "}
 LOG_CHARS = 8_000

@@ -14,6 +14,7 @@ from bridle.scale import audit as audit_module
 from bridle.scale.audit import AuditLog, read_audit
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.sqlite import SqliteStore
+from tests.patience import PATIENCE_S
 from tests.stores.sample import CountingClock
 
 ANN = Principal("acme", "ann", ("run",), "k1")
@@ -61,7 +62,7 @@ async def test_it_is_stored_soon_without_being_asked_for():
     log = AuditLog(store, "node", lambda: 1, delay_s=0.0)
     await log.note(ANN, "prompt", "acme.1", "done")
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not await acts(store):  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.001)
     await log.aclose()

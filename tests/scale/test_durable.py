@@ -14,9 +14,10 @@ from bridle.scale import durable
 from bridle.scale.durable import Dispatch, Executor, Lane
 from bridle.scale.orders import Order, read_order
 from bridle.system.tenant import current
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
 PLAIN, SINGLE, SLOW = Lane("plain"), Lane("single", runs=1), Lane("slow", starts=(2, 3600.0))
 SHARED = Lane("shared", tenant_runs=1)
@@ -58,13 +59,13 @@ class Yard:
         )
 
     async def until_begun(self, *names: str) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not set(names) <= set(self.begun):  # noqa: ASYNC110  the engine's threads tell nobody
                 await asyncio.sleep(0.01)
 
     async def until_free(self) -> None:
         self.go.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while self.running:  # noqa: ASYNC110  the engine's threads tell nobody
                 await asyncio.sleep(0.01)
         self.begun, self.most, self.work = [], 0, None
@@ -266,7 +267,7 @@ async def test_a_step_that_is_cancelled_is_cancelled_and_work_without_a_leg_is_j
     free.go.set()
     await free.order("cancelled", PLAIN)
     await free.dispatch.taken("cancelled", 30)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await ended.wait()
     done: list[int] = []
 
@@ -302,7 +303,7 @@ async def test_what_ended_long_ago_is_forgotten(free: Yard):
     await free.order("old", PLAIN)
     await free.dispatch.taken("old", 30)
     await free.until_free()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await free.dispatch.forget("2100-01-01T00:00:00+00:00"):  # noqa: ASYNC110  its end is written soon
             await asyncio.sleep(0.01)
 

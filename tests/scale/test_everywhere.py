@@ -12,6 +12,7 @@ from bridle.scale.members import Member
 from bridle.scale.peers import Peers
 from bridle.scale.roster import Roster
 from bridle.sessions.service import SessionService
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage
 
 A, B = SessionId("a"), SessionId("b")
@@ -76,7 +77,7 @@ async def test_work_begins_at_every_other_worker_and_at_those_that_come():
 
         book.members.append(member("two"))
         now[0] += 10
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while len(at) < 2:  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0.01)
         keeping.cancel()
@@ -109,7 +110,7 @@ async def test_a_worker_that_cannot_be_reached_holds_nobody_up():
     everywhere = Everywhere(Roster(Book(member("one"))), Peers(reach), "me", work)
     keeping = asyncio.create_task(everywhere.keep())
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await everywhere.settled()
 
     keeping.cancel()

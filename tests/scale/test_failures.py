@@ -41,7 +41,7 @@ from bridle.surfaces.remote.client import RemoteService, say_hello
 from tests.scale.nodes import Node
 from tests.scale.stage import Cluster
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
 PATIENCE_S = 60.0
 DONE = {"text": "Done."}

@@ -11,6 +11,7 @@ from bridle.core.protocol import Record, SessionCreated, SessionTitled, TextDelt
 from bridle.scale.following import Following
 from bridle.sessions.service import SessionService
 from bridle.stores.ephemeral import EphemeralStore
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 
 S = SessionId("play")
@@ -149,7 +150,7 @@ async def test_nothing_is_followed_that_nobody_watches():
             while not there.service._bus.watchers(S):  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0)
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while there.service._bus.watchers(S) or following._tasks:  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0)
         following.heard_records(f"{S} 9")

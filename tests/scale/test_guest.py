@@ -12,6 +12,7 @@ from bridle.scale.members import Member, Members
 from bridle.sessions.world import SystemClock
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
 S, OTHER = SessionId("s"), SessionId("other")
@@ -24,7 +25,7 @@ async def test_a_guest_that_slept_for_too_long_loses_its_run_and_comes_back_for_
     members = Members(postgres, kept, Member("guest", "laptop"), beat_s=0.02, dead_after_s=60)
     claims = GuestClaims(kept, members)
     store = GuestStore(postgres, SystemClock(), claims, "guest")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await store.append(S, 0, [SessionCreated(S, "/")])
         assert await claims.claim(S)
         await judge.rows("UPDATE bridle.workers SET gone = true")
@@ -52,7 +53,7 @@ async def test_a_session_that_another_has_is_not_the_guests():
     members = Members(postgres, kept, Member("guest", "laptop"), beat_s=0.02, dead_after_s=60)
     claims = GuestClaims(kept, members)
     store = GuestStore(postgres, SystemClock(), claims, "guest")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await PostgresClaims(there, "worker").claim(S)
 
         assert not await claims.claim(S)

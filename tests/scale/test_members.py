@@ -16,10 +16,13 @@ from bridle.sessions.world import SystemClock
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
 S = SessionId("s")
 BEAT_S, DEAD_AFTER_S = 0.05, 0.4
+_BACKEND = "SELECT 1 FROM pg_stat_activity WHERE pid = %s"
+_BEAT = "SELECT beat FROM bridle.workers WHERE id = %s"
 
 
 class Node:
@@ -54,7 +57,13 @@ class Node:
             self._living.cancel()
             await asyncio.wait([self._living])
             self._living = None
+        connection = self.members._connection
+        backend = connection.info.backend_pid if connection and not connection.closed else 0
         await self.members._drop_connection()
+        async with asyncio.timeout(PATIENCE_S):
+            # The server frees the lock when it notices the end; nothing tells of it.
+            while await self.postgres.rows(_BACKEND, (backend,)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
 
     def freeze(self) -> None:
         """Say nothing any more, and keep all connections."""
@@ -78,8 +87,17 @@ async def nodes(
             await node.postgres.aclose()
 
 
+async def until_beaten(node: Node, times: int = 1) -> None:
+    """Wait until a member has said that often that it lives."""
+    seen = set()
+    async with asyncio.timeout(PATIENCE_S):
+        while len(seen) <= times:
+            seen.update(await node.postgres.rows(_BEAT, (node.members.me.id,)))
+            await asyncio.sleep(0.01)
+
+
 async def until_gone(here: Node, name: str) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_S):
         while not await here.members.is_gone(name):  # noqa: ASYNC110  nothing tells of it
             await asyncio.sleep(0.02)
 
@@ -110,7 +128,7 @@ async def test_the_claims_of_one_that_died_are_dropped_and_its_legs_handed_on():
 
         await until_gone(a, "b")
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await a.claims.holder(S) or not any(handed):  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0.02)
         assert await a.claims.claim(S)
@@ -122,13 +140,13 @@ async def test_one_that_was_frozen_may_not_write_and_learns_that_it_is_gone():
         await b.claims.claim(S)
         await b.live()
         await a.live()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while b.members._beaten_since is None:  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0.01)
         b.freeze()
 
         await until_gone(a, "b")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await a.claims.holder(S):  # noqa: ASYNC110  nothing tells of it
                 await asyncio.sleep(0.02)
 
@@ -136,15 +154,22 @@ async def test_one_that_was_frozen_may_not_write_and_learns_that_it_is_gone():
             await b.store.append(S, 1, [SessionTitled("too late")])
         assert not await b.claims.claim(S)
         await b.live()  # it wakes up
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await b.members.is_lost.wait()
 
 
 async def test_a_living_one_is_not_given_up_and_one_that_leaves_is_gone_at_once():
-    async with nodes("a", "b") as (a, b):
+    judged = asyncio.Event()
+
+    async def hand_on(is_gone: Callable[[str], Awaitable[bool]]) -> int:
+        judged.set()
+        return 0
+
+    async with nodes("a", "b", hand_on=hand_on, dead_after_s=3.0) as (a, b):
         await a.live()
         await b.live()
-        await asyncio.sleep(3 * DEAD_AFTER_S)
+        async with asyncio.timeout(PATIENCE_S):
+            await judged.wait()
 
         alive = [one.id for one in await a.members.living()]
         await b.members.leave()
@@ -154,14 +179,19 @@ async def test_a_living_one_is_not_given_up_and_one_that_leaves_is_gone_at_once(
 
 
 async def test_a_fault_in_handing_on_does_not_end_the_one_who_looks():
+    failed = asyncio.Event()
+
     async def hand_on(is_gone: Callable[[str], Awaitable[bool]]) -> int:
+        failed.set()
         raise RuntimeError("the engine is away")
 
     async with nodes("a", "b", hand_on=hand_on) as (a, b):
         await a.live()
         await b.die()
         await until_gone(a, "b")
-        await asyncio.sleep(3 * BEAT_S)
+        async with asyncio.timeout(PATIENCE_S):
+            await failed.wait()
+        await until_beaten(a, 3)
 
         assert not a.members.is_lost.is_set()
         assert a._living is not None
@@ -173,12 +203,7 @@ async def test_one_that_was_held_up_itself_gives_nobody_up_for_having_been_held_
         a.members._beaten_since = time.monotonic() - 1000.0  # it has lived for long
         await a.postgres.rows("UPDATE bridle.workers SET beat = beat - interval '1 hour'")  # all have slept
         await a.live()
-        seen = set()
-        async with asyncio.timeout(30):
-            while len(seen) < 5:
-                rows = await a.postgres.rows("SELECT beat FROM bridle.workers WHERE id = 'a'")
-                seen.add(rows[0][0])
-                await asyncio.sleep(0.01)
+        await until_beaten(a, 5)
 
         assert [one.id for one in await a.members.living()] == ["a", "b"]
 
@@ -187,17 +212,15 @@ async def test_who_leaves_does_not_wait_for_a_database_that_is_away(monkeypatch:
     monkeypatch.setattr(members, "LEAVE_S", 0.05)
     node = Node("postgresql://nobody@127.0.0.1:1/none", "a")
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await node.members.leave()
         await node.postgres.aclose()
 
 
 async def test_who_wants_a_session_of_one_that_was_killed_waits_for_its_end():
-    async with nodes("a", "b") as (a, b):
+    async with nodes("a", "b", dead_after_s=60.0) as (a, b):
         await b.live()
-        async with asyncio.timeout(10):
-            while b.members._beaten_since is None:  # noqa: ASYNC110  nothing tells of it
-                await asyncio.sleep(0.01)
+        await until_beaten(b)
         alive = await a.members.wait_for_end("b")
 
         await b.die()

@@ -12,6 +12,7 @@ from bridle.core.protocol import Prompt
 from bridle.scale.members import Member
 from bridle.scale.node import Foundation, Node
 from bridle.stores.postgres.pool import Postgres
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Cast, Play, Stage, says
 
 S = SessionId("play")
@@ -52,7 +53,7 @@ def node_of(stage: Stage) -> Node:
 
 async def test_late_news_of_another_worker_does_not_end_a_session_that_is_about_to_run_here():
     models = SlowModels(play := Play(says("done")))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         stage = Stage(play, models=models)
         await stage.service.create(cwd="/", session_id=S)
         node = node_of(stage)
@@ -71,7 +72,7 @@ async def test_late_news_of_another_worker_does_not_end_a_session_that_is_about_
 
 
 async def test_a_session_that_rests_here_is_let_go_when_another_worker_takes_it():
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         stage = Stage(Play(says("done")))
         await stage.service.create(cwd="/", session_id=S)
         node = node_of(stage)

@@ -43,6 +43,7 @@ from bridle.sessions.world import SystemClock
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
 S = SessionId("acme.s")
@@ -228,7 +229,7 @@ async def test_a_worker_that_is_declared_gone_while_it_has_a_command_is_not_wait
         raise AssertionError
 
     monkeypatch.setattr(world.driver, "submit", frozen)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         submitting = asyncio.create_task(world.routing.submit(S, PROMPT, glance))
         await handed.wait()
         world.members = [world.members[1]]

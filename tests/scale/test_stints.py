@@ -4,6 +4,7 @@ import asyncio
 
 from bridle.core.ids import SessionId
 from bridle.scale.durable import Executor
+from tests.patience import PATIENCE_S
 
 S = SessionId("play")
 
@@ -26,7 +27,7 @@ async def test_work_whose_leg_is_over_goes_on_without_steps():
     working = asyncio.create_task(executor.perform(S, "step", work))
     await asyncio.sleep(0)
     executor.end(S)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await working
 
     assert done == ["done"]

@@ -114,10 +114,10 @@ async def test_a_question_ends_with_its_run():
 
 async def test_the_time_an_answer_takes_is_not_the_tools():
     play = Play(says("", call("a", "ask", "Which colour?")), says("done"))
-    async with Stage(play, tools=[Asker("ask", str)], tool_timeout_s=0.05) as stage:
+    async with Stage(play, tools=[Asker("ask", str)], tool_timeout_s=1.0) as stage:
         run_id = await stage.prompt("hi")
         await stage.until(QuestionAsked)
-        await asyncio.sleep(0.1)  # longer than the tool may take
+        await asyncio.sleep(1.2)  # longer than the tool may take
         await stage.service.submit(stage.session, Reply(CallId("a"), ("red",)))
         await stage.service.wait(stage.session, run_id)
 

@@ -31,6 +31,7 @@ from bridle.core.protocol import (
 )
 from bridle.sessions import compaction
 from bridle.stores.ephemeral import EphemeralStore
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_compaction import Shelf
 from tests.sessions.test_cuts import OPTIONS, REPLIES, World, wait_for
@@ -141,7 +142,7 @@ PLACES = (*(point for point in POINTS if point != "run_failed"), "stream", "prev
 async def test_a_cancel_ends_the_run_wherever_it_is(where: str, tmp_path: Path):
     halt = Halt(where)
     mode = "ask" if where == "preview" else "yolo"
-    async with held_stage(halt, tmp_path) as stage, asyncio.timeout(15):
+    async with held_stage(halt, tmp_path) as stage, asyncio.timeout(PATIENCE_S):
         quiet = asyncio.all_tasks()
         run_id = await stage.prompt("hi", mode=mode)
         await halt.reached.wait()
@@ -161,7 +162,7 @@ async def test_a_cancel_ends_the_run_wherever_it_is(where: str, tmp_path: Path):
 
 
 async def test_a_cancel_ends_the_check(tmp_path: Path):
-    async with held_stage(Halt(""), tmp_path) as stage, asyncio.timeout(15):
+    async with held_stage(Halt(""), tmp_path) as stage, asyncio.timeout(PATIENCE_S):
         run_id = await stage.prompt("hi", mode="yolo", until="touch checking; exec sleep 600")
         await asyncio.to_thread(wait_for, tmp_path / "checking")
         await stage.service.submit(stage.session, Cancel("enough"))
@@ -211,7 +212,7 @@ def part_stage(scribe: PartScribe, look: Callable[[str], Any] = lambda on: f"{on
 
 async def test_a_summary_that_is_cancelled_is_paid_for_as_far_as_it_got():
     scribe = PartScribe()
-    async with part_stage(scribe) as stage, asyncio.timeout(15):
+    async with part_stage(scribe) as stage, asyncio.timeout(PATIENCE_S):
         await stage.run("hi")
         before = (await stage.service.read(stage.session)).known.totals
         asking = asyncio.create_task(stage.service.submit(stage.session, Compact()))
@@ -237,7 +238,7 @@ async def test_a_summary_that_is_cancelled_with_its_run_is_paid_for_too():
             await stage.service.submit(stage.session, Compact("the API"))
         return f"{on} {LONG}"
 
-    async with part_stage(scribe, look) as stage, asyncio.timeout(15):
+    async with part_stage(scribe, look) as stage, asyncio.timeout(PATIENCE_S):
         run_id = await stage.prompt("hi")
         await scribe.reached.wait()
         await stage.service.submit(stage.session, Cancel())
@@ -251,7 +252,7 @@ async def test_a_summary_that_is_cancelled_with_its_run_is_paid_for_too():
 
 async def test_a_cancel_reaches_a_compaction_that_a_prompt_waits_for():
     scribe = PartScribe()
-    async with part_stage(scribe) as stage, asyncio.timeout(15):
+    async with part_stage(scribe) as stage, asyncio.timeout(PATIENCE_S):
         await stage.run("hi")
         compacting = asyncio.create_task(stage.service.submit(stage.session, Compact()))
         await scribe.reached.wait()
@@ -278,7 +279,7 @@ async def test_a_compaction_asked_for_in_the_last_turn_comes_after_the_run():
 
     scribe = Last()
     scribe.is_held = False
-    async with part_stage(scribe) as stage, asyncio.timeout(15):
+    async with part_stage(scribe) as stage, asyncio.timeout(PATIENCE_S):
         run_id = await stage.prompt("hi")
         await reached.wait()
         await stage.service.submit(stage.session, Compact("the API"))
@@ -349,7 +350,7 @@ async def test_a_cancel_before_the_last_hooks_are_asked_is_not_lost(tmp_path: Pa
     listener = HeldListener(halt)
     limits = Limits(duration_s=0.3)
     model = Play(says("half"), hold=True)
-    async with Stage(model, open_hooks=lambda cwd, override: listener) as stage, asyncio.timeout(15):
+    async with Stage(model, open_hooks=lambda cwd, override: listener) as stage, asyncio.timeout(PATIENCE_S):
         run_id = await stage.prompt("hi", limits=limits)
         await halt.reached.wait()
         await stage.service.submit(stage.session, Cancel("enough"))

@@ -34,6 +34,7 @@ from bridle.sessions.family import ChildPolicy
 from bridle.sessions.inherit import SPAWNING_TOOLS
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.tools.files import file_tools
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, child_of, fork, spawn, use
 
@@ -378,7 +379,7 @@ async def test_a_tree_of_fifteen_under_one_cost_limit_stops_within_one_reservati
                 ]
     look = SmallTool("look", lambda on: f"seen {on}")
     async with Troupe(parts, tools=[look], price=Price(input=1.0, output=1.0)) as troupe:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go", limits=Limits(cost=0.02))
         children = len(await troupe.service.list()) - 1
 
@@ -721,11 +722,11 @@ async def test_two_children_cannot_undo_each_others_edits(tmp_path):
 
 async def test_the_time_of_a_tool_does_not_run_while_a_child_works():
     async def slowly():
-        await asyncio.sleep(0.2)  # longer than any tool may take
+        await asyncio.sleep(1.2)  # longer than any tool may take
         return says("three")
 
     parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [slowly]}
-    async with Troupe(parts, tool_timeout_s=0.05) as troupe:
+    async with Troupe(parts, tool_timeout_s=1.0) as troupe:
         await troupe.run("go")
         [output] = await troupe.outputs()
 

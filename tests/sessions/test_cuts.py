@@ -51,6 +51,7 @@ from bridle.core.session import fold
 from bridle.sessions import compaction
 from bridle.sessions.journal import open_session
 from bridle.stores.ephemeral import EphemeralStore
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_compaction import Shelf
 from tests.sessions.test_hooks import POINTS, Listener
@@ -163,7 +164,7 @@ class World:
             open_hooks=lambda cwd, override: self.listener,
             compaction=CompactionPolicy(keep_turns=1, clear_outputs=False),
         )
-        async with self.stage as stage, asyncio.timeout(15):
+        async with self.stage as stage, asyncio.timeout(PATIENCE_S):
             answering = asyncio.create_task(self._answer(stage))
             try:
                 yield stage

@@ -11,6 +11,7 @@ from bridle.core.protocol import (
     ToolFinished,
 )
 from bridle.sessions.family import ChildPolicy
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
 
@@ -37,7 +38,7 @@ async def test_only_so_many_run_at_once_and_waiting_parents_do_not_count():
         parts[f"middle {number}"] = [counted(says("", *calls)), counted(says("up"))]
         parts[f"leaf {number}"] = [counted(says("leaf"))]
     async with Troupe(parts, policy=ChildPolicy(max_running=1)) as troupe:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go")
 
     assert (ended.outcome, most) == ("completed", 1)

@@ -11,6 +11,7 @@ from bridle.core.ports import ToolOutput
 from bridle.core.protocol import ApprovalRequested, Cancel, Resume, ToolFinished, ToolStarted
 from bridle.core.tool import Access, ToolSpec
 from bridle.stores.ephemeral import EphemeralStore
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 
 SCHEMA = {"type": "object", "properties": {"on": {"type": "string"}}, "required": ["on"]}
@@ -200,7 +201,7 @@ class Interrupted(Lender):
 
 async def test_a_tool_that_says_it_was_cancelled_has_failed():
     async with Stage(play()) as stage, stage.service.lend(stage.session, Interrupted()):
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             await stage.run("go")
 
         assert await finished(stage) == [

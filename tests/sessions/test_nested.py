@@ -344,11 +344,11 @@ async def test_the_time_of_a_call_and_of_its_approval_is_not_the_codes():
         Play(says("", call("c", "code")), says("done")),
         tools=[CodeTool(code), change()],
         rules=[ALLOW_CODE],
-        tool_timeout_s=0.2,
+        tool_timeout_s=1.0,
     ) as stage:
         run_id = await stage.prompt("hi")
         await stage.until(ApprovalRequested)
-        await asyncio.sleep(0.3)  # longer than the limit of the tool
+        await asyncio.sleep(1.2)  # longer than the limit of the tool
         await stage.decide("c.1", "once")
         await stage.service.wait(stage.session, run_id)
         log = await stage.log()

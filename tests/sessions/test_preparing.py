@@ -6,6 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from bridle.core.protocol import Notice, Record, RunEnded
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 
 NOTE = "this project is not trusted: left out model"
@@ -19,7 +20,7 @@ async def test_what_has_no_effect_is_said_once_in_a_session():
         await stage.run("second")
 
         heard, ended = [], 0
-        async with aclosing(watching), asyncio.timeout(10):
+        async with aclosing(watching), asyncio.timeout(PATIENCE_S):
             while ended < 2:
                 item = await anext(watching)
                 heard += [item] if isinstance(item, Notice) else []
@@ -35,5 +36,5 @@ async def test_it_is_said_before_a_model_is_refused():
         with pytest.raises(KeyError):  # of the stage, which knows two models
             await stage.run("hello", model="nobody/knows")
 
-        async with aclosing(watching), asyncio.timeout(10):
+        async with aclosing(watching), asyncio.timeout(PATIENCE_S):
             assert await anext(watching) == Notice(NOTE)

@@ -31,6 +31,7 @@ from bridle.core.protocol import (
 from bridle.core.sampling import Sample
 from bridle.core.servers import PromptView, ServerView, ToolOffer
 from bridle.core.tool import Access, Subject, ToolSpec
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
 from tests.sessions.test_hooks import Listener
 from tests.sessions.troupe import Troupe, spawn
@@ -205,7 +206,7 @@ async def test_a_look_at_the_context_takes_no_note_away():
         watching = it.service.watch(it.session)
         await anext(watching)
         await it.service.next_context(it.session)
-        async with aclosing(watching), asyncio.timeout(5):
+        async with aclosing(watching), asyncio.timeout(PATIENCE_S):
             assert await anext(watching) == Notice("desk is late")
 
 

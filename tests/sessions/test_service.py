@@ -58,6 +58,7 @@ from bridle.core.protocol import (
 from bridle.core.retry import RetryPolicy
 from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
 USAGE = Usage(input=10, output=5)
@@ -832,12 +833,9 @@ async def test_a_tool_that_will_not_stop_does_not_hold_up_the_end_of_the_run():
         await stage.prompt("hi")
         await stage.until(ToolStarted)
         await asyncio.sleep(0)
-        asked_s = time.monotonic()
-        await stage.service.interrupt(stage.session)
-        took_s = time.monotonic() - asked_s
+        async with asyncio.timeout(PATIENCE_S):
+            await stage.service.interrupt(stage.session)
         release.set()
-
-    assert took_s < 1.0  # 0.2 s where nothing else runs
 
 
 async def test_a_title_by_the_user_is_not_replaced():

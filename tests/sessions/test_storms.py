@@ -7,6 +7,7 @@ import pytest
 
 from bridle.core.protocol import Cancel, ChildEnded, ChildStarted, RunEnded
 from bridle.sessions.family import ChildPolicy
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
 
@@ -22,7 +23,7 @@ async def test_one_place_is_enough_for_a_deep_tree_with_many_branches():
             parts[f"{level}{name}"] = [says("", tell, *below), *[says("up")] * 9]
     parts |= {"3a": leaf, "3b": leaf}
     async with Troupe(parts, policy=ChildPolicy(max_running=1)) as troupe:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go")
         sessions = await troupe.service.list()
         live = troupe.service.live()
@@ -39,7 +40,7 @@ async def test_fifty_in_the_background_are_all_heard():
     parts |= {f"task {at}": [says(f"answer {at}")] for at in range(50)}
     policy = ChildPolicy(max_children=50, max_running=3)
     async with Troupe(parts, policy=policy) as troupe:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go")
         ends = await troupe.all_of(ChildEnded)
         messages = (await troupe.service.read(troupe.main)).messages
@@ -80,7 +81,7 @@ async def test_a_storm_of_cancels_leaves_nothing(seed: int):
             troupe.service.submit(one, Cancel(f"storm {seed}")) for one in victims[: chance.randint(0, 9)]
         ]
         await asyncio.gather(*gone, return_exceptions=True)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await troupe.service.interrupt(troupe.main, "enough")
             ended = await troupe.service.wait(troupe.main, run)
         sessions = await troupe.service.list()

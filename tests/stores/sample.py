@@ -94,6 +94,13 @@ class CountingClock:
         return self._now_ms / 1000
 
 
+class StandingClock(CountingClock):
+    """It is always the same time."""
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+
 # ---------------------------------------------------------------------------- events
 
 

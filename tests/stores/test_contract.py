@@ -35,6 +35,7 @@ from tests.stores.sample import (
     AnyStore,
     CountingClock,
     S,
+    StandingClock,
     created,
     finished,
     make_store,
@@ -316,6 +317,16 @@ async def test_the_list_is_newest_first_and_leaves_out_the_archived(store: AnySt
         ("a", "hello a"),
         ("c", "hello c"),
     ]
+
+
+@pytest.mark.parametrize("each", KINDS)
+async def test_sessions_of_the_same_millisecond_are_listed_by_id(each: str, tmp_path: Path):
+    store = make_store(each, tmp_path, StandingClock())
+    for name in ("b", "d", "a", "c"):
+        await store.append(SessionId(name), 0, [created(SessionId(name))])
+
+    assert [one.id for one in await store.list()] == ["d", "c", "b", "a"]
+    await store.aclose()
 
 
 async def test_the_list_knows_events_that_change_no_summary(store: AnyStore):

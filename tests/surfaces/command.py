@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from tests.patience import PATIENCE_S
 from tests.surfaces.warm import WarmProcess, starts_as_usual, warm
 
 PROGRAM = [sys.executable, "-m", "bridle"]
-PATIENCE_S = 15.0
 
 # Makes the terminal on stdin the controlling one, as a login shell does, and becomes the program.
 IN_TERMINAL = """

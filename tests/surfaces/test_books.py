@@ -12,6 +12,7 @@ from bridle.core.messages import Message, Text, ToolResult, Usage
 from bridle.core.protocol import Event, ModelReplied, Record, RunEnded, RunStarted, ToolFinished
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.books import HOUR_MS, MOST_NAMED, MOST_SLOTS, Books, SessionUse, SlotUse
+from tests.patience import PATIENCE_S
 
 NOW = int(time.time() * 1000)
 HOUR = NOW - NOW % HOUR_MS
@@ -172,7 +173,7 @@ async def test_nothing_is_counted_twice_when_two_ask_or_one_leaves(shelf: Any):
         shelf.put("one", NOW, *run("m/a", 1))
     shelf.hold = asyncio.Event()
     leaves, stays = asyncio.create_task(books.plots()), asyncio.create_task(books.plots())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await shelf.reading.wait()
     leaves.cancel()
     shelf.hold.set()

@@ -25,6 +25,7 @@ from bridle.core.protocol import (
 )
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.driving import Answer, Asked, Drive, nobody, others, run_to_end
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 
 HI = Prompt(user_message("hi"))
@@ -245,7 +246,7 @@ async def test_a_repeated_prompt_that_still_waits_hears_that_the_run_before_it_w
             await drive.start(keyed)
             await stage.service.submit(stage.session, Cancel())
             with pytest.raises(SessionNotRunning, match="the run before it was stopped"):
-                async with asyncio.timeout(15):
+                async with asyncio.timeout(PATIENCE_S):
                     await drive.finish()
 
 

@@ -29,12 +29,12 @@ from bridle.surfaces.rpc import Desk
 from bridle.system.tls import client_context
 from bridle.system.tls_files import TlsFiles
 from tests.certificates import Authority
+from tests.patience import PATIENCE_S
 from tests.scale.estate import NODE_TOKEN, Estate, estate
 from tests.surfaces.grpc.client import Daemon, Run, make
 
 VICTIM = "acme.1"
 NOWHERE = "acme.2"
-PATIENCE_S = 10.0
 
 
 class Site:

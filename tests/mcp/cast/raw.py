@@ -28,6 +28,13 @@ def complain(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def wait_for_others(folder: str, many: int) -> None:
+    """Wait until so many servers have come that far."""
+    open(f"{folder}/{os.getpid()}", "w").close()
+    while len(os.listdir(folder)) < many:
+        time.sleep(0.01)
+
+
 def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": f"Do {name}.", "inputSchema": {"type": "object"}, **more}
 
@@ -148,6 +155,8 @@ def answer(method: str, request: int, params: dict[str, Any]) -> dict[str, Any] 
         case "initialize":
             if HOW == "slow":
                 time.sleep(float(MORE[0]))
+            if HOW == "together":
+                wait_for_others(MORE[0], int(MORE[1]))
             return {
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": True}, "logging": {}},

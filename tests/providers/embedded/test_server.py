@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridle.providers.embedded import server
+from tests.patience import PATIENCE_S
 
 
 def start(*args: str, key: str = "k") -> subprocess.Popen[str]:
@@ -32,14 +33,14 @@ def start(*args: str, key: str = "k") -> subprocess.Popen[str]:
 def test_it_refuses_what_it_must_not_do(args: tuple[str, ...], key: str, said: str) -> None:
     process = start(*args, key=key)
 
-    printed, _ = process.communicate(timeout=20)
+    printed, _ = process.communicate(timeout=PATIENCE_S)
 
     assert said in printed
     assert process.returncode != 0
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 def test_it_ends_when_its_stdin_does(weights: Path) -> None:
     process = start("--model", str(weights), "--ctx-size", "256", "--threads", "1")
     assert process.stdin is not None
@@ -50,5 +51,5 @@ def test_it_ends_when_its_stdin_does(weights: Path) -> None:
 
     process.stdin.close()
 
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=PATIENCE_S) == 0
     process.stdout.close()

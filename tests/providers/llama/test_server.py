@@ -18,6 +18,7 @@ from bridle.providers.embedded.runtime import embedded_options
 from bridle.providers.llama.control import ServerFacts
 from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.server import LlamaServer, RestartPolicy, RunningServer
+from tests.patience import PATIENCE_S
 from tests.providers.llama.conftest import Scripted
 from tests.providers.llama.test_child import gone, is_running
 
@@ -29,7 +30,7 @@ async def crash(server: LlamaServer) -> None:
     """Kill a server and wait until that is noticed."""
     assert server.pid is not None
     os.kill(server.pid, signal.SIGKILL)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while server.pid is not None:  # noqa: ASYNC110 - nobody else is told of it
             await asyncio.sleep(0.01)
 
@@ -111,7 +112,7 @@ async def test_a_server_that_dies_at_once_is_reported_at_once(stand_in: StandIn)
     with pytest.raises(ProviderError) as caught:
         await server.ready()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < PATIENCE_S
     assert caught.value.kind == "unknown"  # trying again cannot help
     await server.aclose()
 
@@ -146,11 +147,11 @@ async def test_closing_does_not_wait_for_a_start(stand_in: StandIn) -> None:
     scripted = stand_in(never_ready=True)
     server = LlamaServer("llama", scripted.options)
     starting = asyncio.create_task(server.ready())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not scripted.pids:  # noqa: ASYNC110 - it is another process that starts
             await asyncio.sleep(0.01)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await server.aclose()
 
     with pytest.raises(ProviderError, match="killed by SIGTERM"):

@@ -12,6 +12,7 @@ import pytest
 from bridle.providers import GarbageFault, HangFault, HttpFault, Reply, ResetFault, Script, TruncateFault
 from bridle.providers.script import ErrorFault, Fault
 from bridle.providers.scripted_server import ScriptedServer
+from tests.patience import PATIENCE_S
 from tests.providers.scripted_server.reading import post
 
 HELLO = Path(__file__).parents[3] / "examples" / "scripts" / "hello.json"
@@ -125,7 +126,7 @@ async def start(*args: str) -> asyncio.subprocess.Process:
 
 
 async def end(process: asyncio.subprocess.Process) -> tuple[int | None, str]:
-    _, errors = await asyncio.wait_for(process.communicate(), 15)
+    _, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     return process.returncode, errors.decode()
 
 

@@ -11,6 +11,7 @@ from bridle.stores.postgres import claims as claims_module
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 from tests.stores.postgres.proxy import Proxy
 from tests.stores.sample import OTHER, CountingClock, S, created
@@ -99,7 +100,7 @@ async def test_a_claim_that_nobody_waits_for_any_more_is_given_back(
 ):
     """The session is ours by the time the caller is cancelled, and nobody has heard of it."""
     other = PostgresClaims(postgres, "two")
-    async with Proxy(tmp_path) as proxy, asyncio.timeout(15):
+    async with Proxy(tmp_path) as proxy, asyncio.timeout(PATIENCE_S):
         slow = Postgres(proxy.url(url), size=2)
         claims = PostgresClaims(slow, "one")
         await slow.rows("SELECT 1")
@@ -131,7 +132,7 @@ async def test_a_session_that_could_not_be_given_back_is_once_the_database_is_th
 ):
     monkeypatch.setattr(claims_module, "AGAIN_S", 0.01)
     other = PostgresClaims(postgres, "two")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         async with Proxy(tmp_path) as proxy:
             away = Postgres(proxy.url(url), size=1, patience_s=0)
             claims = PostgresClaims(away, "one")

@@ -13,6 +13,7 @@ from bridle.stores.postgres.listener import Listener
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
 from bridle.stores.postgres.telling import CLAIMS, RECORDS, Teller
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 from tests.stores.postgres.proxy import Proxy
 from tests.stores.sample import CountingClock, S, created, said
@@ -30,7 +31,7 @@ class Ear:
         self._news.set()
 
     async def until(self, is_enough: Callable[[list[str | None]], bool]) -> list[str | None]:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             while not is_enough(self.heard):
                 self._news.clear()
                 await self._news.wait()

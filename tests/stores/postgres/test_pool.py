@@ -12,6 +12,7 @@ from bridle.stores.postgres.faults import is_passing
 from bridle.stores.postgres.migrations import migrate
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.rows import Connection, rows_of
+from tests.patience import PATIENCE_S
 from tests.postgres import GUARDED, fresh_database, shared_server
 from tests.stores.postgres.proxy import Proxy
 
@@ -203,7 +204,7 @@ async def test_no_more_connections_than_allowed_are_made_and_all_end():
     ((during,),) = await postgres.rows(counted)
     await postgres.aclose()
     other = Postgres(url)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while (await other.rows(counted))[0][0]:
             pass
     await other.aclose()
@@ -215,7 +216,7 @@ async def test_a_cancelled_caller_leaves_a_usable_pool():
     postgres = Postgres(fresh_database(), size=1)
     sleeping = asyncio.create_task(postgres.rows("SELECT pg_sleep(60)"))
     other = Postgres(fresh_database())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not await other.rows("SELECT 1 FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'"):
             pass
     sleeping.cancel()
@@ -248,7 +249,7 @@ async def test_a_database_that_comes_up_later_is_awaited(tmp_path: Path):
     proxy = Proxy(tmp_path)
     postgres = Postgres(proxy.url(url))
     opening = asyncio.create_task(postgres.open(patience_s=15))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not postgres.away_s:  # noqa: ASYNC110 (nothing says that an attempt has failed)
             await asyncio.sleep(0.001)
 

@@ -16,6 +16,7 @@ from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.store import PostgresStore
+from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 from tests.stores.postgres.proxy import Proxy
 from tests.stores.sample import OTHER, RUN, CountingClock, S, created, finished, said
@@ -196,7 +197,7 @@ async def test_an_append_whose_answer_was_lost_is_found_even_if_others_have_gone
         await store.append(S, 0, [created()])
         proxy.cut_after("down", 0)
         appending = asyncio.create_task(store.append(S, 1, [said("mine")]))
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             while len(await other.read(S)) < 2:
                 pass
         await PostgresClaims(direct, "two").claim(S)

@@ -24,6 +24,7 @@ from acp.schema import (
 from bridle.core.door import Door
 from bridle.surfaces.acp.serving import serve_editor
 from bridle.surfaces.folder import Folders
+from tests.patience import PATIENCE_S
 
 FORMS = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
 
@@ -86,7 +87,7 @@ class Editor:
 
     async def until(self, is_there: Callable[[], bool]) -> None:
         """Wait until something has come."""
-        async with asyncio.timeout(10), self._news:
+        async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(is_there)
 
     def kinds(self) -> list[str]:
@@ -131,5 +132,5 @@ async def editing(
     finally:
         await connection.close()
         writer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await serving

@@ -24,6 +24,7 @@ from bridle.core.protocol import (
     RunStarted,
 )
 from bridle.tools.meta import meta_tools
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 from tests.surfaces.acp.editor import FORMS, Editor, editing
 
@@ -247,7 +248,7 @@ async def test_a_prompt_behind_a_run_that_was_stopped_is_answered(tmp_path: Path
         second = asyncio.create_task(desk.prompt("second"))
         await _stored(desk, PromptQueued)
         desk.editor.go.set()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             await first
             with pytest.raises(RequestError, match="the run before it was stopped"):
                 await second
@@ -257,7 +258,7 @@ async def test_a_session_that_is_deleted_elsewhere_is_not_waited_for(tmp_path: P
     async with sitting(Stage(Play(says("one"))), tmp_path, env) as desk:
         await desk.prompt("first")
         await desk.stage.service.delete(SessionId(desk.session))
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(RequestError, match="no session"):
                 await desk.prompt("second")
 
@@ -565,7 +566,7 @@ async def test_an_editor_that_goes_away_leaves_nothing(tmp_path: Path, env: Env)
 
 
 async def _stored(desk: Desk, kind: type, count: int = 1) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         async for item in desk.stage.service.watch(SessionId(desk.session)):
             count -= isinstance(getattr(item, "event", None), kind)
             if not count:
@@ -593,5 +594,5 @@ async def test_a_prompt_is_answered_also_when_what_happens_cannot_be_told(tmp_pa
     play = Play(says("hello", usage=Usage(input=-7, output=-7)))  # as only a broken model server says
     async with sitting(Stage(play), tmp_path, env) as desk:
         with pytest.raises(RequestError, match="could not be followed"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 await desk.prompt()

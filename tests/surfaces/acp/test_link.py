@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridle.surfaces.acp.link import MAX_LINE_BYTES, MAX_OPEN_REQUESTS, Link
+from tests.patience import PATIENCE_S
 from tests.surfaces.acp.editor import wires
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
@@ -21,7 +22,7 @@ async def exchange(*lines: bytes, most_bytes: int = MAX_LINE_BYTES) -> tuple[lis
     writer.write(b"".join(line + b"\n" for line in lines))
     writer.write_eof()
     taken = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while (message := await link.receive()) is not None:
             taken.append(message)
         await link.close()

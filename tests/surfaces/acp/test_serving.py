@@ -11,6 +11,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, RunStarted
 from bridle.surfaces.acp.serving import serve_editor
 from bridle.surfaces.folder import Folders
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.acp.editor import wires
 
@@ -52,7 +53,7 @@ async def test_an_editor_that_hangs_up_leaves_nothing(
             if waits and "id" in message and message["method"] != "session/prompt":
                 await _answered(reader, message["id"])
         writer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await serving
             await _at_rest(stage)
 
@@ -61,7 +62,7 @@ async def test_an_editor_that_hangs_up_leaves_nothing(
 
 
 async def _answered(reader: asyncio.StreamReader, key: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while json.loads(await reader.readline()).get("id") != key:
             pass
 

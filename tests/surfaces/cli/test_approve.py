@@ -13,6 +13,7 @@ import pytest
 from bridle.core.ids import CallId
 from bridle.core.protocol import Question, QuestionAsked, Reply
 from bridle.surfaces.cli.approve import Approver, read_answer
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import IN_TERMINAL, PROGRAM, Bridle, Terminal, steady
 
 READ = {"calls": [{"name": "read_file", "args": {"path": "greet.py"}}]}
@@ -492,7 +493,7 @@ async def _until(master: int, text: str) -> str:
     """Wait until a text was shown, and return all that was."""
     seen = ""
     while not seen.endswith(text):
-        data = await asyncio.wait_for(asyncio.to_thread(os.read, master, 4096), 5)
+        data = await asyncio.wait_for(asyncio.to_thread(os.read, master, 4096), PATIENCE_S)
         seen += data.decode().replace("\r\n", "\n")
     return seen
 

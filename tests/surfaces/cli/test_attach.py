@@ -11,6 +11,7 @@ import pytest
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Cancel, Record, RunEnded, ToolStarted
 from bridle.surfaces.remote.client import RemoteService
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import Bridle, Done, steady
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -183,7 +184,7 @@ async def test_whoever_cannot_be_asked_only_watches(daemon: DaemonProcess, bridl
         said = await asyncio.to_thread(second.stdout.readline)
         first.send("y")
         assert first.finish() == 0
-        out, _ = second.communicate(timeout=10)
+        out, _ = second.communicate(timeout=PATIENCE_S)
 
     assert (second.returncode, (said + out).decode()) == (0, "I write.\nAll done.\n")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import Bridle, Done
 
 OTHER_ID = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
@@ -27,7 +28,7 @@ class Listener:
 
     def end(self) -> Done:
         """Wait for its end."""
-        out, err = self.process.communicate(timeout=15)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
         return Done(self.process.returncode, out.decode(), err.decode())
 
 
@@ -274,7 +275,7 @@ def test_a_host_ends_when_nobody_reads_its_output(bridle: Bridle, other: Bridle,
 
     bridle("comms", "send", "other", "hello")
 
-    assert listener.process.wait(15) == 141
+    assert listener.process.wait(PATIENCE_S) == 141
 
 
 def test_ctrl_c_ends_a_host_and_leaves_nothing(other: Bridle, listeners: list[Listener]):

@@ -21,6 +21,7 @@ from bridle.surfaces.cli.findings import (
     sandbox_finding,
     undo_finding,
 )
+from bridle.tools.search import packaged_ripgrep
 from tests.surfaces.command import Bridle
 
 SERVERS = """
@@ -270,7 +271,17 @@ def test_what_is_not_on_the_path_is_said(bridle: Bridle, tmp_path: Path):
 
     found = findings(bridle, PATH=str(tmp_path / "bin"))
 
-    assert found["ripgrep"] == ("ok", f"{Path(sys.prefix).resolve()}/bin/rg (came with Bridle)", "")
+    assert found["ripgrep"] == ("ok", f"{packaged_ripgrep()} (came with Bridle)", "")
+
+
+def test_the_ripgrep_of_the_package_is_known_on_the_path_too(bridle: Bridle, tmp_path: Path):
+    program = tmp_path / "bin" / "rg"
+    program.parent.mkdir()
+    program.symlink_to(packaged_ripgrep() or "")
+
+    found = findings(bridle, PATH=str(program.parent))["ripgrep"]
+
+    assert found == ("ok", f"{program} (came with Bridle)", "")
 
 
 def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bridle.surfaces.cli.kernel import MAX_PROMPT_BYTES
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import Bridle, Done, interrupt, steady
 
 EDIT = 'await read_file("a.txt")\nprint(await edit_file("a.txt", "hello", "bye"))\n'
@@ -151,7 +152,7 @@ def test_ctrl_c_ends_it(bridle: Bridle):
     first = process.stdout.readline()
 
     interrupt(process)
-    out, err = process.communicate(timeout=15)
+    out, err = process.communicate(timeout=PATIENCE_S)
 
     assert (process.returncode, first + out, err) == (130, b"on\n", b"cancelled: interrupted by the user\n")
 
@@ -165,7 +166,7 @@ def test_a_reader_that_goes_away_ends_it(bridle: Bridle):
 
     process.stdout.close()
 
-    assert (process.wait(15), process.stderr.read()) == (141, b"")
+    assert (process.wait(PATIENCE_S), process.stderr.read()) == (141, b"")
     process.stderr.close()
 
 

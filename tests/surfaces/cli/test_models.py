@@ -252,7 +252,7 @@ def test_a_fresh_installation_fetches_its_model_and_answers(bridle: Bridle, weig
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 def test_on_a_terminal_a_pull_shows_how_far_it_is(bridle: Bridle, weights: Path):
     with bridle.terminal("models", "pull", "--from", str(weights)) as terminal:
         terminal.expect("unpack   ")

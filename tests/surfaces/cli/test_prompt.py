@@ -2,6 +2,7 @@ import subprocess
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import PROGRAM, Bridle
 
 
@@ -18,7 +19,7 @@ def test_a_pipe_that_stays_silent_is_waited_for_and_that_is_said(bridle: Bridle)
     )
     assert process.stderr is not None
     note = process.stderr.readline() + process.stderr.readline()
-    out, err = process.communicate(b"and more", timeout=10)
+    out, err = process.communicate(b"and more", timeout=PATIENCE_S)
 
     assert note == b"warning: waiting for stdin to end\nhint: add < /dev/null when nothing comes from there\n"
     assert (process.returncode, out, err) == (0, b"words\n\nand more\n", b"")

@@ -21,6 +21,7 @@ from bridle.core.protocol import PromptQueued, RunOptions
 from bridle.stores.claims import FileClaims
 from bridle.stores.sqlite import SqliteStore
 from bridle.surfaces.wire import line_schema
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt, steady
 
@@ -481,7 +482,7 @@ def test_ctrl_c_cancels_the_run_and_records_it(bridle: Bridle):
     wait_for(process, "text_delta")
 
     interrupt(process)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE_S)
 
     result = json.loads(out.decode().splitlines()[-1])
     assert process.returncode == 130
@@ -501,7 +502,7 @@ def test_ctrl_c_twice_quits_at_once_and_the_run_can_be_resumed(bridle: Bridle):
         process.wait(0.3)
     interrupt(process)
 
-    assert process.wait(10) == 130
+    assert process.wait(PATIENCE_S) == 130
     process.communicate()
     assert bridle.sessions()[0]["unfinished"] is True
     assert bridle("run", "--continue") == Done(0, "x" * 4 * PIPE_BYTES + "\n", "")
@@ -536,7 +537,7 @@ def test_a_killed_run_is_resumed_without_running_a_finished_tool_again(bridle: B
 def test_a_call_that_was_cut_off_is_reported(bridle: Bridle):
     model = bridle.script(READ, EDIT, {"text": "{last_tool_result}"})
     cut = bridle.start("run", "--accept-edits", "--output", "stream-json", "--model", model, "fix")
-    cut.communicate(timeout=10)
+    cut.communicate(timeout=PATIENCE_S)
     events = cut_after_tool_started(bridle)
 
     resumed = bridle("run", "-p", "--continue")
@@ -615,7 +616,7 @@ def test_a_reader_that_leaves_cancels_the_run(bridle: Bridle):
     process.stdout.close()
     err = process.stderr.read()
 
-    assert (process.wait(10), err) == (141, b"")
+    assert (process.wait(PATIENCE_S), err) == (141, b"")
     assert "unfinished" not in bridle.sessions()[0]
     process.stderr.close()
 
@@ -630,7 +631,7 @@ def test_a_session_that_another_process_runs_is_busy(bridle: Bridle):
     assert (done.code, done.out) == (1, "")
     assert "is being run by another process" in done.err
     interrupt(process)
-    process.communicate(timeout=10)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
 
 

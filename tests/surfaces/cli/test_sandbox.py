@@ -11,6 +11,7 @@ import pytest
 from bridle.core.ports import SandboxStatus
 from bridle.sandbox.bubblewrap import find_bubblewrap
 from bridle.surfaces.cli.sandbox import MEANINGS
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt
 
 
@@ -93,7 +94,7 @@ def test_ctrl_c_ends_the_program_and_all_that_it_started(bridle: Bridle):
     assert below
 
     interrupt(process)
-    _, err = process.communicate(timeout=10)
+    _, err = process.communicate(timeout=PATIENCE_S)
 
     assert (process.returncode, err) == (130, b"")
     assert [pid for pid in below if _is_alive(pid)] == []

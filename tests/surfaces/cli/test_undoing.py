@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridle.revisions.sight import MAX_FILE_BYTES
+from tests.patience import PATIENCE_S
 from tests.surfaces.command import Bridle, Done, interrupt, steady
 
 READ = {"text": "I look.", "calls": [{"name": "read_file", "args": {"path": "greet.py"}}]}
@@ -417,7 +418,7 @@ def test_a_session_that_runs_cannot_be_rewound(bridle: Bridle):
     done = bridle("session", "rewind", "0", "--to", "4", "--yes")
 
     interrupt(process)
-    process.communicate(timeout=10)
+    process.communicate(timeout=PATIENCE_S)
     assert (done.code, steady(done.err).splitlines()[-2:]) == (
         1,
         ["error: session ID is being run by another process", "hint: wait for it to end"],

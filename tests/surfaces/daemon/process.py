@@ -12,8 +12,7 @@ from pathlib import Path
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.starting import reach
 from bridle.surfaces.remote.client import RemoteService
-
-PATIENCE_S = 15.0
+from tests.patience import PATIENCE_S
 
 
 class DaemonProcess:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 STUCK = """
 import asyncio, time
 from bridle.surfaces.daemon.ending import end_soon
@@ -37,6 +39,6 @@ def test_a_node_that_waits_for_its_database_ends_when_it_is_told_to(role: str, t
             assert node.stderr is not None
             assert any("is away" in line for line in node.stderr)
             node.send_signal(signal.SIGTERM)
-            assert node.wait(30) != 0
+            assert node.wait(PATIENCE_S) != 0
         finally:
             node.kill()

@@ -31,6 +31,7 @@ from bridle.core.protocol import (
 )
 from bridle.surfaces.daemon import starting
 from bridle.surfaces.remote.client import RemoteService, connect, say_hello
+from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until, until_gone
 
 WRITE = {"calls": [{"name": "write_file", "args": {"path": "a.txt", "content": "a"}}]}
@@ -264,43 +265,12 @@ async def test_a_session_that_is_watched_is_not_put_away(
         await until_true(lambda: _live(client), set())
 
 
-async def test_of_too_many_sessions_the_longest_idle_is_put_away(
-    daemon: DaemonProcess, project: Path, tmp_path: Path
-):
-    model = script(tmp_path, {"text": "hello"})
-    configure(daemon, '[serve]\nidle = "3s"\nmax_sessions = 2\n')
-    await daemon.start()
-    async with daemon.reached() as client:
-        sessions = [await client.create(cwd=str(project)) for _ in range(4)]
-        for session in sessions:
-            await finished(client, session, Prompt(user_message("hi"), RunOptions(model=model)))
-        async with asyncio.timeout(5):
-            while len(live := await _live(client)) > 2:  # noqa: ASYNC110  another process
-                await asyncio.sleep(0.02)
-
-    assert live == set(sessions[2:])
-
-
-async def test_with_too_much_memory_in_use_nothing_idle_is_kept(
-    daemon: DaemonProcess, project: Path, tmp_path: Path
-):
-    model = script(tmp_path, {"text": "hello"})
-    configure(daemon, '[serve]\nidle = "6s"\nmemory_bytes = 1000\n')
-    await daemon.start()
-    async with daemon.reached() as client:
-        session = await client.create(cwd=str(project))
-        await finished(client, session, Prompt(user_message("hi"), RunOptions(model=model)))
-        async with asyncio.timeout(5.9):  # before its time would be up
-            while await _live(client):  # noqa: ASYNC110  another process
-                await asyncio.sleep(0.02)
-
-
 async def _live(client: RemoteService) -> set[SessionId]:
     return {one.id for one in (await client.status()).sessions}
 
 
 async def until_true(read: Callable[[], Awaitable[Any]], wanted: Any) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while await read() != wanted:  # noqa: ASYNC110  another process gives no event
             await asyncio.sleep(0.02)
 
@@ -308,7 +278,7 @@ async def until_true(read: Callable[[], Awaitable[Any]], wanted: Any) -> None:
 # ---------------------------------------------------------------------------- hard times
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 async def test_a_thousand_connections_come_and_go(daemon: DaemonProcess, project: Path, tmp_path: Path):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))  # for our own ends of them

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridle.core.ids import SessionId
+from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess
 
 LOADED = "import bridle.surfaces.daemon.process, sys; print('bridle.surfaces.rpc' in sys.modules)"
@@ -21,7 +22,7 @@ async def ask(path: Path, method: str, **params: Any) -> list[Any]:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         writer.write(json.dumps(request).encode() + b"\n")
         heard: list[Any] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not heard or heard[-1].get("id") != 1:
                 heard.append(json.loads(await reader.readline()))
         return heard

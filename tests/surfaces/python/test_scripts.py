@@ -13,6 +13,7 @@ import bridle
 from bridle.core.protocol import RunEnded
 from bridle.surfaces.python.options import RunKeywords
 from bridle.surfaces.python.scripts import OpenKeywords
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, says
 from tests.surfaces.python.opened import ENVIRON, events
 
@@ -79,7 +80,7 @@ def test_ctrl_c_cancels_the_run_and_records_its_end(home: Path, env: dict[str, s
     assert child.stdout is not None
     assert child.stdout.readline() == b"begun\n"
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=15)
+    _, errors = child.communicate(timeout=PATIENCE_S)
 
     async def ends() -> list[RunEnded]:
         async with bridle.open(environ=env, cwd=tmp_path) as b:

@@ -9,6 +9,7 @@ import pytest
 
 import bridle
 from bridle.core.protocol import QueueDropped, RunEnded
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, call, says
 from tests.surfaces.python.opened import events, opened
 
@@ -19,7 +20,7 @@ async def ends(session: bridle.Session) -> list[tuple[str, str]]:
 
 async def until_idle(session: bridle.Session, runs: int = 1) -> None:
     """Wait until so many runs have ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         async for item in session.watch():
             runs -= isinstance(item, bridle.Record) and isinstance(item.event, RunEnded)
             if not runs:

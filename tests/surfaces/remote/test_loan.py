@@ -11,6 +11,7 @@ from bridle.core.ports import ToolOutput
 from bridle.core.protocol import Cancel, Prompt, ToolFinished
 from bridle.surfaces.remote.client import RemoteService
 from bridle.surfaces.remote.server import MAX_ASKS
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, call, says
 from tests.sessions.test_loans import Interrupted, Lender
 from tests.surfaces.remote.test_remote import Hall
@@ -24,7 +25,7 @@ async def result_of_call(client: RemoteService, hall: Hall) -> str:
     """Run a prompt and return what its call came to."""
     receipt = await client.submit(hall.stage.session, Prompt(user_message("hi")))
     assert receipt.run_id is not None
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_S):
         await client.wait(hall.stage.session, receipt.run_id)
     records = await client.records(hall.stage.session)
     [result] = [record.event.result for record in records if isinstance(record.event, ToolFinished)]
@@ -35,7 +36,7 @@ async def test_a_cancelled_run_cancels_the_call_at_the_client(tmp_path: Path):
     lender = Lender(waits=True)
     async with Hall(Stage(play()), tmp_path).open() as hall:
         client = await hall.client()
-        async with client.lend(hall.stage.session, lender), asyncio.timeout(15):
+        async with client.lend(hall.stage.session, lender), asyncio.timeout(PATIENCE_S):
             await client.submit(hall.stage.session, Prompt(user_message("hi")))
             await lender.begun.wait()
             await client.submit(hall.stage.session, Cancel())
@@ -102,7 +103,7 @@ async def test_whoever_watches_a_session_hears_that_it_is_deleted(tmp_path: Path
         await client.delete(session)
 
         with pytest.raises(SessionNotFound):
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(PATIENCE_S):
                 await anext(items)
 
 

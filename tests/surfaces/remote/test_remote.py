@@ -41,6 +41,7 @@ from bridle.surfaces.remote.client import (
 )
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.surfaces.remote.streams import BACKLOG
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_loans import Lender
 
@@ -423,6 +424,6 @@ async def test_whoever_gives_up_on_a_hello_leaves_no_connection_behind():
     hello.cancel()
     await asyncio.wait([hello])
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await is_closed.wait()
     server.close()

@@ -15,6 +15,7 @@ from bridle.core.protocol import Prompt, Rename
 from bridle.surfaces.remote import client as client_module
 from bridle.surfaces.remote import server as server_module
 from bridle.surfaces.remote.server import MAX_ASKS, MAX_KEPT
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, Stage, says
 from tests.surfaces.remote.test_remote import VERSION, Hall
 
@@ -266,6 +267,6 @@ async def test_a_clock_that_jumps_changes_nothing_but_the_times(tmp_path: Path):
 
 
 async def until(holds) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110  a server gives no event for it
             await asyncio.sleep(0.005)

@@ -11,8 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridle.surfaces.rest.connection import Bounds
 from bridle.surfaces.rest.server import HttpServer, serve_http
-
-PATIENCE_S = 10.0
+from tests.patience import PATIENCE_S
 
 Event = tuple[str, str, str]
 """The id, the name and the data of an event; what is not there is empty."""

@@ -21,12 +21,12 @@ from bridle.surfaces.folder import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.guard import MAX_WRONG, Guard
 from bridle.surfaces.rest.stream import Streams
+from tests.patience import PATIENCE_S
 from tests.surfaces.rest.client import Line, Served, events_of, request, served, until
 from tests.surfaces.rest.house import settle
 
 TOKEN = "a-token-of-the-tests"
 AUTH = {"authorization": f"Bearer {TOKEN}"}
-PATIENCE_S = 10.0
 REPLIES = [
     {"match": "^plain", "text": "Hello."},
     {"match": "^slow", "text": ["one ", "two ", "three"], "chunk_delay_ms": 30},

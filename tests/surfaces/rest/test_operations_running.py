@@ -9,6 +9,7 @@ import pytest
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Record, RunEnded, RunStarted
 from bridle.sessions.service import SessionService
+from tests.patience import PATIENCE_S
 from tests.surfaces.rest.house import opened
 
 WRITE = {"calls": [{"name": "write_file", "args": {"path": "a.txt", "content": "x"}}]}
@@ -278,7 +279,7 @@ async def test_a_command_sent_again_after_a_crash_goes_on_with_the_run(
         session = await house.service.create(cwd=str(tmp_path))
         sent = await house.post(f"/sessions/{session}/commands", prompt, idempotency_key="k")
         await house.service.park(0)
-    async with opened(home, tmp_path, env, [{"text": "Here I am."}]) as house, asyncio.timeout(15):
+    async with opened(home, tmp_path, env, [{"text": "Here I am."}]) as house, asyncio.timeout(PATIENCE_S):
         again = await house.post(f"/sessions/{session}/commands", prompt, idempotency_key="k")
         ended = await until(house.service, session, RunEnded)
 

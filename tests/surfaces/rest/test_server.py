@@ -14,9 +14,9 @@ from websockets.asyncio.client import connect
 from bridle.surfaces.rest.connection import Bounds
 from bridle.surfaces.rest.guard import Guard
 from bridle.surfaces.rest.server import HttpServer
+from tests.patience import PATIENCE_S
 from tests.surfaces.rest.client import Line, Served, request, served, until
 
-PATIENCE_S = 10.0
 QUICK = Bounds(head_s=0.1, body_s=0.1, stuck_s=0.1)
 
 

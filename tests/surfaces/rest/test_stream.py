@@ -15,6 +15,7 @@ from bridle.core.protocol import Delta, Record, Rename, SessionTitled, TextDelta
 from bridle.surfaces.rest.channel import LogBounds
 from bridle.surfaces.rest.speech import OURS, Frame, Speech, Translate
 from bridle.surfaces.rest.stream import Streams
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.rest.client import Watcher, ask, scope_of, until
 
@@ -287,7 +288,7 @@ async def test_a_client_may_leave_at_each_step(sends: int):
         serving = asyncio.create_task((await streams.open(stage.session, 0))(scope_of(), receive, send))
         while not gone.is_set() and not serving.done():
             await rename(stage, 1)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await serving
 
 

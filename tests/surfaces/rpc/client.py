@@ -14,8 +14,7 @@ from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc import Connection, Desk
 from bridle.surfaces.rpc.lines import StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
-
-PATIENCE_S = 10.0
+from tests.patience import PATIENCE_S
 
 
 class RpcError(Exception):

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from bridle.surfaces.rpc.outbox import MAX_EVENTS, Outbox
+from tests.patience import PATIENCE_S
 
 
 class Sink:
@@ -50,7 +51,7 @@ async def test_a_reader_that_is_slow_holds_up_whoever_tells_it_something():
     done, _ = await asyncio.wait([telling], timeout=0)
 
     assert not done
-    await asyncio.wait_for(outbox.reply(b"quick\n"), 5)
+    await asyncio.wait_for(outbox.reply(b"quick\n"), PATIENCE_S)
     sink.is_open.set()
     await telling
     outbox.close()

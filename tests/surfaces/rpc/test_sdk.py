@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from meerkat import MeerkatClient, MeerkatError, RunCompleted, RunStarted, TextDelta
 
+from tests.patience import PATIENCE_S
+
 PROGRAM = "from bridle.surfaces.cli.rpc import main\nraise SystemExit(main())\n"
 REPLIES = [
     {"match": "add", "text": "Let me add.", "calls": [{"name": "adder", "args": {"a": 1, "b": 2}}]},
@@ -54,7 +56,7 @@ def house(env: dict[str, str], home: Path, tmp_path: Path, monkeypatch: pytest.M
 
 @asynccontextmanager
 async def connected(house: House) -> AsyncIterator[MeerkatClient]:
-    async with asyncio.timeout(15), house.client as client:
+    async with asyncio.timeout(PATIENCE_S), house.client as client:
         yield client
 
 

@@ -13,8 +13,7 @@ from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.surfaces.tui.app import BridleApp
 from bridle.surfaces.tui.starting import Begin
-
-PATIENCE_S = 15.0
+from tests.patience import PATIENCE_S
 
 
 class Tui:

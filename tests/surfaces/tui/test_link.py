@@ -11,9 +11,8 @@ from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.surfaces.board.values import BoardView, Drop, Grow, Head, HeadChanged, Patch
 from bridle.surfaces.tui.link import Link, LinkState, add_patches
+from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
-
-PATIENCE_S = 15.0
 
 
 class Heard:

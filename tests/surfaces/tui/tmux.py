@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 from typing import Self
 
-PATIENCE_S = 30.0
+from tests.patience import PATIENCE_S
 
 
 class Tmux:

@@ -30,8 +30,8 @@ from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.http_side import HttpSide
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.rpc_side import RpcSide
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 15.0
 TOKEN = "token of the stage, as long as one is"
 SHOTS = "BRIDLE_SCREENSHOTS"
 """The folder that pictures are kept in; that of the test if it is not set."""

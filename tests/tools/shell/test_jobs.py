@@ -71,7 +71,7 @@ async def test_waiting_for_a_quiet_job_has_an_end(plain: Stage):
     started = time.monotonic()
 
     assert await read(plain, wait=1) == "[no new output]\n[job 1: running for N s; next cursor 0]"
-    assert 0.9 < time.monotonic() - started < 8
+    assert 0.9 < time.monotonic() - started < 31
 
 
 async def test_pieces_end_between_lines_and_between_characters(plain: Stage):
@@ -211,7 +211,7 @@ async def test_a_background_call_returns_while_the_command_runs(plain: Stage):
         "hello\n"
         "[it goes on in the background as job 1: job_output shows what else it prints, job_kill ends it]"
     )
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 31
     assert await read(plain) == "[no new output]\n[job 1: running for N s; next cursor 6]"
 
 

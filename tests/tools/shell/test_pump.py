@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bridle.tools.shell.pump import Pump
 from bridle.tools.shell.ring import Piece, Ring
+from tests.patience import PATIENCE_S
 
 
 async def test_a_pipe_is_read_to_its_end(tmp_path: Path):
@@ -25,7 +26,7 @@ async def test_a_pipe_that_stays_open_is_left(tmp_path: Path):
     task = asyncio.create_task(pump.run())
     os.write(pump.target, b"hello")
     pump.end()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await task
     pump.close_target()
 

@@ -39,12 +39,17 @@ class Purse(Protocol):
     async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
         """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent.
 
-        Asked again for the same run it returns the same limits, and sets nothing aside a second time.
+        Asked again for the same run it returns the same limits, and sets nothing aside a second time. A
+        refusal sets nothing aside and is not kept: asked again, it may grant what other runs gave back since.
+        A caller that was refused, or cannot know the answer, gives up the run with `settle`.
         """
         ...
 
     async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
-        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        """Count what a run has used in the place of what was set aside; a second time changes nothing.
+
+        It waits for a `reserve` of the same run that is under way.
+        """
         ...
 
     async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:

@@ -1,11 +1,13 @@
 """What tenants have left, in PostgreSQL: set aside before a run, settled after it, by whichever worker.
 
 ```
-reserve   lock the rows of day and month ─▶ grant ─▶ add what is held, keep the reservation
-settle    mark the reservation ─▶ add what was used less what was held
+reserve   lock the run ─▶ lock the rows of day and month ─▶ grant ─▶ add what is held, keep the reservation
+settle    lock the run ─▶ mark the reservation ─▶ add what was used less what was held
 ```
 
-Both may be done twice: a reservation is known by its session and run, and is settled once.
+Both may be done twice: a reservation is known by its session and run, and is settled once. Calls for the
+same run wait for each other: a caller that gives a run up also gives back what a commit still under way
+sets aside for it, such as one whose connection was lost.
 """
 
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from bridle.core.tenancy import Tenant, tenant_of
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.rows import Connection, rows_of
 
+_LOCK_RUN = "SELECT pg_advisory_xact_lock(hashtextextended(%s, hashtextextended(%s, 0)))"
 _BUDGET = "SELECT settings FROM bridle.tenants WHERE name = %s"
 _KNOWN = "SELECT limits FROM bridle.reservations WHERE session = %s AND run = %s"
 _PERIODS = """
@@ -101,11 +104,11 @@ class PostgresPurse:
 async def _reserve(
     connection: Connection, tenant: str, session: SessionId, run_id: RunId, wanted: Limits
 ) -> Limits:
+    await rows_of(connection, _LOCK_RUN, (session, run_id))
     day, month = (await rows_of(connection, _PERIODS))[0]
     values = {"tenant": tenant, "day": day, "month": month, "session": session, "run": run_id}
     await rows_of(connection, _BEGIN, values)
     locked = [Amount(*row) for row in await rows_of(connection, _LOCK, values)]
-    # Behind the lock: whoever reserved for the same run is done.
     if known := await rows_of(connection, _KNOWN, (session, run_id)):
         return _limits.decode(known[0][0])
     settings = await rows_of(connection, _BUDGET, (tenant,))
@@ -119,6 +122,7 @@ async def _reserve(
 
 
 async def _settle(connection: Connection, session: SessionId, run_id: RunId, used: Amount) -> None:
+    await rows_of(connection, _LOCK_RUN, (session, run_id))
     found = await rows_of(connection, f"{_OPEN} FOR UPDATE", (session, run_id))
     if not found:
         return

@@ -117,10 +117,12 @@ _LINES = "SELECT seq, line FROM bridle.records WHERE session = %s AND seq > %s O
 _IDS = "SELECT id FROM bridle.sessions WHERE seq > 0 ORDER BY id"
 _COLUMNS = "id, summary, seq, updated_at, listed_at FROM bridle.sessions"
 _LIST = f"""
-(SELECT {_COLUMNS} WHERE NOT archived AND seq > 0 {{tenant}} ORDER BY listed_at DESC LIMIT {MAX_LISTED})
+(SELECT {_COLUMNS} WHERE NOT archived AND seq > 0 {{tenant}}
+ ORDER BY listed_at DESC, id DESC LIMIT {MAX_LISTED})
 """
 _LIST_ARCHIVED = f"""
-(SELECT {_COLUMNS} WHERE archived AND seq > 0 {{tenant}} ORDER BY listed_at DESC LIMIT {MAX_LISTED})
+(SELECT {_COLUMNS} WHERE archived AND seq > 0 {{tenant}}
+ ORDER BY listed_at DESC, id DESC LIMIT {MAX_LISTED})
 """
 _REMOVE = """
 DELETE FROM bridle.sessions
@@ -312,7 +314,7 @@ class PostgresStore:
         statement = f"{_LIST} UNION ALL {_LIST_ARCHIVED}" if archived else _LIST
         whose = "" if tenant is None else "AND tenant = %(tenant)s"
         rows = await self._postgres.rows(statement.format(tenant=whose), {"tenant": tenant})
-        rows.sort(key=lambda row: row[4], reverse=True)
+        rows.sort(key=lambda row: (row[4], row[0]), reverse=True)
         summaries = []
         for number, (session, data, seq, updated_at, _) in enumerate(rows[:MAX_LISTED], 1):
             summary = decode_summary(data) or SessionSummary(session, "", "", "", updated_at, updated_at, seq)

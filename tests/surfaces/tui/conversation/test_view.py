@@ -12,6 +12,7 @@ from bridle.surfaces.board.values import Drop, Flash, Grow, Put, Thought
 from bridle.surfaces.tui.conversation import Conversation
 from bridle.surfaces.tui.conversation.window import KEPT_ROWS, MOST_ROWS
 from bridle.surfaces.tui.theme import THEMES
+from tests.patience import PATIENCE_S
 from tests.surfaces.tui.conversation.samples import answer, call, page, said, view
 from tests.surfaces.tui.conversation.test_cards import DIFF
 
@@ -53,7 +54,7 @@ class Stage(App[None]):
 
 
 async def until(pilot, holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not holds():
             await pilot.pause()
 
