@@ -1,11 +1,13 @@
-"""What tests find around them: one environment for all, and folders that are not below /tmp."""
+"""What tests find around them: one environment for all, and a quick place for their files."""
 
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FOLDERS = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
@@ -13,6 +15,9 @@ SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", 
 PROGRAMS = ("bash", "git", "bwrap", "chromium", "tmux", "haproxy")
 """What tests start that is part of the system; where it lies elsewhere, that folder is on PATH, too."""
 KEPT = ("CI", "HOME", "LOGNAME", "TMPDIR", "USER")
+MEMORY = "/dev/shm"
+ROOM_BYTES = 4 * 1024**3
+"""How much memory must be free there before the files of tests go to it; they need a quarter."""
 SWITCHES = (
     "BRIDLE_CHAOS_",
     "BRIDLE_CONFORMANCE",
@@ -23,6 +28,8 @@ SWITCHES = (
     "SCHEMATHESIS_",
 )
 """How the names of variables begin that change what is tested."""
+REGISTRIES = ("PIP_", "SSL_CERT_", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+"""How those begin that say where packages come from: weights and a real llama-server are fetched once."""
 
 
 def own_environment(found: Mapping[str, str]) -> dict[str, str]:
@@ -31,14 +38,20 @@ def own_environment(found: Mapping[str, str]) -> dict[str, str]:
     An activated environment, other programs first on PATH, keys, proxies, a locale, a time zone, settings of
     git or of the terminal: none of it reaches a test.
     """
-    kept = {name: value for name, value in found.items() if name in KEPT or name.startswith(SWITCHES)}
+    kept = {
+        name: value
+        for name, value in found.items()
+        if name in KEPT or name.startswith((*SWITCHES, *REGISTRIES))
+    }
     folders = list(SYSTEM_FOLDERS)
     for program in PROGRAMS:
         if not shutil.which(program, path=os.pathsep.join(folders)):
             place = shutil.which(program, path=found.get("PATH", os.defpath))
             folders += [os.path.dirname(place)] if place else []
+    quick = None if "TMPDIR" in kept else quick_folder()
     return {
         **kept,
+        **({"TMPDIR": quick} if quick else {}),
         "PATH": os.pathsep.join(folders),
         "LANG": "C.UTF-8",
         "TERM": "xterm",
@@ -54,6 +67,21 @@ def take_own_environment() -> None:
     os.environ.clear()
     os.environ.update(own)
     time.tzset()
+    tempfile.tempdir = None  # looked for again
+
+
+def quick_folder() -> str | None:
+    """Return a folder in memory for the files of tests, where there is one with enough room.
+
+    On a disk a quarter of the time goes into making and removing folders, and waiting for what is written.
+    """
+    if not os.path.ismount(MEMORY) or shutil.disk_usage(MEMORY).free < ROOM_BYTES:
+        return None
+    folder = f"{MEMORY}/bridle-{os.getuid()}"
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    found = os.lstat(folder)
+    return folder if found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode) else None
 
 
 @contextmanager
@@ -66,4 +94,7 @@ def folder_outside_tmp(kind: str) -> Iterator[Path]:
     (folder / ".git").mkdir(parents=True, exist_ok=True)
     path = Path(tempfile.mkdtemp(dir=folder)).resolve()
     yield path
-    shutil.rmtree(path, ignore_errors=True)
+    _remover.submit(shutil.rmtree, path, ignore_errors=True)
+
+
+_remover = ThreadPoolExecutor(1)  # a disk may take a millisecond for each folder: nothing waits for that
