@@ -100,6 +100,9 @@ def _mcp(bin_folder: Path, home: Path) -> None:
     """Bridle is its own tool server: it is added, listed and started."""
     _output(bin_folder, home, "bridle", "mcp", "add", "own", "--", str(bin_folder / "bridle"), "mcp", "serve")
     assert "own" in _output(bin_folder, home, "bridle", "mcp", "list")
+    _output(
+        bin_folder, home, "bridle", "config", "set", "mcp.servers.own.start_timeout", "90s"
+    )  # a busy machine
     _output(bin_folder, home, "bridle", "mcp", "test", "own")
 
 
