@@ -3,7 +3,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # Keyed on content, so a fresh checkout or a touched file does not install again.
-STAMP := $(VENV)/.installed-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+STAMP := $(VENV)/.installed-$(SUM)
+# The demo has an environment with the product alone; where the development packages are, it uses theirs.
+DEMO := $(if $(wildcard $(STAMP)),$(VENV),build/demo)
+PRODUCT := build/demo/.installed-$(SUM)
 # Three workers for two processors: part of its time a test waits for programs that it has started.
 PYTEST := $(BIN)/pytest -n 3
 
@@ -14,8 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 	node-packages packages proto sbom screenshots soak web-vendor
 .DEFAULT_GOAL := check
 
-demo: $(STAMP) ## answer a first prompt
-	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+demo: $(or $(wildcard $(STAMP)),$(PRODUCT)) ## answer a first prompt; installs the product and no development packages
+	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" bash examples/demo.sh
 
 check: lint node-packages ## before every commit: format, lint, types, import contracts, quick tests
 	$(PYTEST) -m "not slow" -q
@@ -97,11 +101,12 @@ clean: ## remove everything the other targets made
 	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# PYTHON=... picks the interpreter; otherwise the first that is new enough.
-$(STAMP):
+# $(call install,ENVIRONMENT,WHAT,NAME): PYTHON=... picks the interpreter; otherwise the first that is new enough.
+# Bridle was once installed under the name of another package: that is removed, as both own the same files.
+define install
 	@set -eu; \
 	new_enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
-	if ! $(BIN)/python -c "$$new_enough" 2>/dev/null; then \
+	if ! $(1)/bin/python -c "$$new_enough" 2>/dev/null; then \
 	    found=; \
 	    for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	        if "$$python" -c "$$new_enough" 2>/dev/null; then found="$$python"; break; fi; \
@@ -110,14 +115,25 @@ $(STAMP):
 	        echo "bridle: no Python 3.11 or newer found (hint: install one, or make PYTHON=/path/to/python)" >&2; \
 	        exit 1; \
 	    fi; \
-	    "$$found" -m venv --clear $(VENV) || { \
-	        echo "bridle: $$found cannot create $(VENV) (hint: on Debian and Ubuntu: apt install python3-venv)" >&2; \
+	    "$$found" -m venv --clear $(1) || { \
+	        echo "bridle: $$found cannot create $(1) (hint: on Debian and Ubuntu: apt install python3-venv)" >&2; \
 	        exit 1; }; \
 	fi; \
-	echo "installing the development packages into $(VENV)" >&2; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" || { \
+	echo "installing $(2) into $(1)" >&2; \
+	$(1)/bin/python -m pip -qq uninstall --yes bridle; \
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e "$(3)" || { \
 	    echo "bridle: the packages could not be installed, see above" >&2; \
 	    echo "hint: the first run needs a package index; offline, point pip at a local one (pip config)" >&2; \
 	    exit 1; }; \
-	rm -rf $(VENV)/.installed-* $(VENV)/plain; \
-	touch $@
+	rm -rf $(1)/.installed-* $(1)/plain
+endef
+
+$(STAMP):
+	$(call install,$(VENV),the development packages,.[dev])
+	@touch $@
+
+# The model runtime carries 77 MB of debug information, which only a debugger would read.
+$(PRODUCT):
+	$(call install,build/demo,the product,.[local])
+	@strip --strip-debug build/demo/lib/python3*/site-packages/xllamacpp/*.so 2>/dev/null || true
+	@touch $@

@@ -3,7 +3,6 @@
 # The weights of the small model are kept in ~/.bridle/models (or BRIDLE_HOME), so that they are fetched once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-export PATH="$PWD/.venv/bin:$PATH"
 
 bridle models pull
 weights="${BRIDLE_HOME:-$HOME/.bridle}/models"

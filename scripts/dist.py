@@ -1,4 +1,4 @@
-"""Make a release and try it: `python -m scripts.dist [--out dist] [--no-smoke]`.
+"""Make a release and try it: `python -m scripts.dist [--out dist] [--no-smoke] [--no-tutorial]`.
 
 ```
 build twice ─▶ the same bytes? ─▶ what is inside? ─▶ empty environments, empty homes ─▶ does it work?
@@ -51,6 +51,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description="make a release and try it")
     arguments.add_argument("--out", type=Path, default=ROOT / "dist")
     arguments.add_argument("--no-smoke", action="store_true", help="build and check only")
+    arguments.add_argument("--no-tutorial", action="store_true", help="do not follow docs/tutorial.md")
     args = arguments.parse_args()
     shutil.rmtree(args.out, ignore_errors=True)
     wheel, sdist = build(args.out)
@@ -60,7 +61,7 @@ def main() -> int:
     for made in (wheel, sdist):
         print(f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.name}  {made.stat().st_size:,} bytes")
     if not problems and not args.no_smoke:
-        problems = smoke(wheel, sdist, ROOT / "constraints.txt")
+        problems = smoke(wheel, sdist, ROOT / "constraints.txt", follows_tutorial=not args.no_tutorial)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print("it is not good" if problems else "all good")

@@ -1,68 +1,186 @@
-"""Try a release as somebody who has nothing: empty environments and homes, nothing of this tree in sight."""
+"""Try a release as a stranger would: empty environments and homes, nothing of this tree in sight.
+
+```
+every Python ─┬─ wheel ─▶ size ─▶ first hour ─▶ tutorial ─▶ uninstall
+              └─ sdist ─▶ quick checks
+one Python ──── uv tool install, pipx install ─▶ quick checks
+```
+"""
 
 import os
-import pty
 import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-PATIENCE_S = 120.0
-EXAMPLE = """\
-import asyncio, bridle
+from scripts.dist_first_hour import FIRST_HOUR, LAST, QUICK, ROOT, Check
+from scripts.interpreters import find_interpreters
 
-async def main():
-    async with bridle.open(model="scripted/demo") as b:
-        result = await (await b.session()).run("hello")
-        assert result.text, result
-
-asyncio.run(main())
-"""
+MAX_MB = 165
+"""What a plain installation may take on disk, without pip; html-to-markdown brings a program of 14 MB."""
+TUTORIAL = "tests/test_tutorial.py::test_every_step_does_what_the_page_shows"
+TUTORIAL_PACKAGES = ("mcp-server-time",)
 
 
-def smoke(wheel: Path, sdist: Path, constraints: Path) -> list[str]:
-    """Install the wheel bare, with extras, from the sdist, with uv, and try each; return what failed."""
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="bridle-smoke-") as folder:
-        for name, install, checks in (
-            ("bare", str(wheel), (_version, _doctor, _run, _library)),
-            ("extras", f"{wheel}[tui,http]", (_version, _screen, _page)),
-            ("sdist", str(sdist), (_version, _run)),
-        ):
-            bin_folder = _environment(Path(folder) / name, install, constraints)
-            for check in checks:
-                problems += _tried(name, check, bin_folder, Path(folder) / f"{name}-home")
-        problems += _as_tool(wheel, constraints, Path(folder))
-    return problems
+class Row(NamedTuple):
+    """One check of one installation; `problem` is empty when it passed."""
+
+    python: str
+    artefact: str
+    check: str
+    size_mb: str = ""
+    seconds: float = 0.0
+    problem: str = ""
 
 
-def _tried(name: str, check: Callable[[Path, Path], None], bin_folder: Path, home: Path) -> list[str]:
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir()
-    title = f"{name}: {check.__name__.strip('_')}"
-    try:
+def smoke(wheel: Path, sdist: Path, constraints: Path, *, follows_tutorial: bool = True) -> list[str]:
+    """Install and try with every Python there is, print a table, and return what failed."""
+    rows: list[Row] = []
+    build = ROOT / "build"  # a sandbox shows it to programs, unlike /tmp
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="smoke-", dir=build) as name:
+        folder, pythons = Path(name), find_interpreters()
+        for version, python in pythons.items():
+            place = _Place(folder / version, version, python, constraints)
+            rows += _try_wheel(place, wheel, follows_tutorial=follows_tutorial)
+            rows += _try_sdist(place, sdist)
+            shutil.rmtree(place.folder)
+        version, python = list(pythons.items())[-1]
+        place = _Place(folder / "tools", version, python, constraints)
+        for install in (_uv_tool, _pipx):
+            rows += _try_tool(place, install, wheel)
+    print(_table(rows))
+    return [f"{row.python} {row.artefact}: {row.check}: {row.problem}" for row in rows if row.problem]
+
+
+class _Place(NamedTuple):
+    """Where one Python is tried."""
+
+    folder: Path
+    version: str
+    python: Path
+    constraints: Path
+
+    def row(self, artefact: str, check: str, work: Callable[[], str | None]) -> Row:
+        """Do a check, and say at once how it went."""
+        begun = time.monotonic()
+        problem, size = "", ""
+        try:
+            size = work() or ""
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or error
+            problem = str(said).strip()[-800:] or type(error).__name__
+        row = Row(self.version, artefact, check, size, time.monotonic() - begun, problem)
+        print(f"{'failed' if problem else 'ok    '}  {' '.join(row[:3])} {size}", flush=True)
+        return row
+
+    def rows(self, artefact: str, checks: Sequence[Check], bin_folder: Path) -> list[Row]:
+        """Do checks, each in an empty home."""
+        return [
+            self.row(artefact, check.__name__.strip("_"), lambda check=check: self._try(check, bin_folder))  # type: ignore[misc]
+            for check in checks
+        ]
+
+    def _try(self, check: Check, bin_folder: Path) -> None:
+        home = self.folder / "home"
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
         check(bin_folder, home)
-    except (AssertionError, OSError, subprocess.SubprocessError) as error:
-        print(f"failed  {title}")
-        return [f"{title}: {error}"]
-    print(f"ok      {title}")
-    return []
 
 
-def _environment(folder: Path, install: str, constraints: Path | None = None) -> Path:
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-    subprocess.run([*pip, *(["-c", str(constraints)] if constraints else []), install], check=True)
-    return folder / "bin"
+def _try_wheel(place: _Place, wheel: Path, *, follows_tutorial: bool) -> list[Row]:
+    environment = place.folder / "wheel"
+    bin_folder = environment / "bin"
+
+    def install() -> str:
+        size = _install(place, environment, str(wheel))
+        assert size <= MAX_MB, f"{size} MB are installed, {MAX_MB} at most"
+        return str(size)
+
+    rows = [place.row("wheel", "install", install)]
+    if rows[0].problem:
+        return rows
+    rows += place.rows("wheel", FIRST_HOUR, bin_folder)
+    if follows_tutorial:
+        rows.append(
+            place.row("wheel[local]", "tutorial", lambda: _follow_tutorial(place, environment, wheel))
+        )
+    return rows + place.rows("wheel", LAST, bin_folder)
+
+
+def _try_sdist(place: _Place, sdist: Path) -> list[Row]:
+    environment = place.folder / "sdist"
+    rows = [place.row("sdist", "install", lambda: str(_install(place, environment, str(sdist))))]
+    return rows if rows[0].problem else [*rows, *place.rows("sdist", QUICK, environment / "bin")]
+
+
+def _follow_tutorial(place: _Place, environment: Path, wheel: Path) -> None:
+    """Follow docs/tutorial.md with the programs of an environment; the shell and the browser are ours."""
+    _pip(environment, place.constraints, f"{wheel}[local]", *TUTORIAL_PACKAGES)
+    environ = {**os.environ, "BRIDLE_TUTORIAL_BIN": str(environment / "bin")}
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--no-header", TUTORIAL]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-800:]
+
+
+# ---------------------------------------------------------------------------- installing
+
+
+def _install(place: _Place, environment: Path, artefact: str) -> int:
+    """Make an environment with an artefact in it; returns the MB that were added."""
+    subprocess.run([place.python, "-m", "venv", environment], check=True, capture_output=True, text=True)
+    before = _mb(environment)
+    _pip(environment, place.constraints, artefact)
+    return round(_mb(environment) - before)
+
+
+def _pip(environment: Path, constraints: Path | None, *packages: str) -> None:
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    pinned = ["-c", str(constraints)] if constraints else []
+    subprocess.run([*pip, *pinned, *packages], check=True, capture_output=True, text=True)
+
+
+def _mb(folder: Path) -> float:
+    """Return what a folder takes on disk."""
+    taken = sum(file.lstat().st_blocks for file in folder.rglob("*"))
+    return taken * 512 / 1024**2
+
+
+def _try_tool(place: _Place, install: Callable[[_Place, Path, Path], None], wheel: Path) -> list[Row]:
+    name = install.__name__.strip("_").replace("_", " ")
+    folder = place.folder / name.replace(" ", "-")
+    rows = [place.row(name, "install", lambda: install(place, folder, wheel))]
+    return rows if rows[0].problem else [*rows, *place.rows(name, QUICK, folder / "bin")]
+
+
+def _uv_tool(place: _Place, folder: Path, wheel: Path) -> None:
+    uv = shutil.which("uv") or _program(place, folder, "uv")
+    environ = {**os.environ, "UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
+    command = [uv, "tool", "install", "--quiet", "-c", place.constraints, "--python", place.python]
+    command += [*_sources(), wheel]
+    subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+
+
+def _pipx(place: _Place, folder: Path, wheel: Path) -> None:
+    pipx = shutil.which("pipx") or _program(place, folder, "pipx")
+    places = {"PIPX_HOME": "pipx", "PIPX_BIN_DIR": "bin", "PIPX_MAN_DIR": "man"}
+    environ = {**os.environ, **{name: str(folder / part) for name, part in places.items()}}
+    command = [pipx, "install", "--quiet", "--python", place.python]
+    command += [f"--pip-args=--constraint={place.constraints}", wheel]
+    subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+
+
+def _program(place: _Place, folder: Path, name: str) -> str:
+    """Install a program in an environment for itself; returns its path."""
+    environment = folder / f"with-{name}"
+    subprocess.run([place.python, "-m", "venv", environment], check=True, capture_output=True, text=True)
+    _pip(environment, None, name)
+    return str(environment / "bin" / name)
 
 
 def _sources() -> list[str]:
@@ -78,137 +196,22 @@ def _sources() -> list[str]:
     return [*(word for words in found.values() for word in words), "--index-strategy", "unsafe-best-match"]
 
 
-def _as_tool(wheel: Path, constraints: Path, folder: Path) -> list[str]:
-    """Install as `uv tool install` does, where uv is or can be had; pipx asks for the same metadata."""
-    uv = shutil.which("uv") or str(_environment(folder / "uv", "uv") / "uv")
-    environ = {
-        **os.environ,
-        "UV_TOOL_DIR": str(folder / "tools"),
-        "UV_TOOL_BIN_DIR": str(folder / "tool-bin"),
-    }
-    command = [uv, "tool", "install", "--quiet", "-c", str(constraints), "--python", sys.executable]
-    command += [*_sources(), str(wheel)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return [f"uv tool install: {done.stderr.strip()[-500:]}"]
-    return _tried("uv tool", _version, folder / "tool-bin", folder / "tool-home")
-
-
-# ---------------------------------------------------------------------------- the checks
-
-
-def _environ(bin_folder: Path, home: Path) -> dict[str, str]:
-    return {
-        "PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(home),
-        "TERM": "xterm",
-        "LANG": "C.UTF-8",
-    }
-
-
-def _output(bin_folder: Path, home: Path, *args: str) -> str:
-    done = subprocess.run(
-        [str(bin_folder / args[0]), *args[1:]],
-        env=_environ(bin_folder, home),
-        cwd=home,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert done.returncode == 0, f"exit {done.returncode}: {done.stdout[-500:]}{done.stderr[-1000:]}"
-    return done.stdout
-
-
-def _version(bin_folder: Path, home: Path) -> None:
-    said = _output(bin_folder, home, "bridle", "--version")
-    assert re.fullmatch(r"bridle \d+\.\d+\.\d+\S*\n", said), said
-
-
-def _doctor(bin_folder: Path, home: Path) -> None:
-    """With a model that needs nothing all is well; without one the fix is named, which is not tried here."""
-    _output(bin_folder, home, "bridle", "config", "set", "model", "scripted/demo")
-    said = _output(bin_folder, home, "bridle", "doctor")
-    assert re.search(r"^ok +python", said, re.MULTILINE), said
-    assert not re.search(r"^fail", said, re.MULTILINE), said
-
-
-def _run(bin_folder: Path, home: Path) -> None:
-    assert _output(bin_folder, home, "bridle", "run", "--model", "scripted/demo", "hello").strip()
-    assert "ok" in _output(bin_folder, home, "bridle", "session", "verify")
-
-
-def _library(bin_folder: Path, home: Path) -> None:
-    _output(bin_folder, home, "python", "-c", EXAMPLE)
-
-
-def _screen(bin_folder: Path, home: Path) -> None:
-    """The terminal interface draws itself, and ends with Ctrl-Q or a signal."""
-    with _terminal(bin_folder, home, "bridle", "tui", "--model", "scripted/demo") as read:
-        shown = ""
-        deadline = time.monotonic() + PATIENCE_S
-        while "bridle" not in shown.lower() and time.monotonic() < deadline:
-            shown += read()
-    assert "Traceback" not in shown, shown[-1000:]
-    assert "bridle" in shown.lower(), shown[-1000:]
-
-
-def _page(bin_folder: Path, home: Path) -> None:
-    """The daemon serves its page."""
-    process = subprocess.Popen(
-        [str(bin_folder / "bridle"), "web", "--print"],
-        env=_environ(bin_folder, home),
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        said, _ = process.communicate(timeout=PATIENCE_S)
-        address = re.search(r"https?://[^\s#]+", said)
-        assert address, said
-        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with browser.open(address[0], timeout=PATIENCE_S) as answer:
-            assert b"<html" in answer.read().lower()
-    except urllib.error.URLError as error:
-        raise AssertionError(str(error)) from error
-    finally:
-        with suppress(AssertionError, subprocess.SubprocessError):
-            _output(bin_folder, home, "bridle", "daemon", "stop")
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextmanager
-def _terminal(bin_folder: Path, home: Path, *args: str) -> Iterator[Callable[[], str]]:
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [str(bin_folder / args[0]), *args[1:]],
-        env=_environ(bin_folder, home),
-        cwd=home,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-    )
-    os.close(slave)
-
-    def read() -> str:
-        ready, _, _ = select.select([master], [], [], 1.0)
-        with suppress(OSError):
-            return os.read(master, 65536).decode(errors="replace") if ready else ""
-        return ""
-
-    try:
-        yield read
-    finally:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        os.close(master)
+def _table(rows: Sequence[Row]) -> str:
+    head = ("python", "artefact", "check", "MB", "s", "")
+    cells = [
+        (
+            row.python,
+            row.artefact,
+            row.check,
+            row.size_mb,
+            f"{row.seconds:.1f}",
+            "FAILED" if row.problem else "ok",
+        )
+        for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in (head, *cells)
+    ]
+    return "\n".join(line.rstrip() for line in lines)

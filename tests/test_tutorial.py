@@ -7,6 +7,7 @@ the page ─▶ commands ─▶ bash on a terminal ─▶ what it shows, compare
 ```
 """
 
+import os
 import re
 import subprocess
 import time
@@ -26,6 +27,8 @@ __all__ = ["browser", "weights"]
 
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
 PATIENCE_S = 60.0
+INSTALLED = "BRIDLE_TUTORIAL_BIN"
+"""Names a folder of programs to follow the page with: `make dist` tries what it has installed."""
 PROMPT = re.compile(r"@shell (\d+)@ ")
 PRESS = re.compile(r"\[press (\w+)\]")
 OPEN = "[open the link in a browser]"
@@ -121,12 +124,14 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
 
 @pytest.fixture
 def person(tmp_path: Path, env: dict[str, str], weights: Path) -> dict[str, str]:
-    """Give the environment of somebody who has run `make demo`, which leaves the weights in an empty home."""
+    """Give the environment of a person with an empty home, into which the weights were pulled already."""
     home = tmp_path / "person"
     models = home / ".bridle" / "models"
     models.mkdir(parents=True)
     (models / weights.name).symlink_to(weights)
-    return {name: value for name, value in env.items() if name != "BRIDLE_HOME"} | {"HOME": str(home)}
+    path = os.pathsep.join(filter(None, [os.environ.get(INSTALLED), env["PATH"]]))
+    kept = {name: value for name, value in env.items() if name != "BRIDLE_HOME"}
+    return kept | {"HOME": str(home), "PATH": path}
 
 
 @pytest.mark.slow

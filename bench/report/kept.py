@@ -84,7 +84,7 @@ def this_machine() -> Machine:
 
 def bridle_version() -> str:
     """Return the version of what is measured."""
-    return version("bridle")
+    return version("bridle-agent")
 
 
 def now() -> str:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "src/bridle/surfaces/web/vendor"
 MODEL_DATA = ROOT / "src/bridle/providers/data"
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>\S+)")
-OWN = "bridle"
+OWN = "bridle-agent"
 
 
 class Component(Struct, frozen=True, order=True):

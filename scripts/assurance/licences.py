@@ -19,7 +19,7 @@ Bridle is under the [MIT licence](https://opensource.org/license/mit). This is w
 GROUPS = {
     "package": (
         "Python packages",
-        "What `pip install bridle` and its extras bring. *core* is what every installation has.",
+        "What `pip install bridle-agent` and its extras bring. *core* is what every installation has.",
     ),
     "page": (
         "In the page",

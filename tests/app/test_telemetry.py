@@ -61,7 +61,7 @@ def test_a_missing_package_is_named(home: Path, tmp_path: Path, env: dict[str, s
 
     assert done.returncode != 0
     assert "telemetry: the package opentelemetry" in done.stderr
-    assert "pip install 'bridle[telemetry]'" in done.stderr
+    assert "pip install 'bridle-agent[scale]'" in done.stderr
 
 
 async def test_a_command_knows_its_trace(home: Path, tmp_path: Path, env: dict[str, str]):

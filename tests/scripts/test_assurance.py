@@ -30,7 +30,7 @@ def test_every_dependency_of_every_extra_is_there():
         asked.add(name.lower().replace("_", "-"))
 
     assert asked <= {one.name for one in FOUND if one.kind == "package"}
-    assert set(extras()) >= {"", "grpc", "http", "mcp", "scale", "tui"}
+    assert set(extras()) >= {"", "grpc", "local", "memory", "scale"}
     assert {one.name for one in FOUND if one.kind == "page"} >= {"preact", "dompurify", "marked"}
     assert {one.name for one in FOUND if one.kind == "data"} == {"genai-prices", "litellm"}
 
@@ -39,7 +39,7 @@ def test_each_says_who_wants_it():
     by_name = {one.name: one for one in FOUND}
 
     assert "" in by_name["msgspec"].wanted_by
-    assert by_name["textual"].wanted_by == ("tui",)
+    assert by_name["dbos"].wanted_by == ("scale",)
     assert "typing-extensions" in by_name["pydantic"].needs
 
 

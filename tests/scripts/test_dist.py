@@ -8,7 +8,7 @@ import pytest
 
 from scripts.dist import IN_A_WHEEL, build, check_sdist, check_wheel
 
-INFO = "bridle-1.dist-info"
+INFO = "bridle_agent-1.dist-info"
 
 
 @pytest.mark.timeout(120)
@@ -30,10 +30,10 @@ def test_what_does_not_belong_or_is_missing_is_named(tmp_path: Path):
     with zipfile.ZipFile(wheel, "w") as archive:
         for name in (*IN_A_WHEEL[1:], "bridle/tests/test_x.py", "bridle/__pycache__/x.pyc"):
             archive.writestr(name, "")
-        archive.writestr(f"{INFO}/METADATA", "Name: bridle\nSummary: x\n")
+        archive.writestr(f"{INFO}/METADATA", "Name: bridle-agent\nSummary: x\n")
         archive.writestr(f"{INFO}/entry_points.txt", "[console_scripts]\nbridle = x:y\n")
     with tarfile.open(sdist, "w:gz") as tar:
-        tar.add(wheel, "bridle-1/src/__pycache__/x.pyc")
+        tar.add(wheel, "bridle_agent-1/src/__pycache__/x.pyc")
 
     found = check_wheel(wheel)
 

@@ -34,7 +34,7 @@ MOST_OF_SERVER = 3
 MOST_FILES = 3
 MEMORY_SHARE = 0.75  # the rest is for what else runs here, and for the context
 
-LOCAL_EXTRA = "pip install 'bridle[local]'"
+LOCAL_EXTRA = "pip install 'bridle-agent[local]'"
 
 
 class Choice(Struct, frozen=True):

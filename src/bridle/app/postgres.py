@@ -27,7 +27,8 @@ def open_postgres(settings: Settings, *, size: int | None = None, looks_first: b
         from bridle.stores.postgres.pool import Postgres
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"store.backend: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+            f"store.backend: the package {error.name} is not installed",
+            hint="pip install 'bridle-agent[scale]'",
         ) from error
     store = settings.store
     return Postgres(
@@ -72,7 +73,8 @@ def open_bucket_blobs(settings: Settings) -> "Blobs":
         from bridle.stores.s3 import S3Blobs, open_bucket
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"store.blobs: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+            f"store.blobs: the package {error.name} is not installed",
+            hint="pip install 'bridle-agent[scale]'",
         ) from error
     bucket = open_bucket(s3.bucket, endpoint=s3.endpoint, region=s3.region)
     return S3Blobs(bucket, name=s3.bucket, prefix=s3.prefix)

@@ -63,7 +63,7 @@ async def open_node(
         from bridle.scale.node import Node, cluster_token, prepare
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"scale: the package {error.name} is not installed", hint="pip install 'bridle[scale]'"
+            f"scale: the package {error.name} is not installed", hint="pip install 'bridle-agent[scale]'"
         ) from error
     from bridle.scale.audit import AuditLog
     from bridle.sessions.world import SystemClock

@@ -25,7 +25,7 @@ def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry
         from bridle.telemetry.opening import Plan, Telemetry
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"telemetry: the package {error.name} is not installed", hint="pip install 'bridle[telemetry]'"
+            f"telemetry: the package {error.name} is not installed", hint="pip install 'bridle-agent[scale]'"
         ) from error
     return Telemetry(
         Plan(

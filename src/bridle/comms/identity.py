@@ -29,7 +29,7 @@ class Identity:
     """A secret key, which signs, and the public key that goes with it."""
 
     def __init__(self, secret: bytes) -> None:
-        """Take the 32 bytes of a key; raises ConfigError when there is nothing to sign with."""
+        """Take the 32 bytes of a key."""
         self._key = _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
         self.public: bytes = self._key.public_key().public_bytes_raw()
 
@@ -87,7 +87,7 @@ def parse_peer_id(text: str) -> bytes:
 
 def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
     """Tell whether a signature of some bytes is that of a public key."""
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  an extra, loaded below if not yet
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  slow to load
 
     try:
         _public_key(public).verify(signature, data)
@@ -106,11 +106,6 @@ def _public_key(public: bytes) -> "Ed25519PublicKey":
 
 
 def _ed25519() -> ModuleType:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  an extra
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"messages cannot be signed: the package {error.name} is not installed",
-            hint="pip install 'bridle[comms]'",
-        ) from error
+    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  slow to load
+
     return ed25519

@@ -312,12 +312,7 @@ class Server:
 
     async def _connection_to_be(self) -> "Connection":
         """Make what is to be entered; loads the SDK, beside the event loop as that takes long."""
-        try:
-            client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
-        except ImportError as error:
-            raise ToolError(
-                f"it needs the package {error.name}, which is not installed", hint="pip install 'bridle[mcp]'"
-            ) from error
+        client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
         world, settings = self._world, self.settings
         self._login = client.remote.LoginNeeded
         desk = client.Desk(settings, self.folder, self.words.say)

@@ -20,7 +20,7 @@ BATCH_PASSAGES = 16
 PAUSE_S = 60.0
 QUERY_TIMEOUT_S = 10.0
 KEYWORDS_ONLY = (
-    "memory is searched by keywords only: no embedder is installed (hint: pip install 'bridle[memory]')"
+    "memory is searched by keywords only: no embedder is installed (hint: pip install 'bridle-agent[memory]')"
 )
 
 

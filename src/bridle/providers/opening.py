@@ -72,7 +72,7 @@ async def open_embedded(
     if not is_available():
         raise ConfigError(
             f'model "{name}/{model}": the package xllamacpp, which runs it, is not installed',
-            hint="pip install 'bridle[local]', or bridle config set model PROVIDER/MODEL",
+            hint="pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL",
         )
     if model == DEFAULT_WEIGHTS.name:
         await _have_weights(models_dir, tell)

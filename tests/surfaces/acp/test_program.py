@@ -118,16 +118,6 @@ def test_without_an_editor_it_says_so(bridle: Bridle):
     assert "stdin and stdout are not connected to an editor" in done.err
 
 
-def test_without_the_package_it_says_what_to_install(bridle: Bridle, tmp_path: Path):
-    (tmp_path / "acp.py").write_text("raise ModuleNotFoundError(\"No module named 'acp'\", name='acp')")
-
-    done = bridle("acp", stdin="", PYTHONPATH=str(tmp_path))
-
-    assert (done.code, done.out) == (1, "")
-    assert "the package acp is not installed" in done.err
-    assert "pip install 'bridle[acp]'" in done.err
-
-
 async def test_a_run_of_the_daemon_outlives_the_editor(bridle: Bridle):
     choose(bridle, bridle.script({"text": "Slow", "delay_ms": 1500}))
     daemon = DaemonProcess(bridle.home, bridle.env)

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,24 +141,6 @@ def test_a_project_has_no_say_in_who_we_are(bridle: Bridle):
     (bridle.project / ".bridle/config.toml").write_text('[comms]\nname = "evil"\nmode = "tcp"\n')
 
     assert bridle("comms", "id").out == before.out
-
-
-def test_without_the_extra_the_hint_says_how_to_get_it(bridle: Bridle):
-    code = (
-        "import sys; sys.modules['cryptography'] = None\n"
-        "from bridle.surfaces.cli import main; sys.exit(main())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "comms", "id"],
-        env=bridle.env,
-        cwd=bridle.project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 1
-    assert done.stderr.endswith("hint: pip install 'bridle[comms]'\n")
 
 
 # ---------------------------------------------------------------------------- two processes

@@ -80,6 +80,23 @@ def test_all_is_well(bridle: Bridle):
     assert "                fix: bridle init" in lines
 
 
+@pytest.mark.parametrize("name", ["bridle", "Bridle"])
+def test_another_package_of_the_same_name_is_noticed(bridle: Bridle, tmp_path: Path, name: str):
+    info = tmp_path / "packages" / f"{name}-0.6.1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.6.1\n")
+
+    beside = findings(bridle, PYTHONPATH=str(info.parent))
+    alone = findings(bridle)
+
+    state, text, fix = beside["package"]
+    assert state == "warn"
+    assert "another package, bridle 0.6.1, is installed here" in text
+    assert "pip uninstall --yes bridle && " in fix
+    assert fix.endswith("install --force-reinstall --no-deps bridle-agent")
+    assert "package" not in alone
+
+
 def test_a_store_that_is_damaged(bridle: Bridle):
     (bridle.home / "bridle.db").write_text("not a database" * 1000)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.surfaces.cli.fixes import edit_command, package_command, pip_command
+from bridle.surfaces.cli.fixes import edit_command, package_command, pip_command, reinstall_command
 
 
 def program(folder: Path, name: str) -> str:
@@ -18,29 +18,42 @@ def test_pip_is_that_of_bridle(tmp_path: Path):
     ours = {"PATH": str(Path(sys.executable).parent)}
     other = {"PATH": program(tmp_path / "bin", "pip")}
 
-    assert pip_command("bridle[tui]", ours) == "pip install 'bridle[tui]'"
-    assert pip_command("bridle[tui]", other) == f"{sys.executable} -m pip install 'bridle[tui]'"
+    assert pip_command("bridle-agent[scale]", ours) == "pip install 'bridle-agent[scale]'"
+    assert (
+        pip_command("bridle-agent[scale]", other) == f"{sys.executable} -m pip install 'bridle-agent[scale]'"
+    )
     assert pip_command("apsw>=3", {}) == f"{sys.executable} -m pip install 'apsw>=3'"
 
 
 @pytest.mark.parametrize(
-    ("prefix", "command", "other"),
+    ("prefix", "command", "other", "again"),
     [
         (
-            "/home/x/.local/share/pipx/venvs/bridle",
-            "pipx install --force 'bridle[tui]'",
-            "pipx inject bridle apsw",
+            "/home/x/.local/share/pipx/venvs/bridle-agent",
+            "pipx install --force 'bridle-agent[scale]'",
+            "pipx inject bridle-agent apsw",
+            "pipx install --force bridle-agent",
         ),
         (
-            "/home/x/.local/share/uv/tools/bridle",
-            "uv tool install 'bridle[tui]'",
-            "uv tool install bridle --with apsw",
+            "/home/x/.local/share/uv/tools/bridle-agent",
+            "uv tool install 'bridle-agent[scale]'",
+            "uv tool install bridle-agent --with apsw",
+            "uv tool install --reinstall bridle-agent",
         ),
     ],
 )
-def test_other_ways_to_install_are_kept_to(prefix: str, command: str, other: str):
-    assert pip_command("bridle[tui]", {}, prefix) == command
+def test_other_ways_to_install_are_kept_to(prefix: str, command: str, other: str, again: str):
+    assert pip_command("bridle-agent[scale]", {}, prefix) == command
     assert pip_command("apsw", {}, prefix) == other
+    assert reinstall_command("other", {}, prefix) == again
+
+
+def test_with_pip_the_other_package_is_removed_first():
+    ours = {"PATH": str(Path(sys.executable).parent)}
+
+    assert reinstall_command("other", ours) == (
+        "pip uninstall --yes other && pip install --force-reinstall --no-deps bridle-agent"
+    )
 
 
 @pytest.mark.parametrize(

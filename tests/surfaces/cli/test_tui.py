@@ -1,7 +1,5 @@
 """`bridle` alone and `bridle tui`, as far as they are commands: where they do not work, they say why."""
 
-from pathlib import Path
-
 from tests.surfaces.command import Bridle, Done
 
 NO_TERMINAL = """\
@@ -21,15 +19,6 @@ def test_a_terminal_that_is_dumb_is_refused(bridle: Bridle):
         )
         terminal.expect('hint: set TERM, or use bridle run "…"')
         assert terminal.finish() == 64
-
-
-def test_without_its_package_it_says_what_to_install(bridle: Bridle, tmp_path: Path):
-    (tmp_path / "textual").mkdir()
-    (tmp_path / "textual" / "__init__.py").write_text('raise ModuleNotFoundError("no", name="textual")\n')
-    with bridle.terminal("tui", PYTHONPATH=str(tmp_path), COLORFGBG="15;0") as terminal:
-        terminal.expect("error: the terminal interface needs the package textual")
-        terminal.expect("hint: pip install 'bridle[tui]'; bridle run works without it")
-        assert terminal.finish() == 1
 
 
 def test_keys_that_cannot_be_are_told_before_anything_is_shown(bridle: Bridle):

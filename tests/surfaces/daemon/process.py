@@ -103,6 +103,17 @@ def descendants(pid: int) -> set[int]:
     return set(found) - {pid}
 
 
+def processes_of(home: Path) -> set[int]:
+    """Return the processes that were started with a home and live."""
+    found = set()
+    wanted = f"BRIDLE_HOME={home}".encode()
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if wanted in entry.read_bytes().split(b"\0") and _lives(int(entry.parent.name)):
+                found.add(int(entry.parent.name))
+    return found
+
+
 async def until_gone(pids: set[int]) -> None:
     """Wait until none of these processes lives; a zombie is not one."""
     async with asyncio.timeout(PATIENCE_S):

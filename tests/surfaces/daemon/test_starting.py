@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.errors import ConfigError, DaemonGone
+from bridle.core.errors import BridleError, ConfigError, DaemonGone
 from bridle.surfaces.daemon import starting
 from bridle.surfaces.daemon.binding import listening_at
 from bridle.surfaces.daemon.place import Place
 from tests.surfaces.command import PATIENCE_S, PROGRAM, Bridle, Done
-from tests.surfaces.daemon.process import DaemonProcess
+from tests.surfaces.daemon.process import DaemonProcess, processes_of, until, until_gone
 
 NEWER = """
 import bridle, sys
@@ -238,3 +238,72 @@ async def test_something_else_that_listens_is_not_taken_for_a_daemon(home: Path)
         with pytest.raises(DaemonGone, match="what listens there is not Bridle's daemon"):
             await starting.reach(place)
         server.close()
+
+
+# ---------------------------------------------------------------------------- starts that fail
+
+
+async def test_a_start_that_takes_too_long_is_ended(
+    home: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(starting, "START_S", 0.0)
+
+    with pytest.raises(BridleError, match="the daemon did not start"):
+        await starting.start(Place(home), env)
+
+    assert processes_of(home) == set()
+
+
+async def test_a_start_that_is_cancelled_is_ended(home: Path, env: dict[str, str]):
+    start = asyncio.create_task(starting.start(Place(home), env))
+    await until(lambda: bool(processes_of(home)))
+
+    start.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await start
+
+    assert processes_of(home) == set()
+
+
+FAULTS = {
+    "settings that cannot be read": ("[serve", 1),
+    "a key that does not exist": ("nothing = 1\n", 1),
+    "a port that is taken": ('[http]\nbind = "TAKEN"\n', 1),
+    "a flag that does not exist": ("", 64),
+}
+
+
+@pytest.mark.parametrize("command", [["daemon", "start"], ["web", "--print"], ["tui"]], ids=" ".join)
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_start_that_fails_leaves_nothing_running(bridle: Bridle, fault: str, command: list[str]):
+    text, code = FAULTS[fault]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        (bridle.home / "config.toml").write_text(text.replace("TAKEN", address))
+        done = bridle(*command, *([] if text else ["--no-such-flag"]))
+
+    assert (done.code, done.out) == (64 if command == ["tui"] else code, "")
+    assert "Traceback" not in done.err
+    await until_gone(processes_of(bridle.home))
+
+
+@pytest.mark.parametrize("was_there", [False, True], ids=["started for it", "there before"])
+async def test_a_daemon_that_cannot_serve_the_page_stays_only_if_it_was_there(
+    bridle: Bridle, tmp_path: Path, was_there: bool
+):
+    broken = tmp_path / "broken" / "uvicorn"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text('raise ModuleNotFoundError("no", name="uvicorn")\n')
+    path = str(broken.parent)
+    if was_there:
+        assert bridle("daemon", "start", PYTHONPATH=path).code == 0
+    try:
+        done = bridle("web", "--print", PYTHONPATH=path)
+
+        assert (done.code != 0, done.out) == (True, "")
+        if was_there:
+            assert bridle("daemon", "status").code == 0
+        else:
+            await until_gone(processes_of(bridle.home))
+    finally:
+        bridle("daemon", "stop")

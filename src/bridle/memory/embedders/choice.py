@@ -40,7 +40,9 @@ def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> E
     if importlib.util.find_spec("numpy") is None:
         if choice.wanted == "auto":
             return None
-        raise ConfigError("memory: the package numpy is not installed", hint="pip install 'bridle[memory]'")
+        raise ConfigError(
+            "memory: the package numpy is not installed", hint="pip install 'bridle-agent[memory]'"
+        )
     if choice.wanted == "server":
         return _server(choice)
     if choice.wanted in ("auto", "minilm"):
@@ -50,14 +52,14 @@ def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> E
         if choice.wanted == "minilm":
             raise ConfigError(
                 "memory.embedder is minilm, which is not here yet",
-                hint="pip install 'bridle[local]' && bridle models pull minilm",
+                hint="pip install 'bridle-agent[local]' && bridle models pull minilm",
             )
     from bridle.memory.embedders.wordllama import WordLlama, find_wordllama  # noqa: PLC0415  needs numpy
 
     folder = find_wordllama()
     if folder is None and choice.wanted == "wordllama":
         raise ConfigError(
-            "memory.embedder is wordllama, which is not installed", hint="pip install 'bridle[memory]'"
+            "memory.embedder is wordllama, which is not installed", hint="pip install 'bridle-agent[memory]'"
         )
     return WordLlama(folder) if folder else None
 

@@ -60,7 +60,7 @@ def write_minilm(safetensors: bytes, vocab: str, target: Path) -> None:
         raise ProviderError(
             "minilm: its weights are converted with the package numpy, which is not installed",
             kind="model_not_found",
-            hint="pip install 'bridle[memory]'",
+            hint="pip install 'bridle-agent[memory]'",
         ) from error
     try:
         tensors = [(name, _packed(np, name, value)) for name, value in _tensors(np, safetensors)]

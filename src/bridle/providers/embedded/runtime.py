@@ -24,7 +24,7 @@ def embedded_options(model: Path, options: LlamaOptions | None = None) -> LlamaO
     if not is_available():
         raise ConfigError(
             "the embedded model needs the package xllamacpp, which is not installed",
-            hint="pip install 'bridle[local]'",
+            hint="pip install 'bridle-agent[local]'",
         )
     if options.host not in LOOPBACK:
         raise ConfigError(f"the embedded model is served on loopback only, not on {options.host}")

@@ -29,7 +29,7 @@ def main(argv: list[str]) -> None:
     try:
         xllamacpp = importlib.import_module("xllamacpp")  # optional, and without types
     except ImportError as error:
-        sys.exit(f"error: {error} (hint: pip install 'bridle[local]')")
+        sys.exit(f"error: {error} (hint: pip install 'bridle-agent[local]')")
     try:
         server = xllamacpp.Server(_params(xllamacpp.CommonParams(), args, key))
     except RuntimeError as error:

@@ -8,7 +8,7 @@ import stat
 import sys
 from contextlib import suppress
 
-from bridle.core.errors import ConfigError, UsageError
+from bridle.core.errors import UsageError
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.terminal import Console
@@ -18,12 +18,7 @@ READ_BYTES = 64 * 1024
 
 def acp(args: argparse.Namespace, console: Console) -> int:
     """Speak with an editor until it goes away."""
-    try:
-        from bridle.surfaces.acp.serving import serve_editor
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"the package {error.name} is not installed", hint="pip install 'bridle[acp]'"
-        ) from error
+    from bridle.surfaces.acp.serving import serve_editor
     from bridle.surfaces.folder import Folders
 
     async def serve() -> None:

@@ -21,7 +21,7 @@ from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import BridleError
 from bridle.stores.lines import REPAIRABLE, LineStore
-from bridle.surfaces.cli.extras import EXTRAS, missing_extras
+from bridle.surfaces.cli.extras import extra_findings, namesake_findings
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.findings import (
     Finding,
@@ -95,6 +95,7 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
 def _look(console: Console) -> Iterator[Finding]:
     environ = console.environ
     yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
+    yield from namesake_findings(environ)
     yield _sqlite(environ)
     cwd = Path(working_directory())
     try:
@@ -107,7 +108,7 @@ def _look(console: Console) -> Iterator[Finding]:
     path = f"{BASH_FOLDERS}:{environ.get('PATH', '')}"
     yield bash_finding(find_program("bash", path, outside=(str(cwd),)), environ)
     yield ripgrep_finding(environ)
-    yield from _extras(environ)
+    yield from extra_findings(environ)
     yield _terminal(console)
 
 
@@ -259,7 +260,7 @@ def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
     if not is_available():
         state: State = "fail" if is_used else "off"
         return Finding(
-            "embedded", state, "its runtime is not installed", fix=pip_command("bridle[local]", environ)
+            "embedded", state, "its runtime is not installed", fix=pip_command("bridle-agent[local]", environ)
         )
     if not is_present(models_dir(settings)):
         text = f"its runtime is here, the weights of {DEFAULT_WEIGHTS.name} are not"
@@ -268,17 +269,6 @@ def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
 
 
 # ---------------------------------------------------------------------------- the rest
-
-
-def _extras(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Say which parts are installed; one that is not is named with the command that brings it."""
-    missing = list(missing_extras())
-    here = [name for name in EXTRAS if name not in missing]
-    yield Finding("extras", "ok", ", ".join(here) or "none installed")
-    for name in missing:
-        if name != "local":  # which has a line of its own
-            fix = pip_command(f"bridle[{name}]", environ)
-            yield Finding("extras", "off", f"{name}: {EXTRAS[name][0]}, not installed", fix=fix)
 
 
 def _terminal(console: Console) -> Finding:

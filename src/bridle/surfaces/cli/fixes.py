@@ -5,9 +5,11 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from bridle.system.programs import find_program
 
+DISTRIBUTION = "bridle-agent"
 INSTALLERS = {
     "apt-get": "apt-get install",
     "dnf": "dnf install",
@@ -23,20 +25,44 @@ _PLACE = re.compile(r"^(?P<file>/.*?):(?P<line>\d+): ")
 
 def pip_command(packages: str, environ: Mapping[str, str], prefix: str = sys.prefix) -> str:
     """Return what installs a package beside Bridle, whichever way Bridle was installed."""
-    folders = Path(prefix).parts
+    is_own = packages.startswith(DISTRIBUTION)
     quoted = shlex.quote(packages)
+    match _installer(prefix):
+        case "pipx":
+            return f"pipx install --force {quoted}" if is_own else f"pipx inject {DISTRIBUTION} {quoted}"
+        case "uv":
+            return f"uv tool install {'' if is_own else f'{DISTRIBUTION} --with '}{quoted}"
+        case "pip":
+            return f"{_pip(environ)} install {quoted}"
+
+
+def reinstall_command(other: str, environ: Mapping[str, str], prefix: str = sys.prefix) -> str:
+    """Return what removes another package and puts back those files of Bridle that it had overwritten."""
+    match _installer(prefix):
+        case "pipx":
+            return f"pipx install --force {DISTRIBUTION}"
+        case "uv":
+            return f"uv tool install --reinstall {DISTRIBUTION}"
+        case "pip":
+            pip = _pip(environ)
+            return (
+                f"{pip} uninstall --yes {other} && {pip} install --force-reinstall --no-deps {DISTRIBUTION}"
+            )
+
+
+def _installer(prefix: str) -> Literal["pip", "pipx", "uv"]:
+    """Return which program made the environment that Bridle is in."""
+    folders = Path(prefix).parts
     if "pipx" in folders:
-        return (
-            f"pipx install --force {quoted}"
-            if packages.startswith("bridle")
-            else f"pipx inject bridle {quoted}"
-        )
-    if folders[-3:-1] == ("uv", "tools"):
-        extra = "" if packages.startswith("bridle") else "bridle --with "
-        return f"uv tool install {extra}{quoted}"
+        return "pipx"
+    return "uv" if folders[-3:-1] == ("uv", "tools") else "pip"
+
+
+def _pip(environ: Mapping[str, str]) -> str:
+    """Return how the pip of this environment is called."""
     pip = find_program("pip", environ.get("PATH", ""), outside=())
     is_ours = pip is not None and Path(pip).parent.resolve() == Path(sys.executable).parent.resolve()
-    return f"pip install {quoted}" if is_ours else f"{shlex.quote(sys.executable)} -m pip install {quoted}"
+    return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
 
 
 def package_command(package: str, environ: Mapping[str, str], *, is_root: bool) -> str:

@@ -27,7 +27,6 @@ from bridle.config.settings import Settings, find_home, load_settings
 from bridle.config.starter import Written, write_settings
 from bridle.core.errors import BridleError, ConfigError, UsageError
 from bridle.core.permission import Mode
-from bridle.surfaces.cli.extras import missing_extras
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.questions import agreed, can_ask, choose
 from bridle.surfaces.cli.table import short_path
@@ -199,10 +198,7 @@ def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Found,
             console, {"bridle doctor": "what is missing, and what fixes it", "bridle init": "once more"}
         )
     else:
-        looking = {} if "tui" in missing_extras() else {"bridle": "the terminal interface"}
-        _tell_next(
-            console, {FIRST_PROMPT: "an answer", **(looking or {"bridle doctor": "what else there is"})}
-        )
+        _tell_next(console, {FIRST_PROMPT: "an answer", "bridle": "the terminal interface"})
     return code
 
 

@@ -33,7 +33,8 @@ def serve(args: argparse.Namespace, console: Console) -> int:
 
 async def _serve(address: str | None, console: Console, *, trusts_caller: bool) -> None:
     place = place_of(address) if address is not None else None
-    open_server = _import_server()
+    from bridle.surfaces.mcp_server.server import open_server
+
     folders = Folders(console.environ, working_directory())
     settings = await asyncio.to_thread(folders.settings)
     async with serving(console) as door:
@@ -48,16 +49,6 @@ async def _serve(address: str | None, console: Console, *, trusts_caller: bool) 
                 await door.park(0.0)  # runs that wait for results of their client go on another time
 
 
-def _import_server() -> Any:
-    try:
-        from bridle.surfaces.mcp_server.server import open_server
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"mcp serve: the package {error.name} is not installed", hint="pip install 'bridle[mcp]'"
-        ) from error
-    return open_server
-
-
 async def _serve_stdio(bridle: "BridleServer") -> None:
     from bridle.surfaces.mcp_server.stdio import serve_stdio
 
@@ -67,12 +58,8 @@ async def _serve_stdio(bridle: "BridleServer") -> None:
 async def _serve_http(
     bridle: "BridleServer", place: tuple[str, int], settings: Settings, console: Console
 ) -> None:
-    try:
-        from bridle.surfaces.mcp_server.http import PATH, serving_http
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{ADDRESS}: the package {error.name} is not installed", hint="pip install 'bridle[http,mcp]'"
-        ) from error
+    from bridle.surfaces.mcp_server.http import PATH, serving_http
+
     host, port = place
     files = Place(settings.home)
     token = await asyncio.to_thread(files.load_token)

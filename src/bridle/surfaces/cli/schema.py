@@ -6,20 +6,15 @@ from typing import Any
 from msgspec import json
 
 from bridle.core.codec import command_schema
-from bridle.core.errors import ConfigError
 from bridle.hooks.schema import hook_schema
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.wire import line_schema, result_schema
 
 
 def _openapi_document() -> dict[str, Any]:
-    try:
-        from bridle.surfaces.rest.openapi import openapi
-        from bridle.surfaces.rest.operations import OPERATIONS
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"the package {error.name} is not installed", hint="pip install 'bridle[http]'"
-        ) from error
+    from bridle.surfaces.rest.openapi import openapi
+    from bridle.surfaces.rest.operations import OPERATIONS
+
     return openapi(OPERATIONS)
 
 

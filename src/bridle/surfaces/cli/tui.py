@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridle.config.settings import load_settings
-from bridle.core.errors import ConfigError, UsageError
+from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
@@ -61,13 +61,6 @@ def _load() -> None:
     gc.disable()
     try:
         importlib.import_module("bridle.surfaces.tui.app")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("rich", "textual"):
-            raise
-        raise ConfigError(
-            f"the terminal interface needs the package {error.name}",
-            hint="pip install 'bridle[tui]'; bridle run works without it",
-        ) from error
     finally:
         gc.freeze()
         gc.enable()

@@ -33,9 +33,15 @@ def web(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _open_page(place: Place, environ: Mapping[str, str]) -> WebAddress:
-    daemon = await reach(place) or await start(place, environ)
+    """Return where the page is; a daemon that was started for it and cannot serve it is ended again."""
+    reached = await reach(place)
+    daemon = reached or await start(place, environ)
     try:
         return await daemon.open_web()
+    except BaseException:
+        if reached is None:
+            await daemon.shutdown()
+        raise
     finally:
         await daemon.aclose()
 

@@ -99,7 +99,7 @@ class Daemon:
     async def open_web(self) -> WebAddress:
         """Serve the page unless that is done already; returns a link that logs a browser in, once.
 
-        Raises ConfigError when what serves it is not installed.
+        Raises ConfigError when no port can be listened at.
         """
         async with self._opening_web:
             if self._stop.is_set():
@@ -252,12 +252,8 @@ class Daemon:
         return opened
 
     async def _open_http(self, address: tuple[str, int]) -> "HttpSide":
-        try:
-            from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, for who wants it
-        except ModuleNotFoundError as error:
-            raise ConfigError(
-                f"http: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
-            ) from error
+        from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, for who wants it
+
         assert self._service is not None
         assert self._rpc is not None
         assert self._door is not None
@@ -304,7 +300,8 @@ class Daemon:
             from bridle.surfaces.daemon.grpc_side import GrpcSide  # 90 ms, for those who want it
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"grpc.bind: the package {error.name} is not installed", hint="pip install 'bridle[grpc]'"
+                f"grpc.bind: the package {error.name} is not installed",
+                hint="pip install 'bridle-agent[grpc]'",
             ) from error
         grpc = self._settings.grpc
         tls = grpc.tls.files("grpc.tls")

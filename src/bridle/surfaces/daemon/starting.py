@@ -13,6 +13,7 @@ from bridle.surfaces.remote.client import RemoteService, connect
 from bridle.system.programs import outer_environment, working_folders
 
 START_S = 20.0
+GIVE_UP_S = 5.0  # for a daemon that did not start, before it is killed
 STOP_S = 60.0  # beside what its runs get
 _LOOK_S = 0.02
 
@@ -40,10 +41,26 @@ async def reach(place: Place) -> RemoteService | None:
 
 
 async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
-    """Start a daemon in the background and connect to it; raises BridleError with what it said."""
+    """Start a daemon in the background and connect to it; raises BridleError with what it said.
+
+    A daemon that cannot be reached, or that is no longer wanted, does not stay.
+    """
     place.make_folders()
     size = place.log.stat().st_size if place.log.exists() else 0
     child = _spawn(place, environ)
+    try:
+        daemon = await _reach_child(place, child)
+        if daemon is None:
+            said = _last_words(place, size)
+            raise BridleError(f"the daemon did not start: {said}", hint=f"look into {place.log}")
+    except BaseException:
+        await asyncio.to_thread(_end, child)
+        raise
+    return daemon
+
+
+async def _reach_child(place: Place, child: subprocess.Popen[bytes]) -> RemoteService | None:
+    """Connect to a daemon that begins; None when it has ended, or took too long."""
     deadline = asyncio.get_running_loop().time() + START_S
     while asyncio.get_running_loop().time() < deadline:
         has_ended = child.poll() is not None  # another one may have been quicker: then that one is reached
@@ -52,7 +69,17 @@ async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
         if has_ended:
             break
         await asyncio.sleep(_LOOK_S)
-    raise BridleError(f"the daemon did not start: {_last_words(place, size)}", hint=f"look into {place.log}")
+    return None
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End a daemon that has only just begun; blocking."""
+    child.terminate()
+    try:
+        child.wait(GIVE_UP_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _spawn(place: Place, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:

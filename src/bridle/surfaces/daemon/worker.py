@@ -92,13 +92,8 @@ class Worker:
         http, wanted = self._settings.http, self._settings.telemetry
         if not http.bind:
             return
-        try:
-            from bridle.surfaces.daemon.worker_http import worker_http
-            from bridle.surfaces.rest.readiness import Checks, store_answers
-        except ModuleNotFoundError as error:
-            raise ConfigError(
-                f"http: the package {error.name} is not installed", hint="pip install 'bridle[http]'"
-            ) from error
+        from bridle.surfaces.daemon.worker_http import worker_http
+        from bridle.surfaces.rest.readiness import Checks, store_answers
         from bridle.system.tls import server_context
 
         tls = http.tls.files("http.tls")

@@ -104,7 +104,7 @@ def _span(text: str, colour: Colour | None) -> str:
 
 
 def _lexed(text: str, name: str) -> Iterator[Piece]:
-    """Split code into pieces of one colour each; without Pygments, or of a language not known, it is one."""
+    """Split code into pieces of one colour each; code in an unknown language is one piece."""
     lexer = _lexer(name) if name and len(text) <= MOST_PAINTED_CHARS else None
     if lexer is None:
         yield Piece(text)
@@ -115,10 +115,7 @@ def _lexed(text: str, name: str) -> Iterator[Piece]:
 
 @cache
 def _lexer(name: str) -> Any:
-    try:
-        lexers = importlib.import_module("pygments.lexers")  # comes with the extra "tui"
-    except ImportError:
-        return None
+    lexers = importlib.import_module("pygments.lexers")  # slow to load, and not needed by every export
     return lexers.get_lexer_by_name(name, stripnl=False, ensurenl=False)
 
 

@@ -66,5 +66,7 @@ def _library_folder() -> str:
     """Return where the library lies: an isolated interpreter does not look there by itself."""
     spec = find_spec("html_to_markdown")
     if spec is None or spec.origin is None:
-        raise ToolError("HTML cannot be converted: html-to-markdown is missing", hint="reinstall bridle")
+        raise ToolError(
+            "HTML cannot be converted: html-to-markdown is missing", hint="reinstall bridle-agent"
+        )
     return str(Path(spec.origin).parent.parent)
