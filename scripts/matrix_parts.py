@@ -140,8 +140,17 @@ def _reachable(python: Interpreter, folder: Path) -> str:
         if not copy.exists():
             left_out = shutil.ignore_patterns("test", "__pycache__")
             shutil.copytree(python.prefix, copy, symlinks=True, ignore=left_out)
+            relocate(copy / Path(python.path).relative_to(python.prefix), python.prefix)
         return str(copy / Path(python.path).relative_to(python.prefix))
     return python.path
+
+
+def relocate(program: Path, prefix: str) -> None:
+    """Have a program look for its libraries beside itself, and no longer where it was installed."""
+    old, new = os.fsencode(f"{prefix}/lib"), b"$ORIGIN/../lib"
+    if len(new) <= len(old):
+        data = program.read_bytes()
+        program.write_bytes(data.replace(old + b"\0", new.ljust(len(old), b"\0") + b"\0"))
 
 
 def _give(folder: Path, ids: tuple[int, int]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.matrix import Cell, Result, is_wanted, report, some_cells
-from scripts.matrix_parts import Account, Interpreter, environment, find_interpreters
+from scripts.matrix_parts import Account, Interpreter, environment, find_interpreters, relocate
 from scripts.suite import Failure, Outcome
 
 OLD, MIDDLE, NEW = (Interpreter((3, minor, 1), f"/usr/bin/python3.{minor}", "/usr") for minor in (11, 12, 13))
@@ -68,6 +68,17 @@ def test_another_user_gets_a_plain_environment_of_its_own():
     assert own == {"PATH": "/opt/x", "HOME": "/root", "USER": "root", "LOGNAME": "root", "LANG": "C"}
     assert other["HOME"] == "/home/other"
     assert "/opt/x" not in other["PATH"]
+
+
+def test_a_copied_program_looks_for_its_libraries_beside_itself(tmp_path: Path):
+    program = tmp_path / "python3"
+    program.write_bytes(b"\x7fELF..\0/opt/pythons/3.12.1/lib\0/opt/pythons/3.12.1/library\0")
+
+    relocate(program, "/opt/pythons/3.12.1")
+
+    assert program.read_bytes() == (
+        b"\x7fELF..\0$ORIGIN/../lib" + b"\0" * 10 + b"/opt/pythons/3.12.1/library\0"
+    )
 
 
 def test_the_table_names_what_failed_and_what_could_not_be_run():
