@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from meerkat import MeerkatClient, MeerkatError, RunCompleted, RunStarted, TextDelta
 
-PROGRAM = "from bridle.surfaces.cli.rpc import main\nraise SystemExit(main())\n"
+PROGRAM = "from bridle.surfaces.cli import serve_rpc\nraise SystemExit(serve_rpc())\n"
 REPLIES = [
     {"match": "add", "text": "Let me add.", "calls": [{"name": "adder", "args": {"a": 1, "b": 2}}]},
     {"match": "add", "text": "It is {last_tool_result}."},
