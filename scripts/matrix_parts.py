@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-ACCOUNT = "bridle-matrix"
+ACCOUNT = "matrix-tester"
 NOBODY = 65534
 PROBE = """
 import json, os, sys

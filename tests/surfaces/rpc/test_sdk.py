@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 
 import pytest
 from meerkat import MeerkatClient, MeerkatError, RunCompleted, RunStarted, TextDelta
+
+from tests.shebang import shebang
 
 PROGRAM = "from bridle.surfaces.cli import serve_rpc\nraise SystemExit(serve_rpc())\n"
 REPLIES = [
@@ -36,7 +37,7 @@ class House:
 def house(env: dict[str, str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     """Give the program under the name that makes the SDK start it without arguments."""
     program = tmp_path / "bridle-rpc"
-    program.write_text(f"#!{sys.executable}\n{PROGRAM}")
+    program.write_text(f"{shebang()}{PROGRAM}")
     program.chmod(0o755)
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"replies": REPLIES, "repeat": True}))
