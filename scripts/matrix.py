@@ -13,6 +13,7 @@ so others test as themselves. Clones stay for the next time, 1.5 GB each; `make 
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -60,6 +61,7 @@ class Result(Struct, frozen=True):
 def main() -> int:
     """Run the cells and print a table; 1 when one is not good."""
     args = _parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the account is removed then, too
     users = ("root", ORDINARY) if os.geteuid() == 0 else (own_account().name,)
     found = find_interpreters()
     chosen = [

@@ -92,12 +92,18 @@ def ordinary_account(*, needed: bool) -> Iterator[Account | None]:
     if not needed or os.geteuid() != 0:
         yield None
         return
+    _remove_account()  # of a script that was killed
     subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", ACCOUNT], check=True)
     try:
         entry = pwd.getpwnam(ACCOUNT)
         yield Account(ACCOUNT, entry.pw_dir, (entry.pw_uid, entry.pw_gid))
     finally:
-        subprocess.run(["userdel", "--remove", ACCOUNT], stderr=subprocess.DEVNULL, check=False)
+        _remove_account()
+
+
+def _remove_account() -> None:
+    command = ["userdel", "--force", "--remove", ACCOUNT]
+    subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
 
 
 def prepare(root: Path, folder: Path, python: Interpreter, account: Account) -> tuple[Path, dict[str, str]]:
