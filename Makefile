@@ -14,8 +14,8 @@ PYTEST := $(BIN)/pytest -n 3
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check attack audit bench chaos cluster dist docs errors-page format fuzz clean lint man models-data \
-	node-packages packages proto sbom screenshots soak web-vendor
+.PHONY: demo test check attack audit bench chaos cluster dist docs errors-page flaky format fuzz clean lint man matrix \
+	models-data node-packages packages proto sbom screenshots soak web-vendor
 .DEFAULT_GOAL := check
 
 demo: $(or $(wildcard $(STAMP)),$(PRODUCT)) ## answer a first prompt; installs the product and no development packages
@@ -47,6 +47,12 @@ bench: $(STAMP) packages ## measure beside peers and bare parts, name regression
 
 soak: $(STAMP) packages node-packages ## all surfaces, models, kernels and servers for minutes, with crashes and faults
 	$(BIN)/python -m tests.endurance.soak $(ARGS)
+
+flaky: $(STAMP) packages node-packages ## every test in random order on a busy machine; ARGS="--rounds 5", or --seed of a round
+	$(BIN)/python -m scripts.flaky $(ARGS)
+
+matrix: $(STAMP) packages ## every test on each Python, as root and as an ordinary user, from a path with spaces
+	$(BIN)/python -m scripts.matrix $(ARGS)
 
 fuzz: $(STAMP) packages ## hostile input for every parser, command lines that run unasked, all orders of events for the loop
 	$(BIN)/python -m tests.fuzz $(ARGS)

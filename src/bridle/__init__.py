@@ -57,6 +57,7 @@ def __getattr__(name: str) -> object:
     module = _HOME.get(name)
     if module is None:
         raise AttributeError(f"module 'bridle' has no attribute {name!r}")
+    import_module("bridle.system.platform").require_posix()
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

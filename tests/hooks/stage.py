@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from bridle.core.protocol import HookStarted
 from bridle.hooks.handlers import Handler
 from bridle.hooks.opening import HookSite, open_hooks
 from tests.patience import PATIENCE_S
+from tests.shebang import shebang
 
 ENVIRON = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -87,7 +87,7 @@ def site(cwd: str | Path = "/", handlers: Mapping[str, Handler] = {}, **more: An
 def script(folder: Path, body: str, name: str = "hook") -> Path:
     """Write a program in Python and return its path; `tell(answer)` and `told` are there for it."""
     path = folder / name
-    path.write_text(f"#!{sys.executable} -IS\n{_PRELUDE}{body}\n")
+    path.write_text(f"{shebang(options='-IS')}{_PRELUDE}{body}\n")
     path.chmod(0o755)
     return path
 

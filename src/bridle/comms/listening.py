@@ -9,8 +9,9 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from bridle.comms.address import TcpAddress, UnixAddress
-from bridle.comms.wire import RECEIVE_S, Connections, Take, socket_path
+from bridle.comms.wire import RECEIVE_S, Connections, Take
 from bridle.core.errors import ConfigError
+from bridle.system.unix_socket import short_path
 
 BACKLOG = 128
 
@@ -97,7 +98,7 @@ def _bound(path: Path) -> socket.socket:
     try:
         with suppress(FileNotFoundError):  # we have the lock: what lies there is of a process that died
             path.unlink()
-        with socket_path(str(path)) as short:
+        with short_path(str(path)) as short:
             door.bind(short)
         path.chmod(0o600)  # nobody else can enter its folder meanwhile
     except OSError as error:

@@ -8,18 +8,18 @@ sender   connect ─▶ frame ─▶ frame of the acknowledgement, where one is 
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from bridle.comms.address import TcpAddress, UnixAddress
 from bridle.comms.envelope import MAX_ENVELOPE_BYTES
 from bridle.core.errors import BridleError
+from bridle.system.unix_socket import short_path
 
 MAX_CONNECTIONS = 64
 RECEIVE_S = 10.0
 """What a whole connection may take, however slowly its bytes come."""
 ACK_S = 30.0
-MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
 _HEAD_BYTES = 4
 _GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
 _ACCEPT_ROUNDS = 4  # of the loop, after which what was accepted just now has come to us
@@ -85,21 +85,8 @@ async def _connect(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     if isinstance(address, TcpAddress):
         return await asyncio.open_connection(address.host, address.port)
-    with socket_path(address.path) as path:
+    with short_path(address.path) as path:
         return await asyncio.open_unix_connection(path)
-
-
-@contextmanager
-def socket_path(path: str) -> Iterator[str]:
-    """Return a path of a socket that is short enough for the kernel; raises OSError."""
-    if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
-        yield path
-        return
-    folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{folder}/{os.path.basename(path)}"
-    finally:
-        os.close(folder)
 
 
 class Connections:

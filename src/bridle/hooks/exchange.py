@@ -13,6 +13,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol, Self
@@ -77,6 +78,8 @@ async def exchange(
 
 def open_pipes(program: str) -> Pipes:
     """Return the pipes of a program that is about to be started; raises HookError."""
+    if not hasattr(os, "pidfd_open"):
+        raise HookError(f"{program} cannot be started: hooks need Linux, this is {sys.platform}")
     try:
         return Pipes()
     except OSError as error:

@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
@@ -30,6 +31,7 @@ from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import HINT, find_python
 from bridle.kernel.settings import KernelSettings, Owner, Place
+from bridle.system import processes
 from bridle.system.programs import find_program, why_not_found
 
 __all__ = ["KernelSettings", "Place", "start_kernel"]
@@ -189,13 +191,15 @@ def _make_scratch() -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             maker = _SCRATCH.fullmatch(entry.name)
-            if maker and not os.path.exists(f"/proc/{maker[1]}"):
+            if maker and not processes.exists(int(maker[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-kernel-{os.getpid()}-", dir=folder)
 
 
 def _open_code() -> int:
     """Return a descriptor from which a kernel reads its guest."""
+    if not hasattr(os, "memfd_create"):
+        raise ToolError(f"a kernel cannot be started on {sys.platform} yet", hint="run Bridle on Linux")
     descriptor = os.memfd_create("guest", os.MFD_CLOEXEC)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(_code())

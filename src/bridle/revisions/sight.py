@@ -197,6 +197,8 @@ def is_being_written(folder: int, name: str) -> bool:
     A read lease is refused while there is a writer. One that is granted is given back at once; whoever
     opens the file for writing just then waits that long, and the signal for us is one that is ignored.
     """
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
     try:
         with _opened(folder, name) as descriptor:
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)

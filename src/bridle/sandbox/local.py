@@ -6,6 +6,7 @@ import platform
 import re
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -28,6 +29,8 @@ from bridle.sandbox.shield import Shield, shield
 from bridle.sandbox.traps import Look, Traps
 from bridle.sandbox.visible import is_visible, visible_places
 from bridle.sandbox.watch import Watch
+from bridle.system import processes
+from bridle.system.platform import is_linux
 
 _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
 
@@ -116,6 +119,11 @@ class LocalSandbox:
 
         One that is to be confined is not started at all where nothing can confine it.
         """
+        if not is_linux():
+            raise ToolError(
+                f"programs cannot be started on {sys.platform} yet",
+                hint="run Bridle on Linux, or in a Linux container",
+            )
         if "status" not in self.__dict__:
             await asyncio.to_thread(lambda: self.status)
         if spec.confined and self.status.kind == "none":
@@ -303,7 +311,7 @@ def _make_scratch(folder: str) -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             owner = _SCRATCH.fullmatch(entry.name)
-            if owner and not os.path.exists(f"/proc/{owner[1]}"):
+            if owner and not processes.exists(int(owner[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-scratch-{os.getpid()}-", dir=folder)
 

@@ -11,6 +11,7 @@ from bridle.sandbox import landlock
 from bridle.sandbox.bubblewrap import SYSTEM_PLACES, arguments, find_bubblewrap
 from bridle.sandbox.shield import Shield
 from bridle.sandbox.syscalls import NUMBERS
+from bridle.system.platform import is_linux
 
 _PROBE_S = 10.0
 _INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
@@ -18,7 +19,7 @@ _INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
 
 def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTEM_PLACES) -> SandboxStatus:
     """Return the best kind that works, or the one that is insisted on, and what each protection rests on."""
-    if not sys.platform.startswith("linux"):
+    if not is_linux():
         return _status("none", f"there is no sandbox for {sys.platform} yet")
     if platform.machine() not in NUMBERS:
         return _status("none", f"the system calls of {platform.machine()} are not known to Bridle")
@@ -72,10 +73,10 @@ def _status(kind: SandboxKind, why: str) -> SandboxStatus:
         ("processes", guarded, "own process namespace" if wrapped else "Landlock scopes" if abi >= 6 else ""),
         ("syscalls", guarded, "seccomp" if guarded else ""),
         ("undo", _is_known(), "seccomp user notification" if _is_known() else ""),
-        ("limits", True, "rlimits per process, forks counted"),
+        ("limits", is_linux(), "rlimits per process, forks counted" if is_linux() else ""),
     )
     return SandboxStatus(kind, why, parts)
 
 
 def _is_known() -> bool:
-    return sys.platform.startswith("linux") and platform.machine() in NUMBERS
+    return is_linux() and platform.machine() in NUMBERS

@@ -99,7 +99,7 @@ def append_batch(fd: int, offset: int, lines: Sequence[bytes], sync: Literal["no
         if os.write(fd, data) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync == "full":
-            os.fdatasync(fd)
+            getattr(os, "fdatasync", os.fsync)(fd)  # macOS has none
     except BaseException:
         os.ftruncate(fd, offset)
         raise

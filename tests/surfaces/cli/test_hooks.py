@@ -1,13 +1,12 @@
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.shebang import shebang
 from tests.surfaces.command import Bridle, Done, steady
 
-GUARD = f"""#!{sys.executable} -IS
-import json, sys
+GUARD = f"""{shebang(options="-IS")}import json, sys
 told = json.load(sys.stdin)
 bad = "rm " in told.get("tool_call", {{}}).get("args", {{}}).get("command", "")
 json.dump({{"decision": {{"decision": "deny", "message": "no rm"}}}} if bad else {{}}, sys.stdout)
@@ -148,7 +147,7 @@ def test_a_hook_is_tried_with_another_example_or_an_invocation(bridle: Bridle, g
     ],
 )
 def test_a_hook_that_fails_has_exit_code_1(bridle: Bridle, guard: Path, body: str, verdict: str):
-    guard.write_text(f"#!{sys.executable} -IS\nimport sys\n{body}\n")
+    guard.write_text(f"{shebang(options='-IS')}import sys\n{body}\n")
 
     done = bridle("hooks", "test", "guard")
 

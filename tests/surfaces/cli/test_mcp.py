@@ -9,6 +9,7 @@ import pytest
 
 from tests.mcp.players import CAST
 from tests.mcp.test_login import Authority, guarded
+from tests.shebang import shebang
 from tests.surfaces.command import Bridle, Done, steady
 
 
@@ -241,7 +242,7 @@ def test_who_is_not_logged_in_cannot_log_out(bridle: Bridle):
 async def test_logging_in_trying_and_logging_out(bridle: Bridle, tmp_path: Path):
     browser = tmp_path / "browser"
     browser.write_text(
-        f"#!{bridle.env['PATH'].split(':')[0]}/python\n"
+        f"{shebang(bridle.env['PATH'].split(':')[0] + '/python')}"
         "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\n"
     )
     browser.chmod(0o755)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,8 +12,9 @@ import pytest
 from meerkat import MeerkatClient, MeerkatError, RunCompleted, RunStarted, TextDelta
 
 from tests.patience import PATIENCE_S
+from tests.shebang import shebang
 
-PROGRAM = "from bridle.surfaces.cli.rpc import main\nraise SystemExit(main())\n"
+PROGRAM = "from bridle.surfaces.cli import serve_rpc\nraise SystemExit(serve_rpc())\n"
 REPLIES = [
     {"match": "add", "text": "Let me add.", "calls": [{"name": "adder", "args": {"a": 1, "b": 2}}]},
     {"match": "add", "text": "It is {last_tool_result}."},
@@ -38,7 +38,7 @@ class House:
 def house(env: dict[str, str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     """Give the program under the name that makes the SDK start it without arguments."""
     program = tmp_path / "bridle-rpc"
-    program.write_text(f"#!{sys.executable}\n{PROGRAM}")
+    program.write_text(f"{shebang()}{PROGRAM}")
     program.chmod(0o755)
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"replies": REPLIES, "repeat": True}))

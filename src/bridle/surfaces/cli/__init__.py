@@ -1,14 +1,33 @@
 """The `bridle` command: one module per group of commands, loaded only when one of them runs."""
 
+import os
+import sys
 from collections.abc import Sequence
 
+from bridle.core.errors import UsageError
 from bridle.surfaces.cli import loading
+from bridle.system.platform import require_posix
 
-__all__ = ["main"]
+__all__ = ["main", "serve_rpc"]
+
+EXIT_UNSUPPORTED = 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the process's exit code."""
+    try:
+        require_posix()
+    except UsageError as error:
+        print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
+        return EXIT_UNSUPPORTED
     with loading.quickly():
         from bridle.surfaces.cli.outermost import run_command
     return run_command(argv)
+
+
+def serve_rpc() -> int:
+    """Serve stdin and stdout for an SDK of Meerkat, whatever it says on the command line."""
+    given = sys.argv[1:]
+    named = given[given.index("--contract") + 1] if "--contract" in given[:-1] else ""
+    contract = named or os.environ.get("BRIDLE_RPC_CONTRACT")
+    return main(["rpc", *(["--contract", contract] if contract else [])])

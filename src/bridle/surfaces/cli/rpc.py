@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import stat
-import sys
 from pathlib import Path
 
 import bridle
@@ -15,13 +14,12 @@ from bridle.core.errors import UsageError
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, Contract, parse_contract
+from bridle.surfaces.meerkat.contract import Contract, parse_contract
 from bridle.surfaces.rpc import Desk, Listener, serve_stdio
 from bridle.surfaces.terminal import Console
 
 BACKLOG = 64
 UNIX = "unix:"
-CONTRACT_VARIABLE = "BRIDLE_RPC_CONTRACT"
 
 
 def rpc(args: argparse.Namespace, console: Console) -> int:
@@ -37,17 +35,6 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
 
     asyncio.run(serve())
     return 0
-
-
-def main() -> int:
-    """Serve stdin and stdout for an SDK of Meerkat, whatever it says on the command line."""
-    from bridle.surfaces.cli import main as run_command
-
-    contract = os.environ.get(CONTRACT_VARIABLE) or DEFAULT_CONTRACT
-    given = sys.argv[1:]
-    if "--contract" in given[:-1]:
-        contract = given[given.index("--contract") + 1]
-    return run_command(["rpc", "--contract", contract])
 
 
 def _desk(door: Door, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> Desk:

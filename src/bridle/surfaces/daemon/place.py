@@ -20,8 +20,8 @@ from pathlib import Path
 
 from bridle.config.places import TOKEN_FILE
 from bridle.core.errors import BridleError
+from bridle.system.unix_socket import short_path
 
-MAX_SOCKET_PATH = 100  # bytes; the kernel takes 107
 MAX_ADDRESS_CHARS = 100
 _LOOK_S = 0.001
 _MOST_LOOKS = 1_000
@@ -83,15 +83,8 @@ class Place:
     @contextmanager
     def socket_path(self) -> Iterator[str]:
         """Return a path of the socket that is short enough for the kernel."""
-        path = str(self.socket)
-        if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
+        with short_path(str(self.socket)) as path:
             yield path
-            return
-        folder = os.open(self.socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            yield f"/proc/self/fd/{folder}/{self.socket.name}"
-        finally:
-            os.close(folder)
 
     def load_token(self) -> str:
         """Return the token, a new one if there is none."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import bridle
 from bridle.core.door import Door
 from bridle.surfaces.daemon.place import Place
+from bridle.system.unix_socket import short_path
 
 if TYPE_CHECKING:
     from bridle.surfaces.rpc import Desk, Listener
@@ -31,15 +32,13 @@ class RpcSide:
     async def open(self) -> asyncio.Server:
         """Listen, for the user alone; raises OSError."""
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        folder = os.open(self._place.rpc.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         before = os.umask(0o177)
         try:
-            with suppress(FileNotFoundError):  # the daemon has its lock: what lies there is of one that died
-                os.unlink(self._place.rpc.name, dir_fd=folder)
-            door.bind(f"/proc/self/fd/{folder}/{self._place.rpc.name}")  # as the path may be too long
+            self._place.rpc.unlink(missing_ok=True)  # the daemon has its lock: it is of one that died
+            with short_path(str(self._place.rpc)) as path:
+                door.bind(path)
         finally:
             os.umask(before)
-            os.close(folder)
         return await asyncio.start_unix_server(self._take, sock=door, backlog=BACKLOG)
 
     def desk(self) -> "Desk":

@@ -1,0 +1,167 @@
+"""What the cells of `make matrix` are made of: interpreters, accounts and clones."""
+
+import glob
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+ACCOUNT = "matrix-tester"
+NOBODY = 65534
+PROBE = """
+import json, os, sys
+print(json.dumps([sys.version_info[:3], os.path.realpath(sys.executable), sys.base_prefix]))
+"""
+SEARCHED = ("python3", "python3.11", "python3.12", "python3.13", "python3.14")
+ORDINARY_PATH = "/usr/local/bin:/usr/bin:/bin"
+PASSED = ("LANG", "LC_ALL", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
+
+
+class Interpreter(Struct, frozen=True, order=True):
+    """A Python that is new enough."""
+
+    numbers: tuple[int, int, int]
+    path: str
+    prefix: str
+
+    @property
+    def version(self) -> str:
+        """Its version, as people write it."""
+        return ".".join(map(str, self.numbers))
+
+
+class Account(Struct, frozen=True):
+    """A user that tests run as."""
+
+    name: str
+    home: str
+    ids: tuple[int, int] | None = None
+    """User and group, when they are not those of this process."""
+
+
+def find_interpreters(environ: Mapping[str, str] = os.environ) -> list[Interpreter]:
+    """Find each Python from 3.11 on, on PATH and among those of pyenv, the oldest first."""
+    folders = [
+        folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if "/shims" not in folder
+    ]
+    folders += sorted(glob.glob(os.path.join(environ.get("HOME", "/"), ".pyenv", "versions", "*", "bin")))
+    found = {
+        interpreter.path: interpreter
+        for folder in folders
+        for name in SEARCHED
+        if (interpreter := _probe(os.path.join(folder, name))) is not None and not _is_environment(folder)
+    }
+    return sorted(found.values())
+
+
+def _is_environment(folder: str) -> bool:
+    return os.path.exists(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+
+
+def _probe(program: str) -> Interpreter | None:
+    """Ask a program what it is; none when it is no Python, or too old."""
+    if not os.access(program, os.X_OK):
+        return None
+    try:
+        done = subprocess.run(
+            [program, "-Ic", PROBE], capture_output=True, text=True, timeout=60, check=False
+        )
+        numbers, path, prefix = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    found = Interpreter(tuple(numbers), path, prefix)
+    return found if found.numbers >= (3, 11, 0) else None
+
+
+def own_account() -> Account:
+    """Return the user of this process."""
+    entry = pwd.getpwuid(os.geteuid())
+    return Account(entry.pw_name, entry.pw_dir)
+
+
+@contextmanager
+def ordinary_account(*, needed: bool) -> Iterator[Account | None]:
+    """Make a user for the tests, and remove it at the end with all that is its own."""
+    if not needed or os.geteuid() != 0:
+        yield None
+        return
+    _remove_account()  # of a script that was killed
+    subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", ACCOUNT], check=True)
+    try:
+        entry = pwd.getpwnam(ACCOUNT)
+        yield Account(ACCOUNT, entry.pw_dir, (entry.pw_uid, entry.pw_gid))
+    finally:
+        _remove_account()
+
+
+def _remove_account() -> None:
+    command = ["userdel", "--force", "--remove", ACCOUNT]
+    subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+
+
+def prepare(root: Path, folder: Path, python: Interpreter, account: Account) -> tuple[Path, dict[str, str]]:
+    """Bring the clone of a Python to the last commit, with its environment, and give it to the user.
+
+    Returns the clone and the variables of the tests; raises OSError and CalledProcessError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    clone = folder / python.version
+    if clone.exists():
+        _give(clone, (os.geteuid(), os.getegid()))
+        _run(["git", "fetch", "--quiet", str(root), "HEAD"], clone)
+        _run(["git", "reset", "--quiet", "--hard", "FETCH_HEAD"], clone)
+    else:
+        _run(["git", "clone", "--quiet", str(root), str(clone)], folder)
+    _run(["make", f"PYTHON={_reachable(python, folder)}", "node-packages"], clone)
+    if account.ids is not None:
+        _give(clone, account.ids)
+    return clone, environment(account, os.environ)
+
+
+def environment(account: Account, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a user's tests: no environment of Python is active."""
+    kept = {name: environ[name] for name in PASSED if name in environ}
+    programs = str(Path(sys.executable).parent)
+    own = os.pathsep.join(one for one in environ.get("PATH", os.defpath).split(os.pathsep) if one != programs)
+    path = own if account.ids is None else ORDINARY_PATH
+    return {**kept, "PATH": path, "HOME": account.home, "USER": account.name, "LOGNAME": account.name}
+
+
+def _reachable(python: Interpreter, folder: Path) -> str:
+    """Return a path of the interpreter that every user can start: of a copy, where it lies in root's home."""
+    if os.geteuid() != 0:
+        return python.path
+    try:
+        command = [python.path, "-Ic", ""]
+        subprocess.run(command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", check=True, timeout=60)
+    except (OSError, subprocess.CalledProcessError):
+        copy = folder / "pythons" / python.version
+        if not copy.exists():
+            left_out = shutil.ignore_patterns("test", "__pycache__")
+            shutil.copytree(python.prefix, copy, symlinks=True, ignore=left_out)
+            relocate(copy / Path(python.path).relative_to(python.prefix), python.prefix)
+        return str(copy / Path(python.path).relative_to(python.prefix))
+    return python.path
+
+
+def relocate(program: Path, prefix: str) -> None:
+    """Have a program look for its libraries beside itself, and no longer where it was installed."""
+    old, new = os.fsencode(f"{prefix}/lib"), b"$ORIGIN/../lib"
+    if len(new) <= len(old):
+        data = program.read_bytes()
+        program.write_bytes(data.replace(old + b"\0", new.ljust(len(old), b"\0") + b"\0"))
+
+
+def _give(folder: Path, ids: tuple[int, int]) -> None:
+    _run(["chown", "--recursive", "--no-dereference", f"{ids[0]}:{ids[1]}", str(folder)], folder.parent)
+
+
+def _run(command: list[str], cwd: Path) -> None:
+    subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, check=True)

@@ -1,0 +1,9 @@
+"""First lines that make a text a program for a Python, also for one whose path has spaces."""
+
+import sys
+
+
+def shebang(python: str = sys.executable, options: str = "") -> str:
+    """Return the first line; the kernel splits a path at spaces, `env -S` reads it in quotes."""
+    start = f'/usr/bin/env -S "{python}"' if " " in python else python
+    return f"#!{start} {options}".rstrip() + "\n"
