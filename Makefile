@@ -8,8 +8,8 @@ STAMP := $(VENV)/.installed-$(SUM)
 # The demo has an environment with the product alone; where the development packages are, it uses theirs.
 DEMO := $(if $(wildcard $(STAMP)),$(VENV),build/demo)
 PRODUCT := build/demo/.installed-$(SUM)
-# Three workers for two processors: part of its time a test waits for programs that it has started.
-PYTEST := $(BIN)/pytest -n 3
+# Four workers for two processors: part of its time a test waits for programs that it has started.
+PYTEST := $(BIN)/pytest -n 4
 
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE

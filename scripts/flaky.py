@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="flaky", description="find tests that fail now and then")
     parser.add_argument("--rounds", type=int, help="how often to run the suite (5; with --seed 1)")
     parser.add_argument("--seed", type=int, help="repeat the round of this seed")
-    parser.add_argument("--workers", default="3", help="test processes at a time (3)")
+    parser.add_argument("--workers", default="4", help="test processes at a time (4)")
     parser.add_argument(
         "--busy",
         type=int,
