@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scripts.dist_first_hour import FIRST_HOUR, LAST, QUICK, ROOT, Check
-from scripts.interpreters import find_interpreters
+from scripts.interpreters import find_interpreters, newest_releases
 
 MAX_MB = 165
 """What a plain installation may take on disk, without pip; html-to-markdown brings a program of 14 MB."""
@@ -44,14 +44,14 @@ def smoke(wheel: Path, sdist: Path, constraints: Path, *, follows_tutorial: bool
     build = ROOT / "build"  # a sandbox shows it to programs, unlike /tmp
     build.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="smoke-", dir=build) as name:
-        folder, pythons = Path(name), find_interpreters()
-        for version, python in pythons.items():
-            place = _Place(folder / version, version, python, constraints)
+        folder, pythons = Path(name), newest_releases(find_interpreters())
+        for python in pythons:
+            place = _Place(folder / python.version, python.version, Path(python.path), constraints)
             rows += _try_wheel(place, wheel, follows_tutorial=follows_tutorial)
             rows += _try_sdist(place, sdist)
             shutil.rmtree(place.folder)
-        version, python = list(pythons.items())[-1]
-        place = _Place(folder / "tools", version, python, constraints)
+        newest = pythons[-1]
+        place = _Place(folder / "tools", newest.version, Path(newest.path), constraints)
         for install in (_uv_tool, _pipx):
             rows += _try_tool(place, install, wheel)
     print(_table(rows))

@@ -1,34 +1,69 @@
-"""The Pythons of this machine that Bridle supports, the newest release of each minor version."""
+"""The Pythons of this machine that Bridle supports."""
 
+import glob
+import json
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-MINORS = range(11, 15)
-_ASK = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])"
+from msgspec import Struct
 
-
-def find_interpreters() -> dict[str, Path]:
-    """Return programs that can make an environment by version, the oldest first."""
-    found: dict[tuple[int, ...], Path] = {}
-    for program in _candidates(os.environ.get("PATH", "").split(os.pathsep)):
-        version = _version(program)
-        if version and version not in found:
-            found[version] = program
-    newest = {version[:2]: version for version in sorted(found)}
-    return {".".join(map(str, version)): found[version] for version in newest.values()}
+PROBE = """
+import ensurepip, json, os, sys, venv
+print(json.dumps([sys.version_info[:3], os.path.realpath(sys.executable), sys.base_prefix]))
+"""
+SEARCHED = ("python3", "python3.11", "python3.12", "python3.13", "python3.14")
+OLDEST = (3, 11, 0)
 
 
-def _candidates(folders: Iterable[str]) -> Iterator[Path]:
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for folder in (*map(Path, folders), *sorted(pyenv.glob("versions/*/bin"))):
-        for minor in MINORS:
-            if (program := folder / f"python3.{minor}").is_file() and "shims" not in folder.parts:
-                yield program
+class Interpreter(Struct, frozen=True, order=True):
+    """A Python that is new enough."""
+
+    numbers: tuple[int, int, int]
+    path: str
+    prefix: str
+
+    @property
+    def version(self) -> str:
+        """Its version, as people write it."""
+        return ".".join(map(str, self.numbers))
 
 
-def _version(program: Path) -> tuple[int, ...]:
-    """Return the version; nothing for one that does not run or cannot make an environment."""
-    asked = subprocess.run([program, "-I", "-c", _ASK], capture_output=True, text=True, check=False)
-    return tuple(map(int, asked.stdout.split("."))) if asked.returncode == 0 else ()
+def find_interpreters(environ: Mapping[str, str] = os.environ) -> list[Interpreter]:
+    """Find each Python that can make an environment, on PATH and among those of pyenv, the oldest first."""
+    folders = [
+        folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if "/shims" not in folder
+    ]
+    pyenv = environ.get("PYENV_ROOT") or os.path.join(environ.get("HOME", "/"), ".pyenv")
+    folders += sorted(glob.glob(os.path.join(pyenv, "versions", "*", "bin")))
+    found = {
+        interpreter.path: interpreter
+        for folder in folders
+        for name in SEARCHED
+        if (interpreter := _probe(os.path.join(folder, name))) is not None and not _is_environment(folder)
+    }
+    return sorted(found.values())
+
+
+def _is_environment(folder: str) -> bool:
+    return os.path.exists(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+
+
+def _probe(program: str) -> Interpreter | None:
+    """Ask a program what it is; none when it is no Python, or too old."""
+    if not os.access(program, os.X_OK):
+        return None
+    try:
+        done = subprocess.run(
+            [program, "-Ic", PROBE], capture_output=True, text=True, timeout=60, check=False
+        )
+        numbers, path, prefix = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    found = Interpreter(tuple(numbers), path, prefix)
+    return found if found.numbers >= OLDEST else None
+
+
+def newest_releases(found: Sequence[Interpreter]) -> list[Interpreter]:
+    """Return the newest release of each minor version, the oldest version first."""
+    return list({one.numbers[:2]: one for one in sorted(found)}.values())

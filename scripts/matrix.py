@@ -22,14 +22,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from scripts.matrix_parts import (
-    Account,
-    Interpreter,
-    find_interpreters,
-    ordinary_account,
-    own_account,
-    prepare,
-)
+from scripts.interpreters import Interpreter, find_interpreters
+from scripts.matrix_parts import Account, ordinary_account, own_account, prepare
 from scripts.suite import Outcome, Place, run_suite, table
 
 ROOT = Path(__file__).parents[1]

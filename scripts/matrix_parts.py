@@ -1,7 +1,5 @@
-"""What the cells of `make matrix` are made of: interpreters, accounts and clones."""
+"""What the cells of `make matrix` are made of: accounts and clones."""
 
-import glob
-import json
 import os
 import pwd
 import shutil
@@ -13,28 +11,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from scripts.interpreters import Interpreter
+
 ACCOUNT = "matrix-tester"
 NOBODY = 65534
-PROBE = """
-import json, os, sys
-print(json.dumps([sys.version_info[:3], os.path.realpath(sys.executable), sys.base_prefix]))
-"""
-SEARCHED = ("python3", "python3.11", "python3.12", "python3.13", "python3.14")
 ORDINARY_PATH = "/usr/local/bin:/usr/bin:/bin"
 PASSED = ("LANG", "LC_ALL", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
-
-
-class Interpreter(Struct, frozen=True, order=True):
-    """A Python that is new enough."""
-
-    numbers: tuple[int, int, int]
-    path: str
-    prefix: str
-
-    @property
-    def version(self) -> str:
-        """Its version, as people write it."""
-        return ".".join(map(str, self.numbers))
 
 
 class Account(Struct, frozen=True):
@@ -44,40 +26,6 @@ class Account(Struct, frozen=True):
     home: str
     ids: tuple[int, int] | None = None
     """User and group, when they are not those of this process."""
-
-
-def find_interpreters(environ: Mapping[str, str] = os.environ) -> list[Interpreter]:
-    """Find each Python from 3.11 on, on PATH and among those of pyenv, the oldest first."""
-    folders = [
-        folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if "/shims" not in folder
-    ]
-    folders += sorted(glob.glob(os.path.join(environ.get("HOME", "/"), ".pyenv", "versions", "*", "bin")))
-    found = {
-        interpreter.path: interpreter
-        for folder in folders
-        for name in SEARCHED
-        if (interpreter := _probe(os.path.join(folder, name))) is not None and not _is_environment(folder)
-    }
-    return sorted(found.values())
-
-
-def _is_environment(folder: str) -> bool:
-    return os.path.exists(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
-
-
-def _probe(program: str) -> Interpreter | None:
-    """Ask a program what it is; none when it is no Python, or too old."""
-    if not os.access(program, os.X_OK):
-        return None
-    try:
-        done = subprocess.run(
-            [program, "-Ic", PROBE], capture_output=True, text=True, timeout=60, check=False
-        )
-        numbers, path, prefix = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    found = Interpreter(tuple(numbers), path, prefix)
-    return found if found.numbers >= (3, 11, 0) else None
 
 
 def own_account() -> Account:

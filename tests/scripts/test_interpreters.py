@@ -1,30 +1,30 @@
-"""The Pythons that a release is tried with: those that run, one for each minor version."""
+"""The Pythons that the suite and a release are tried with: those that run."""
 
+import os
+import sys
 from pathlib import Path
 
-import pytest
-
-from scripts.interpreters import find_interpreters
+from scripts.interpreters import Interpreter, find_interpreters, newest_releases
 
 
-def stand_in(folder: Path, minor: int, version: str, status: int = 0) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / f"python3.{minor}"
-    program.write_text(f"#!/bin/sh\necho {version}\nexit {status}\n")
-    program.chmod(0o755)
+def test_pythons_are_found_on_path_and_in_pyenv_once_and_environments_are_none(tmp_path: Path):
+    base = os.path.realpath(sys.executable)
+    for folder in ("bin", ".pyenv/versions/3.x/bin", "environment/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "python3").symlink_to(base)
+    (tmp_path / "environment" / "pyvenv.cfg").write_text("home = /nowhere\n")
+    (tmp_path / "bin" / "python3.12").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin" / "python3.12").chmod(0o755)
+
+    found = find_interpreters({"PATH": f"{tmp_path}/environment/bin:{tmp_path}/bin", "HOME": str(tmp_path)})
+
+    assert [(one.numbers, one.path) for one in found] == [(sys.version_info[:3], base)]
+    assert find_interpreters({"PATH": f"{tmp_path}/environment/bin", "HOME": "/"}) == []
 
 
-def test_the_newest_of_each_minor_version_that_runs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path, pyenv = tmp_path / "bin", tmp_path / "pyenv"
-    stand_in(path, 11, "3.11.2")
-    stand_in(path, 12, "3.12.1", status=127)
-    stand_in(tmp_path / "shims", 13, "3.13.9")
-    stand_in(pyenv / "versions" / "3.11.7" / "bin", 11, "3.11.7")
-    stand_in(pyenv / "versions" / "3.13.0" / "bin", 13, "3.13.0")
-    monkeypatch.setenv("PATH", f"{path}:{tmp_path / 'shims'}")
-    monkeypatch.setenv("PYENV_ROOT", str(pyenv))
+def test_the_newest_release_of_each_minor_version_is_picked():
+    old, older, new = (
+        Interpreter(numbers, "/usr/bin/python3", "/usr") for numbers in ((3, 11, 10), (3, 11, 9), (3, 13, 0))
+    )
 
-    assert find_interpreters() == {
-        "3.11.7": pyenv / "versions/3.11.7/bin/python3.11",
-        "3.13.0": pyenv / "versions/3.13.0/bin/python3.13",
-    }
+    assert newest_releases([new, old, older]) == [old, new]

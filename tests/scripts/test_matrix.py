@@ -1,13 +1,13 @@
 """Each Python and each user gets a cell, and the table says what came out of it."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from scripts.interpreters import Interpreter
 from scripts.matrix import Cell, Result, is_wanted, report, some_cells
-from scripts.matrix_parts import Account, Interpreter, environment, find_interpreters, relocate
+from scripts.matrix_parts import Account, environment, relocate
 from scripts.suite import Failure, Outcome
 
 OLD, MIDDLE, NEW = (Interpreter((3, minor, 1), f"/usr/bin/python3.{minor}", "/usr") for minor in (11, 12, 13))
@@ -37,21 +37,6 @@ def test_each_python_has_a_cell_and_the_oldest_one_for_each_user():
 )
 def test_cells_are_picked_by_version_and_user(versions: list[str], users: list[str], expected: bool):
     assert is_wanted(Cell(NEW, "root"), versions, users) is expected
-
-
-def test_pythons_are_found_on_path_and_in_pyenv_once_and_environments_are_none(tmp_path: Path):
-    base = os.path.realpath(sys.executable)
-    for folder in ("bin", ".pyenv/versions/3.x/bin", "environment/bin"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "python3").symlink_to(base)
-    (tmp_path / "environment" / "pyvenv.cfg").write_text("home = /nowhere\n")
-    (tmp_path / "bin" / "python3.12").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "bin" / "python3.12").chmod(0o755)
-
-    found = find_interpreters({"PATH": f"{tmp_path}/environment/bin:{tmp_path}/bin", "HOME": str(tmp_path)})
-
-    assert [(one.numbers, one.path) for one in found] == [(sys.version_info[:3], base)]
-    assert find_interpreters({"PATH": f"{tmp_path}/environment/bin", "HOME": "/"}) == []
 
 
 def test_another_user_gets_a_plain_environment_of_its_own():

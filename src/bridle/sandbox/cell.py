@@ -26,7 +26,7 @@ _BOOT = (
 )
 _OPENING_S = 60.0  # on a busy machine it took more than ten
 _CLOSING_S = 0.1  # a cancelled run must have settled after 0.2 s
-_SETTLING_S = 1.0
+_SETTLING_S = 10.0  # a busy machine may take seconds to end what was killed
 _IDLE_WARDENS = 2  # one for the next program, one for the one right after it
 _MAX_DEAD = 8
 _REHIRE_S = 0.02  # a fork beside a program that is just starting would slow it down

@@ -147,10 +147,11 @@ class Launcher:
         """Make a warden ahead of time: a fork is half of what it costs to start a program."""
         self._last += 1
         theirs, ours = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        launcher = os.getpid()
         pid = os.fork()
         if pid == 0:
             ours.close()
-            _as_warden(self._channel, theirs)
+            _as_warden(self._channel, theirs, launcher)
         theirs.close()
         self._wardens[self._last] = pid
         watched = os.pidfd_open(pid)
@@ -181,13 +182,15 @@ class Launcher:
             _signal(warden, signal.SIGKILL)
 
 
-def _as_warden(channel: _socket.socket, orders: _socket.socket) -> None:
+def _as_warden(channel: _socket.socket, orders: _socket.socket, launcher: int) -> None:
     """Start a program, wait for it and end what it leaves behind; exits with its status.
 
     The program inherits what the warden does to itself: descriptors, folder, limits, filter.
     """
     signal.signal(signal.SIGTERM, _end_as_warden)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != launcher:
+        os._exit(128 + signal.SIGKILL)  # it died first: no signal will come
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     data, descriptors = _receive(orders)
     if not data:
