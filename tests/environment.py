@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDERS = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
@@ -48,10 +47,9 @@ def own_environment(found: Mapping[str, str]) -> dict[str, str]:
         if not shutil.which(program, path=os.pathsep.join(folders)):
             place = shutil.which(program, path=found.get("PATH", os.defpath))
             folders += [os.path.dirname(place)] if place else []
-    quick = None if "TMPDIR" in kept else quick_folder()
     return {
+        **({"TMPDIR": MEMORY} if has_quick_folder() else {}),
         **kept,
-        **({"TMPDIR": quick} if quick else {}),
         "PATH": os.pathsep.join(folders),
         "LANG": "C.UTF-8",
         "TERM": "xterm",
@@ -70,18 +68,13 @@ def take_own_environment() -> None:
     tempfile.tempdir = None  # looked for again
 
 
-def quick_folder() -> str | None:
-    """Return a folder in memory for the files of tests, where there is one with enough room.
+def has_quick_folder() -> bool:
+    """True where files of tests can lie in memory, with enough room.
 
     On a disk a quarter of the time goes into making and removing folders, and waiting for what is written.
     """
-    if not os.path.ismount(MEMORY) or shutil.disk_usage(MEMORY).free < ROOM_BYTES:
-        return None
-    folder = f"{MEMORY}/bridle-{os.getuid()}"
-    with suppress(FileExistsError):
-        os.mkdir(folder, 0o700)
-    found = os.lstat(folder)
-    return folder if found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode) else None
+    is_usable = os.path.ismount(MEMORY) and os.access(MEMORY, os.W_OK)
+    return is_usable and shutil.disk_usage(MEMORY).free >= ROOM_BYTES
 
 
 @contextmanager

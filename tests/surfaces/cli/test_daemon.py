@@ -60,7 +60,9 @@ async def test_status_names_the_servers_of_this_directory(daemon: DaemonProcess,
     bridle("run", "--model", bridle.script({"text": "hello"}), "hi")
 
     assert "plain" not in before
-    assert re.search(r"\n  mcp       plain is ready, process \d+\n\Z", bridle("daemon", "status").out)
+    while "plain is starting" in (shown := bridle("daemon", "status").out):
+        pass
+    assert re.search(r"\n  mcp       plain is ready, process \d+\n\Z", shown)
     assert "plain" not in bridle("daemon", "status", cwd=bridle.home).out
 
 

@@ -68,6 +68,7 @@ def test_the_terminal_interface_shows_names_and_obeys_none(bridle: Bridle):
         terminal.send("\x04")
         terminal.send("\x03\x03")
         terminal.finish()
+    bridle("daemon", "stop")
 
     assert "\x1b]0;pwned" not in terminal.screen
     assert "\x9b" not in terminal.screen

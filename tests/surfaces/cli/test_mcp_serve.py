@@ -114,16 +114,19 @@ def test_a_client_that_closes_its_end_leaves_a_waiting_run_to_be_resumed(bridle:
     assert session["unfinished"] is True
 
 
+PATIENCE_MS = str(int(1000 * PATIENCE_S))
+
+
 def inspect(bridle: Bridle, *args: str) -> Any:
     done = subprocess.run(
-        [node(), str(INSPECTOR), "--cli", *SERVE, "--method", *args],
+        [node(), str(INSPECTOR), "--cli", *SERVE, "--connect-timeout", PATIENCE_MS, "--method", *args],
         cwd=bridle.project,
         env=bridle.env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
