@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--user", action="append", default=[], help="root or ordinary")
     parser.add_argument("--all", action="store_true", help="each Python with each user")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the clones lie")
-    parser.add_argument("--workers", default="3", help="test processes at a time (3)")
+    parser.add_argument("--workers", default="4", help="test processes at a time (4)")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     return parser
 

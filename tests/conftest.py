@@ -44,6 +44,7 @@ def pytest_collection_finish() -> None:
     """Let the collector of garbage look at what tests make, and not at the tests."""
     gc.freeze()
     gc.enable()
+    gc.set_threshold(20_000)  # with the usual 700 a twentieth of all time went into it
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """What tests find around them: one environment for all, and a quick place for their files."""
 
+import atexit
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 FOLDERS = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
@@ -23,6 +24,7 @@ SWITCHES = (
     "BRIDLE_SCREENSHOTS",
     "BRIDLE_SOAK_",
     "BRIDLE_TEST_",
+    "BRIDLE_TUTORIAL_",
     "PYTEST_",
     "SCHEMATHESIS_",
 )
@@ -83,11 +85,21 @@ def folder_outside_tmp(kind: str) -> Iterator[Path]:
 
     A repository begins around it: searches must not look further up, where git ignores it.
     """
-    folder = FOLDERS / kind
+    folder = _kept_folder() / kind
     (folder / ".git").mkdir(parents=True, exist_ok=True)
-    path = Path(tempfile.mkdtemp(dir=folder)).resolve()
-    yield path
-    _remover.submit(shutil.rmtree, path, ignore_errors=True)
+    yield Path(tempfile.mkdtemp(dir=folder)).resolve()
 
 
-_remover = ThreadPoolExecutor(1)  # a disk may take a millisecond for each folder: nothing waits for that
+@cache
+def _kept_folder() -> Path:
+    """Return where the folders of this process lie; all go at its end.
+
+    ext4 makes new files slowly while it remembers many that have just been removed.
+    """
+    FOLDERS.mkdir(parents=True, exist_ok=True)
+    for folder in FOLDERS.iterdir():  # of a process that was killed
+        if not Path("/proc", folder.name).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+    own = FOLDERS / str(os.getpid())
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
