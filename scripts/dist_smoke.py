@@ -21,8 +21,8 @@ from typing import NamedTuple
 from scripts.dist_first_hour import FIRST_HOUR, LAST, QUICK, ROOT, Check
 from scripts.interpreters import find_interpreters, newest_releases
 
-MAX_MB = 165
-"""What a plain installation may take on disk, without pip; html-to-markdown brings a program of 14 MB."""
+MAX_MB = 150
+"""What a plain installation may take on disk, without pip."""
 TUTORIAL = "tests/test_tutorial.py::test_every_step_does_what_the_page_shows"
 TUTORIAL_PACKAGES = ("mcp-server-time",)
 

@@ -1,7 +1,6 @@
 """HTML made readable, whatever it is."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,7 @@ PAGE = """<!doctype html><html><head><title>T</title><style>p { color: red }</st
 MARKDOWN = """# Head & Tail
 
 See [this](https://h.example/a/c.html), [that](https://h.example/d?e=f) and [others](https://o.example/).  
-**Bold** *soft* `x = 1` ![pic](https://h.example/i.png)
-in end
+**Bold** *soft* `x = 1` ![pic](https://h.example/i.png) in end
 
 - one
 - two
@@ -43,18 +41,17 @@ in end
 def f():
     return 1
 ```
+
 > said"""  # noqa: W291  two spaces break a line
 
 PLAIN = """Head & Tail
 
 See this, that and others.
-
-Bold soft x = 1 pic
-in end
+Bold soft x = 1 pic in end
 
 - one
 - two
-1. deep
+  1. deep
 
 k\tv
 1\ta|b
@@ -62,7 +59,7 @@ k\tv
 def f():
     return 1
 
-said"""
+    said"""
 
 
 async def test_a_page_becomes_markdown():
@@ -93,27 +90,29 @@ async def test_deep_or_broken_pages_are_converted(html: str):
     assert len(await convert_html(html, "markdown", base_url=BASE, limit=5000)) <= 5000
 
 
-ATTRIBUTES = "<p " + " ".join(f"a{number}" for number in range(300_000)) + ">x"
-TABLE = "<table>" + "<tr><td>x</td></tr>" * 10_000 + "<tr>" + "<td>x" * 1000
-
-
-@pytest.mark.parametrize("html", [pytest.param(ATTRIBUTES, marks=pytest.mark.slow), TABLE])
+@pytest.mark.parametrize(
+    "html", ["<p>x" * 1_000_000, "<p " + " ".join(f"a{number}" for number in range(300_000)) + ">x"]
+)
 async def test_a_page_that_takes_too_much_ends_in_an_error(html: str):
-    limits = {"limit": 1000, "memory_bytes": 100 * 1024 * 1024, "cpu_s": 1}
     with pytest.raises(ToolError) as caught:
-        await convert_html(html, "markdown", base_url=BASE, **limits)
+        await convert_html(
+            html, "markdown", base_url=BASE, limit=1000, memory_bytes=100 * 1024 * 1024, cpu_s=1
+        )
 
     assert str(caught.value) == f'{BASE} is too hard to convert (hint: ask for the format "html")'
 
 
 async def test_who_is_cancelled_leaves_no_process():
     before = children()
-    began = time.monotonic()
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.5):  # it would take minutes
-            await convert_html(ATTRIBUTES, "markdown", base_url=BASE, limit=1000)
+    converting = asyncio.create_task(convert_html("<p>x" * 1_000_000, "markdown", base_url=BASE, limit=1000))
+    async with asyncio.timeout(PATIENCE_S):
+        while children() == before:  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0)
 
-    assert time.monotonic() - began < PATIENCE_S
+    converting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await converting
+
     assert children() == before
 
 

@@ -4,14 +4,14 @@
 python -I -S converter.py FOLDER FORMAT BASE_URL LIMIT MEMORY_BYTES CPU_S  < html  > text
 ```
 
-A page can be made to cost minutes or gigabytes (a tag with a million attributes, a table with one long
-row). Here that ends with this process: both are limited, and who waits can kill it.
+A page can be made to cost minutes or gigabytes. Here that ends with this process: both are limited, and the
+parent can kill it.
 """
 
 import resource
 import sys
 
-LEFT_OUT = "script style nav footer aside noscript iframe svg form template".split()
+LEFT_OUT = "script style title nav footer aside noscript iframe svg form template [hidden]".split()
 
 
 def main() -> None:
@@ -24,22 +24,24 @@ def main() -> None:
     ):
         resource.setrlimit(kind, (most, most))
     sys.path.append(folder)
-    # Found in the folder that was named just now, where the library is installed.
-    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert  # noqa: PLC0415
-
-    options = ConversionOptions(
-        base_url=base_url,
-        bullets="-",
-        compact_tables=True,
-        exclude_selectors=LEFT_OUT,
-        extract_metadata=False,
-        inline_data_media="alt_text_only",
-        output_format=form,
-        preprocessing=PreprocessingOptions(enabled=False),  # it would drop headings with their <header>
-    )
     html = sys.stdin.buffer.read().decode(errors="replace").replace("\0", "\ufffd")
-    text = (convert(html, options).content or "").strip()
-    sys.stdout.buffer.write(text.encode(errors="replace")[: int(limit)])
+    sys.stdout.buffer.write(convert(html, form, base_url).encode(errors="replace")[: int(limit)])
+
+
+def convert(html: str, form: str, base_url: str) -> str:
+    """Return the text of a page, links made absolute, and of images inside of it their description."""
+    # Found in the folder that was named just now, where the library is installed.
+    from turbohtml import Markdown, PlainText, Text, parse  # noqa: PLC0415
+
+    page = parse(html)
+    for element in page.select(", ".join(LEFT_OUT)):
+        element.decompose()
+    for image in page.select("img[src^='data:']"):
+        image.replace_with(Text(str(image.attrs.get("alt") or "")))
+    page.resolve_links(base_url)
+    if form == "markdown":
+        return page.to_markdown(Markdown()).strip()
+    return page.to_text(PlainText(images=True, bullet="- ", table_cell_separator="\t")).strip()
 
 
 if __name__ == "__main__":

@@ -64,9 +64,7 @@ async def _start(*args: str) -> Process:
 @cache
 def _library_folder() -> str:
     """Return where the library lies: an isolated interpreter does not look there by itself."""
-    spec = find_spec("html_to_markdown")
+    spec = find_spec("turbohtml")
     if spec is None or spec.origin is None:
-        raise ToolError(
-            "HTML cannot be converted: html-to-markdown is missing", hint="reinstall bridle-agent"
-        )
+        raise ToolError("HTML cannot be converted: turbohtml is missing", hint="reinstall bridle-agent")
     return str(Path(spec.origin).parent.parent)
