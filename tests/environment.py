@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -62,12 +63,16 @@ def own_environment(found: Mapping[str, str]) -> dict[str, str]:
 
 
 def take_own_environment() -> None:
-    """Give this process that environment, and with it all that it starts."""
+    """Give this process that environment, and with it all that it starts; signals end what tests start."""
     own = own_environment(os.environ)
     os.environ.clear()
     os.environ.update(own)
     time.tzset()
     tempfile.tempdir = None  # looked for again
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+            if signal.getsignal(number) is signal.SIG_IGN:  # as in the background of a script, or below nohup
+                signal.signal(number, signal.SIG_DFL)
 
 
 def has_quick_folder() -> bool:

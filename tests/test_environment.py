@@ -51,3 +51,21 @@ def test_a_run_of_tests_needs_no_cache_and_nothing_of_its_shell(tmp_path: Path, 
     )
 
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_signals_that_are_ignored_around_the_run_reach_what_tests_start(tmp_path: Path):
+    test = (
+        "import signal\n\ndef test_it():\n    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN\n"
+    )
+    (tmp_path / "test_one.py").write_text(test)
+    run = f"trap '' INT HUP; exec '{sys.executable}' -m pytest -q -n 1 -p tests.conftest '{tmp_path}'"
+    done = subprocess.run(
+        ["bash", "-c", run],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-2000:]
