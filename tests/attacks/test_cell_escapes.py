@@ -91,9 +91,17 @@ async def test_what_started_a_kernel_cannot_be_traced(kernel_stage: Stage, call:
     assert seen.text
 
 
-@pytest.mark.parametrize("pid", ["1", "os.getppid()", "-1", "0"])
-async def test_who_kills_all_around_it_ends_itself_at_most(kernel_stage: Stage, pid: str):
-    await kernel_stage.cell(f"import os; os.kill({pid}, 9)")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.kill(1, 9)",
+        "os.kill(os.getppid(), 9); signal.pause()",  # without its parent it is killed, too
+        "os.kill(-1, 9); signal.pause()",
+        "os.kill(0, 9)",
+    ],
+)
+async def test_a_cell_that_kills_processes_around_it_ends_itself_at_most(kernel_stage: Stage, code: str):
+    await kernel_stage.cell(f"import os, signal; {code}")
 
     after = await kernel_stage.cell("print(6 * 7)")
 

@@ -3,6 +3,7 @@
 A socket is bound by a name that does not tell where it lies, or renamed since: its place cannot be looked up.
 """
 
+import socket
 import stat
 import subprocess
 import sys
@@ -180,17 +181,22 @@ async def test_what_a_program_binds_itself_it_can_reach(stage: Stage, name: str,
     (stage.project / "own").unlink(missing_ok=True)
 
 
-async def test_one_command_reaches_the_server_of_another(stage: Stage):
-    serving = (
-        "import socket; s = socket.socket(socket.AF_UNIX); s.bind('own'); s.listen();"
-        " print('up', flush=True); [s.accept()[0].sendall(b'hello') for _ in range(9)]"
-    )
-    await stage.shell(f'python3 -c "{serving}"', background=True)
-    await stage.force("job_output", {"job": 1, "wait": 5})
+SERVER = (
+    "import socket; s = socket.socket(socket.AF_UNIX); s.bind('own'); s.listen();"
+    " print('up', flush=True); [s.accept()[0].sendall(b'hello') for _ in range(9)]"
+)
+CLIENT = "import socket; s = socket.socket(socket.AF_UNIX); s.connect('own'); print(s.recv(9))"
 
-    seen = await stage.shell(
-        "python3 -c \"import socket; s = socket.socket(socket.AF_UNIX); s.connect('own'); print(s.recv(9))\""
-    )
+
+async def test_one_command_reaches_the_server_of_another(stage: Stage):
+    seen = await stage.shell(f'python3 -c "{SERVER}"', background=True)
+    while "up" not in seen.text:
+        seen = await stage.force("job_output", {"job": 1, "cursor": 0, "wait": 9})
+
+    with socket.socket(socket.AF_UNIX) as service:  # a service of the system that appears meanwhile
+        service.bind(str(stage.project.parent / "service"))
+        service.listen()
+        seen = await stage.shell(f'python3 -c "{CLIENT}"')
 
     assert seen.text.strip() == "b'hello'"
 

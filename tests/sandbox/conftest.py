@@ -61,7 +61,7 @@ def project(tmp_path: Path) -> Path:
 async def sandbox(user_home: Path, kind: SandboxKind) -> AsyncIterator[LocalSandbox]:
     """Give a sandbox whose programs end with the test."""
     made = LocalSandbox(home=str(user_home), hidden=[str(user_home / ".bridle")], kind=kind)
-    assert made.status.kind == kind
+    assert made.status.kind == kind, made.status.why
     yield made
     await made.end_session(SESSION)
 

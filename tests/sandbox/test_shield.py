@@ -1,7 +1,6 @@
 """What the rules hide on a disk, and that it is what they say about paths."""
 
 import os
-import socket
 from pathlib import Path
 
 import pytest
@@ -96,18 +95,6 @@ def test_secrets_of_the_home_are_hidden_without_any_rule(root: Path, tmp_path: P
         hidden_files=(f"{tmp_path}/home/.netrc",),
         hidden_folders=(f"{tmp_path}/home/.config/gh", f"{tmp_path}/home/.ssh"),
     )
-
-
-def test_sockets_are_hidden_where_a_program_could_see_them(root: Path, tmp_path: Path):
-    (tmp_path / "elsewhere").mkdir()
-    with socket.socket(socket.AF_UNIX) as inside, socket.socket(socket.AF_UNIX) as below_tmp:
-        inside.bind(f"{root}/s")
-        below_tmp.bind(f"{tmp_path}/elsewhere/s")
-
-        found = find(root, [])
-
-    assert f"{root}/s" in found.hidden_files
-    assert f"{tmp_path}/elsewhere/s" not in found.hidden_files
 
 
 def test_hooks_config_and_project_config_are_fixed(root: Path):

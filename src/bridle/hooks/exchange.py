@@ -25,7 +25,7 @@ from bridle.hooks.answer import short
 from bridle.system.pipes import Pipes
 
 CHUNK_BYTES = 64 * 1024
-REAP_S = 0.1  # a killed process is gone in a millisecond, unless a file system holds it
+REAP_S = 10.0  # a killed process is gone in a millisecond, unless a file system or a busy machine holds it
 
 
 class Ended(Struct, frozen=True):

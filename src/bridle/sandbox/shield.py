@@ -2,7 +2,7 @@
 
 | part | what | so that |
 |---|---|---|
-| hidden | what a deny rule for reading matches; secrets of the home; Bridle's own; sockets | it is not seen |
+| hidden | what a deny rule for reading matches; secrets of the home; Bridle's own | it is not seen |
 | fixed | what a deny rule for editing matches; git hooks and config; other `traps` | it cannot be changed |
 | pinned | the folders on the way there, inside a writable one | they cannot be moved away with it |
 
@@ -18,7 +18,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 
 from msgspec import Struct
 
@@ -37,9 +36,6 @@ SECRETS = """
 .anthropic .config/anthropic
 .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history
 """.split()
-
-_NOT_THE_SYSTEMS = ("/dev", "/proc", "/run", "/tmp", "/var/tmp")  # a cell has its own ones
-_MAX_SOCKETS = 10_000
 
 
 class Bounds(Struct, frozen=True):
@@ -83,7 +79,6 @@ def shield(
     own = {os.path.realpath(place) for place in hidden}
     matching = set(_matching(hidden_patterns(rules), bases, home, bounds))
     places = {*own, *_secret_places(home), *matching, *_other_names(matching, bases, bounds)}
-    places.update(_doors(bases))
     covered = outermost(place for place in places if os.path.lexists(place))
     for place in covered:
         if place not in own and any(_is_below(base, [place]) for base in bases):
@@ -113,28 +108,6 @@ def _secret_places(home: str) -> Iterator[str]:
         place = f"{home}/{name}"
         if os.path.exists(place):
             yield os.path.realpath(place)
-
-
-def _doors(bases: Sequence[str]) -> Iterator[str]:
-    """Yield the sockets of services on this machine: a read-only mount keeps nobody from using one."""
-    try:
-        with open("/proc/net/unix", errors="surrogateescape") as file:
-            lines = list(islice(file, _MAX_SOCKETS))
-    except OSError:
-        return
-    for line in lines:
-        _, is_named, rest = line.rstrip("\n").partition(" /")
-        path = os.path.realpath("/" + rest)
-        is_seen = _is_below(path, bases) or not _is_below(path, _NOT_THE_SYSTEMS)
-        if is_named and is_seen and _is_socket(path):
-            yield path
-
-
-def _is_socket(path: str) -> bool:
-    try:
-        return stat.S_ISSOCK(os.lstat(path).st_mode)
-    except OSError:
-        return False
 
 
 def _fixed_below(root: str) -> Iterator[str]:
