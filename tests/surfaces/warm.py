@@ -86,10 +86,14 @@ class WarmProcess:
                 self.returncode = os.waitstatus_to_exitcode(int(self._status.readline()))
         return self.returncode
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
     def kill(self) -> None:
         """End it without a warning."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
 
 
 class Warm:
@@ -98,7 +102,8 @@ class Warm:
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen([sys.executable, "-P", PROCESS], stdin=theirs, env=USUAL)
+            environ = {**USUAL, "OPENBLAS_NUM_THREADS": "1"}  # a process with threads should not fork
+            self._process = subprocess.Popen([sys.executable, "-P", PROCESS], stdin=theirs, env=environ)
 
     def begin(
         self,

@@ -18,7 +18,8 @@ from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 ROOMS = """
-    app core config hooks providers revisions sandbox sessions stores surfaces.cli system tools
+    app core config hooks kernel lsp mcp memory providers revisions sandbox sessions stores system tools
+    surfaces.cli surfaces.remote
 """.split()
 """What nearly every command needs; the rest is left to the command that needs it."""
 
@@ -39,6 +40,9 @@ def load() -> None:
         package = importlib.import_module(f"bridle.{room}")
         for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(found.name)
+    importlib.import_module(
+        "bridle.surfaces.daemon.process"
+    )  # not all: gRPC does not like forks
     gc.collect()
     gc.freeze()
 

@@ -13,6 +13,7 @@ from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.starting import reach
 from bridle.surfaces.remote.client import RemoteService
 from tests.patience import PATIENCE_S
+from tests.surfaces.warm import WarmProcess, starts_as_usual, warm
 
 
 class DaemonProcess:
@@ -20,9 +21,9 @@ class DaemonProcess:
 
     def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
         self.place = Place(home)
-        self._environ = {**environ, "BRIDLE_HOME": str(home)}
+        self._environ = {"LANG": "C.UTF-8", **environ, "BRIDLE_HOME": str(home)}
         self._environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: subprocess.Popen[bytes] | WarmProcess | None = None
 
     @property
     def pid(self) -> int:
@@ -36,20 +37,26 @@ class DaemonProcess:
     async def start(self) -> None:
         """Start it and wait until it listens."""
         self.place.make_folders()
-        with open(self.place.log, "ab") as log:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "bridle", "daemon", "run"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self._environ,
-                cwd=self.place.home,
-            )
+        with open(self.place.log, "ab") as log, open(os.devnull, "rb") as nothing:
+            self._child = self._begin(nothing.fileno(), log.fileno())
         async with asyncio.timeout(PATIENCE_S):
             while not self.place.is_held():
                 assert self._child.poll() is None, self.place.log.read_text()
                 await asyncio.sleep(0.01)
         await (await self.client()).aclose()
+
+    def _begin(self, stdin: int, log: int) -> "subprocess.Popen[bytes] | WarmProcess":
+        args = ["daemon", "run"]
+        if starts_as_usual(self._environ):
+            return warm().begin(args, self.place.home, self._environ, (stdin, log, log))
+        return subprocess.Popen(
+            [sys.executable, "-m", "bridle", *args],
+            stdin=stdin,
+            stdout=log,
+            stderr=log,
+            env=self._environ,
+            cwd=self.place.home,
+        )
 
     async def client(self) -> RemoteService:
         """Connect to it."""

@@ -106,7 +106,7 @@ QUICK = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-LONG = settings(QUICK, max_examples=300)
+LONG = settings(QUICK, max_examples=100)
 
 
 @given(scripts())
