@@ -40,9 +40,7 @@ def load() -> None:
         package = importlib.import_module(f"bridle.{room}")
         for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(found.name)
-    importlib.import_module(
-        "bridle.surfaces.daemon.process"
-    )  # not all: gRPC does not like forks
+    importlib.import_module("bridle.surfaces.daemon.process")  # not all: gRPC does not like forks
     gc.collect()
     gc.freeze()
 
