@@ -6,9 +6,10 @@
 ```
 
 Each Python gets a clone of the last commit with an environment of its own, in a folder whose name has a space
-and a letter beyond ASCII. Without `--all` each Python has one cell, root and the ordinary user by turns, and
-the oldest has both. The ordinary user is made for the purpose and removed at the end; only root can make one,
-so others test as themselves. Clones stay for the next time, 1.5 GB each; `make clean` removes them.
+and a letter beyond ASCII. Without `--all` each minor version of Python has one cell, root and the ordinary
+user by turns, and the oldest has both. The ordinary user is made for the purpose and removed at the end;
+only root can make one, so others test as themselves. Clones stay for the next time, 1.5 GB each; `make clean`
+removes them.
 """
 
 import argparse
@@ -97,9 +98,16 @@ def every_cell(found: Sequence[Interpreter], users: Sequence[str]) -> list[Cell]
 
 
 def some_cells(found: Sequence[Interpreter], users: Sequence[str]) -> list[Cell]:
-    """Return each Python once, the users by turns, and the oldest Python with each user."""
-    rest = [Cell(python, users[number % len(users)]) for number, python in enumerate(found[1:])]
-    return [*every_cell(found[:1], users), *rest]
+    """Return each minor version of Python once, the users by turns, and the oldest with each user."""
+    minors = [
+        python for number, python in enumerate(found) if _minor(python) not in map(_minor, found[:number])
+    ]
+    rest = [Cell(python, users[number % len(users)]) for number, python in enumerate(minors[1:])]
+    return [*every_cell(minors[:1], users), *rest]
+
+
+def _minor(python: Interpreter) -> tuple[int, ...]:
+    return python.numbers[:2]
 
 
 def is_wanted(cell: Cell, versions: Sequence[str], users: Sequence[str]) -> bool:

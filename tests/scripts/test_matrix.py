@@ -14,7 +14,8 @@ OLD, MIDDLE, NEW = (Interpreter((3, minor, 1), f"/usr/bin/python3.{minor}", "/us
 
 
 def test_each_python_has_a_cell_and_the_oldest_one_for_each_user():
-    cells = some_cells([OLD, MIDDLE, NEW], ("root", "ordinary"))
+    newer = Interpreter((3, 11, 7), "/opt/bin/python3.11", "/opt")
+    cells = some_cells([OLD, newer, MIDDLE, NEW], ("root", "ordinary"))
 
     assert [(cell.python.version, cell.user) for cell in cells] == [
         ("3.11.1", "root"),
