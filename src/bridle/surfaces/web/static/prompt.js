@@ -81,7 +81,9 @@ function useTyping({ session, cwd }, draft, field) {
   const change = (value, caret = value.length) => {
     setText(session, value);
     setPlace(caret);
-    requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
+    if (!field.current) return;
+    field.current.value = value; // at once: the next key may come before the page is drawn
+    field.current.setSelectionRange(caret, caret);
   };
   const take = (option) => {
     const before = text.slice(0, typed.from) + option.insert;
