@@ -5,11 +5,10 @@
 --folder PATH                     where the clones lie      -- tests/core -k name     arguments for pytest
 ```
 
-Each Python gets a clone of the last commit with an environment of its own, in a folder whose name has a space
-and a letter beyond ASCII. Without `--all` each minor version of Python has one cell, root and the ordinary
-user by turns, and the oldest has both. The ordinary user is made for the purpose and removed at the end;
-only root can make one, so others test as themselves. Clones stay for the next time, 1.5 GB each; `make clean`
-removes them.
+Each Python gets a clone of the last commit with its own environment, in a folder whose name has a space.
+Without `--all` each minor version of Python has one cell, as root and as the ordinary user by turns, and the
+oldest has both. The ordinary user is made for the purpose and removed at the end; only root can make one, so
+others test as themselves. Clones stay for the next time, 1.5 GB each; `make clean` removes them.
 """
 
 import argparse
@@ -28,7 +27,7 @@ from scripts.matrix_parts import Account, ordinary_account, own_account, prepare
 from scripts.suite import Outcome, Place, run_suite, table
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "build" / "matrix" / "ä b"
+FOLDER = ROOT / "build" / "matrix" / "a b"
 ORDINARY = "ordinary"
 
 

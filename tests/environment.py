@@ -2,6 +2,8 @@
 
 import atexit
 import os
+import pwd
+import re
 import shutil
 import signal
 import tempfile
@@ -11,12 +13,12 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-FOLDERS = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 PROGRAMS = ("bash", "git", "bwrap", "chromium", "tmux", "haproxy")
 """What tests start that is part of the system; where it lies elsewhere, that folder is on PATH, too."""
 KEPT = ("CI", "HOME", "LOGNAME", "TMPDIR", "USER")
 MEMORY = "/dev/shm"
+PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
 ROOM_BYTES = 4 * 1024**3
 """How much memory must be free there before the files of tests go to it; they need a quarter."""
 SWITCHES = (
@@ -95,16 +97,27 @@ def folder_outside_tmp(kind: str) -> Iterator[Path]:
     yield Path(tempfile.mkdtemp(dir=folder)).resolve()
 
 
+def _folders() -> Path:
+    """Return where folders of tests can lie that are not below /tmp.
+
+    Many attacks are command lines that name a path without quotes: it must not have a space.
+    """
+    beside = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
+    at_home = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "bridle-tests"
+    return next((path for path in (beside, at_home) if PLAIN.fullmatch(str(path))), beside)
+
+
 @cache
 def _kept_folder() -> Path:
     """Return where the folders of this process lie; all go at its end.
 
     ext4 makes new files slowly while it remembers many that have just been removed.
     """
-    FOLDERS.mkdir(parents=True, exist_ok=True)
-    for folder in FOLDERS.iterdir():  # of a process that was killed
+    folders = _folders()
+    folders.mkdir(parents=True, exist_ok=True)
+    for folder in folders.iterdir():  # of a process that was killed
         if not Path("/proc", folder.name).exists():
             shutil.rmtree(folder, ignore_errors=True)
-    own = FOLDERS / str(os.getpid())
+    own = folders / str(os.getpid())
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     return own

@@ -33,6 +33,7 @@ from bridle.core.tool import ToolSpec
 from bridle.sessions.dispatch import Checked, Dispatcher
 from bridle.tools.secrets import Masker, find_secrets
 from bridle.tools.toolbox import Toolbox
+from tests.patience import PATIENCE_S
 from tests.tools.code.fake import FakeLanguages
 
 SESSION = SessionId("attacks")
@@ -266,18 +267,18 @@ def in_a_cell(command: str) -> str:
     """Return code that runs a command line, and says so in the end."""
     return (
         "import subprocess\n"
-        f"done = subprocess.run(['bash', '-c', {command!r}], stdin=subprocess.DEVNULL, timeout=5)\n"
+        f"done = subprocess.run(['bash', '-c', {command!r}], stdin=subprocess.DEVNULL, timeout=10)\n"
         f"print({ENDED!r}, flush=True)\n"
         "assert done.returncode == 0"
     )
 
 
-def run_bare(command: str, stage: Stage, *, timeout_s: float = 5) -> str:
+def run_bare(command: str, stage: Stage, *, timeout_s: float = PATIENCE_S) -> str:
     """Run a command line with nothing of Bridle around it: what an attack does where nobody is on guard."""
     return _run_bare(["bash", "-c", command], stage, timeout_s)
 
 
-def run_bare_cell(code: str, stage: Stage, *, timeout_s: float = 5) -> str:
+def run_bare_cell(code: str, stage: Stage, *, timeout_s: float = PATIENCE_S) -> str:
     """Run code in an interpreter with nothing of Bridle around it."""
     return _run_bare([sys.executable, "-c", code], stage, timeout_s)
 

@@ -6,7 +6,8 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -226,13 +227,13 @@ async def test_two_hundred_commands_leave_nothing_behind(office: Office):
     office.means("begin", bash("echo 0 > count"))
     office.means("work", *(bash(f"sleep 60 & echo {number} > count; cat count") for number in range(200)))
     await office.run(A, "begin")
-    before = await settled()
 
-    work = await office.begin(A, "work", limits=Limits(turns=300))
-    ended = await office.service.wait(A, work)
+    async def work() -> None:
+        run = await office.begin(A, "work", limits=Limits(turns=300))
+        ended = await office.service.wait(A, run)
+        assert (ended.outcome, (await office.results(A))[-200:]) == ("completed", list(map(str, range(200))))
 
-    assert (ended.outcome, (await office.results(A))[1:]) == ("completed", list(map(str, range(200))))
-    assert await back_to(before) == before
+    await assert_nothing_is_left(work)
 
 
 @pytest.mark.slow
@@ -244,15 +245,17 @@ async def test_fifty_sessions_leave_nothing_behind(env: dict[str, str], tmp_path
     (office.root / "f").write_text("one\n")
     await office.run(A, "work")
     await office.service.aclose()
-    before = await settled()
+    names = (SessionId(f"s{number}") for number in count())
 
-    for day in range(5):
-        office.service = open_service(load_settings(env, office.root), env)
-        await asyncio.gather(*(office.run(SessionId(f"s{day}{number}"), "work") for number in range(10)))
-        assert held().processes > before.processes
-        await office.service.aclose()
+    async def work() -> None:
+        before = held()
+        for _ in range(5):
+            office.service = open_service(load_settings(env, office.root), env)
+            await asyncio.gather(*(office.run(session, "work") for session in islice(names, 10)))
+            assert held().processes > before.processes
+            await office.service.aclose()
 
-    assert await back_to(before) == before
+    await assert_nothing_is_left(work)
 
 
 class Held(NamedTuple):
@@ -281,6 +284,17 @@ def _target(number: str) -> str:
         return os.readlink(f"/proc/self/fd/{number}").partition(":")[0]
     except FileNotFoundError:
         return ""
+
+
+async def assert_nothing_is_left(work: Callable[[], Awaitable[None]]) -> None:
+    """Work until as much is held after it as before: on a busy machine what is kept ready may come late."""
+    for _ in range(3):
+        before = await settled()
+        await work()
+        after = await back_to(before)
+        if after == before:
+            return
+    assert after == before
 
 
 async def settled() -> Held:

@@ -56,7 +56,8 @@ LINUX_ONLY = {
 }
 """Names that macOS lacks, with the name that a guard asks for."""
 MACOS = f"""
-import asyncio, concurrent.futures, fcntl, os, select, socket, subprocess, sys, sysconfig, urllib.request
+import asyncio, concurrent.futures, ctypes.util, fcntl, os, select, socket, subprocess, sys, sysconfig
+import urllib.request
 
 sysconfig.get_config_vars()
 for module in (os, sys.modules["posix"], fcntl, socket, sys.modules["_socket"], select):

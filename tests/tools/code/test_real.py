@@ -14,12 +14,13 @@ from bridle.core.protocol import ApprovalRequested, Rewind, RunEnded, ToolFinish
 from bridle.core.turns import turns_of
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.languages import LocalLanguages
-from bridle.lsp.settings import FolderLanguages
+from bridle.lsp.settings import FolderLanguages, Pace
 from bridle.revisions.files import FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
 from bridle.tools.code import code_tools, with_news
 from bridle.tools.files import file_tools
+from tests.patience import PATIENCE_S
 from tests.revisions.tree import tree_of
 from tests.sessions.stage import Play, Stage, says
 from tests.tools.code.fake import call, in_call
@@ -55,10 +56,12 @@ async def live(shop: Path, tmp_path: Path) -> AsyncIterator[list[Tool]]:
         environ={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
         confined=False,
         trusted=True,
-        wait_s=15.0,
+        wait_s=PATIENCE_S,
     )
     sandbox = LocalSandbox(home=str(tmp_path))
-    languages = LocalLanguages(lambda cwd: folder, sandbox)
+    languages = LocalLanguages(
+        lambda cwd: folder, sandbox, pace=Pace(reading_s=PATIENCE_S, working_s=PATIENCE_S)
+    )
     yield [*code_tools(languages), *(with_news(tool, languages) for tool in file_tools())]
     await languages.aclose()
     await sandbox.end_session(SessionId("lsp"))
