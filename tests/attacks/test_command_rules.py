@@ -179,7 +179,7 @@ ASKED = [
     "PATH=$PWD/bin; ls x",
     "PATH=$PWD/bin:$PATH ls x",
     "export PATH=$PWD/bin:$PATH; ls x",
-    "env PATH=$PWD/bin:$PATH ls x",
+    'env PATH="$PWD/bin:$PATH" ls x',
     "printf -v 'a[$(rm x)]' y",
     "test -v 'a[$(rm x)]'",
     "[ -v 'a[$(rm x)]' ]",
