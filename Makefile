@@ -114,7 +114,7 @@ define install
 	new_enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
 	if ! $(1)/bin/python -c "$$new_enough" 2>/dev/null; then \
 	    found=; \
-	    for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	    for python in "$(PYTHON)" python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	        if "$$python" -c "$$new_enough" 2>/dev/null; then found="$$python"; break; fi; \
 	    done; \
 	    if [ -z "$$found" ]; then \
