@@ -86,7 +86,7 @@ def make_seeds(rounds: int) -> list[int]:
 def run_round(args: argparse.Namespace, number: int, seed: int) -> list[Found]:
     """Run every test once, in the order of the seed."""
     place = Place(args.root, Path(sys.executable), environment(seed, os.environ))
-    log = args.root / "build" / "flaky" / f"round-{number}.log"
+    log = args.root / "build" / "flaky" / f"round-{number}-{seed}.log"
     arguments = ("-n", args.workers, "--shuffle", str(seed), *args.pytest)
     outcome = run_suite(place, log, arguments)
     print(f"  {outcome.passed} passed, {outcome.skipped} skipped, {len(outcome.failures)} failed: {log}")

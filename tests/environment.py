@@ -56,6 +56,7 @@ def own_environment(found: Mapping[str, str]) -> dict[str, str]:
         **({"TMPDIR": MEMORY} if has_quick_folder() else {}),
         **kept,
         "PATH": os.pathsep.join(folders),
+        "LOGNAME": f"u{os.getuid()}",  # short: it is part of the paths of sockets
         "LANG": "C.UTF-8",
         "TERM": "xterm",
         "TZ": "UTC",

@@ -24,7 +24,11 @@ import os
 others = [name for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]
 assert others
 for other in others:
-    for name in os.listdir(f'/proc/{{other}}/{folder}') if {folder!r} else ['{name}']:
+    try:
+        names = os.listdir(f'/proc/{{other}}/{folder}') if {folder!r} else ['{name}']
+    except OSError:
+        continue
+    for name in names:
         path = f'/proc/{{other}}/{folder}/{{name}}'.replace('//', '/')
         try:
             {action}

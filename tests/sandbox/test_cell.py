@@ -1,11 +1,13 @@
 import asyncio
 import os
+import socket
 from contextlib import suppress
 
 import pytest
 
 from bridle.core.errors import ToolError
 from bridle.sandbox import LocalSandbox
+from bridle.sandbox.cell import Cell
 from tests.sandbox.conftest import SESSION, Outcome, Run
 
 
@@ -47,3 +49,22 @@ async def test_nothing_is_kept_of_a_warden_that_was_killed_while_it_waited(run: 
     assert waiting
     assert after == Outcome(0, "again\n")
     assert [warden.fileno() for warden in waiting] == [-1] * len(waiting)
+
+
+async def test_a_warden_that_came_as_its_start_was_cancelled_is_kept_for_the_next():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    warden, other = socket.socketpair()
+    cell = Cell(None, ours, has_walls=False)  # type: ignore[arg-type]
+    with theirs, other:
+        start = asyncio.ensure_future(cell._hire())
+        await asyncio.sleep(0)
+        cell._welcome(1, warden)
+        start.cancel()
+        await asyncio.wait([start])
+
+        assert start.cancelled()
+        assert await cell._hire() == (1, warden)
+        cell._keep(1, warden)
+        cell._drop("")
+        assert warden.fileno() == -1

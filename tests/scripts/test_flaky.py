@@ -100,7 +100,7 @@ def test_a_test_that_depends_on_the_order_is_listed_with_its_seed(suite: Path):
     assert row, said
     assert row.groups() == (tests[0], str(seed), "AssertionError: ran after another")
     assert "1 passed, 0 skipped, 1 failed" in said
-    assert "and said more" in (suite / "build" / "flaky" / "round-1.log").read_text()
+    assert "and said more" in (suite / "build" / "flaky" / f"round-1-{seed}.log").read_text()
 
 
 def test_the_order_of_a_seed_keeps_modules_together():

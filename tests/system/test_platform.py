@@ -64,6 +64,7 @@ for module in (os, sys.modules["posix"], fcntl, socket, sys.modules["_socket"], 
     for name in {sorted(LINUX_ONLY)!r}:
         if hasattr(module, name):
             delattr(module, name)
+os.process_cpu_count = os.cpu_count
 sys.platform = "darwin"
 """
 

@@ -151,7 +151,12 @@ class Cell:
         self._waiting.append(waiter)
         if self._asked < len(self._waiting):
             self._ask()
-        return await waiter
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._keep(*waiter.result())  # it came at the same moment
+            raise
 
     def _rehire(self) -> None:
         """Have a warden made for the next program, at a moment when nobody waits for it."""
@@ -169,7 +174,14 @@ class Cell:
             if not waiter.done():
                 waiter.set_result((number, warden))
                 return
-        self._idle.append((number, warden))
+        self._keep(number, warden)
+
+    def _keep(self, number: int, warden: socket.socket) -> None:
+        """Keep a warden for the next program."""
+        if self.is_open:
+            self._idle.append((number, warden))
+        else:
+            warden.close()
 
     def _dismiss(self, number: int) -> None:
         """Forget a warden that died while it waited."""

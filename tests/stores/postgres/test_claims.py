@@ -137,7 +137,7 @@ async def test_a_session_that_could_not_be_given_back_is_once_the_database_is_th
             away = Postgres(proxy.url(url), size=1, patience_s=0)
             claims = PostgresClaims(away, "one")
             assert await claims.claim(S)
-        (tmp_path / ".s.PGSQL.5432").unlink()
+        (tmp_path / ".s.PGSQL.5432").unlink(missing_ok=True)
 
         with pytest.raises(StoreError):
             await claims.release(S)

@@ -92,7 +92,7 @@ def test_a_request_that_is_none_is_refused_under_its_id(fields: dict[str, Any], 
         b"3",
         b"null",
         b"[" * 5_000,
-        b'{"jsonrpc":"2.0","id":1,"method":"m","params":' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001,
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":' + b'{"a":' * 200_000 + b"1" + b"}" * 200_001,
     ],
 )
 def test_what_is_no_message_is_a_parse_error(raw: bytes):

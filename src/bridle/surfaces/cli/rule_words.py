@@ -72,7 +72,7 @@ def add_trust(commands: Commands) -> None:
 
 def add_sandbox(commands: Commands) -> None:
     """Add the commands about the sandbox."""
-    group = add_group(commands, "sandbox", "run a program as the agent's commands run, and see what holds it")
+    group = add_group(commands, "sandbox", "run a program as the agent's commands run, see what holds")
     run = add_command(
         group,
         "run",
