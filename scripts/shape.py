@@ -137,12 +137,12 @@ def findings(modules: Mapping[str, Module]) -> dict[str, list[str]]:
 
 
 def names_rewind_plan(module: Module) -> bool:
-    """Tell whether a module speaks of the question what a rewind would do."""
+    """Return whether a module names the rewind-plan question."""
     return "plan_rewind" in module.text or "PlanRewind" in module.text
 
 
 def is_gerund(name: str) -> bool:
-    """Tell whether a module is named after doing something."""
+    """Return whether a module name ends in a gerund."""
     last = name.rpartition("_")[2]
     return last.endswith("ing") and last not in {"string", "ring", "thing", "setting", "king"}
 
@@ -178,7 +178,7 @@ def api_methods(modules: Mapping[str, Module]) -> list[str]:
 
 
 def matches(tree: ast.Module, event: str) -> bool:
-    """Tell whether a module decides something by the type of an event."""
+    """Return whether a module matches on an event type."""
     return any(
         (isinstance(node, ast.MatchClass) and _last_name(node.cls) == event)
         or (

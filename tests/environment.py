@@ -16,7 +16,7 @@ from pathlib import Path
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 PROGRAMS = ("bash", "git", "bwrap", "chromium", "tmux", "haproxy")
 """What tests start that is part of the system; where it lies elsewhere, that folder is on PATH, too."""
-KEPT = ("CI", "HOME", "LOGNAME", "TMPDIR", "USER")
+KEPT = ("CI", "HOME", "TMPDIR", "USER")
 MEMORY = "/dev/shm"
 PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
 ROOM_BYTES = 4 * 1024**3

@@ -72,7 +72,7 @@ def add_trust(commands: Commands) -> None:
 
 def add_sandbox(commands: Commands) -> None:
     """Add the commands about the sandbox."""
-    group = add_group(commands, "sandbox", "run a program as the agent's commands run, see what holds")
+    group = add_group(commands, "sandbox", "run a program in the agent's sandbox, or show its status")
     run = add_command(
         group,
         "run",

@@ -1,4 +1,4 @@
-"""`bridle sandbox`: run a program as the agent's would run, and see what holds it."""
+"""`bridle sandbox`: run a program in the agent's sandbox, or show its status."""
 
 import argparse
 import asyncio
