@@ -2,12 +2,13 @@ import asyncio
 import os
 import socket
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from bridle.core.errors import ToolError
 from bridle.sandbox import LocalSandbox
-from bridle.sandbox.cell import Cell
+from bridle.sandbox.cell import Cell, open_cell
 from tests.sandbox.conftest import SESSION, Outcome, Run
 
 
@@ -31,6 +32,37 @@ async def test_errors_have_a_descriptor_of_their_own_where_one_is_given(run: Run
 
     assert (apart, errors, told) == (Outcome(0, "in\nout\n"), b"err\n", b"told\n")
     assert together == Outcome(0, "out\nerr\n")
+
+
+def _failing_walls(folder: Path, said: str, *, times: int) -> list[str]:
+    """Return walls that say why they fail so many times, and then let the launcher start."""
+    program = folder / "walls"
+    program.write_text(
+        f'#!/bin/sh\necho started >> "{folder}/starts"\n'
+        f'[ $(wc -l < "{folder}/starts") -gt {times} ] && exec "$@"\n'
+        f'echo "{said}" >&2; exit 1\n'
+    )
+    program.chmod(0o755)
+    return [str(program)]
+
+
+SETUP = {"listen": False, "diagnose": False, "landlock": None}
+VANISHED = "bwrap: Can't bind mount /oldroot/ on /newroot/: Unable to apply mount flags: Invalid argument"
+
+
+async def test_a_start_is_tried_again_when_a_mount_vanished_meanwhile(tmp_path: Path):
+    cell, _ = await open_cell(_failing_walls(tmp_path, VANISHED, times=2), b"", SETUP)
+    await cell.close()
+
+    assert (tmp_path / "starts").read_text().count("started") == 3
+
+
+@pytest.mark.parametrize(("said", "starts"), [(VANISHED, 5), ("bwrap: No permissions", 1)])
+async def test_a_start_that_keeps_failing_says_why(tmp_path: Path, said: str, starts: int):
+    with pytest.raises(ToolError, match=r"the sandbox cannot be started: bwrap: "):
+        await open_cell(_failing_walls(tmp_path, said, times=99), b"", SETUP)
+
+    assert (tmp_path / "starts").read_text().count("started") == starts
 
 
 async def test_nothing_is_kept_of_a_warden_that_was_killed_while_it_waited(run: Run, sandbox: LocalSandbox):

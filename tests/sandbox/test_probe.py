@@ -21,3 +21,16 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path):
 
     assert status.kind in ("landlock", "none")
     assert status.why.startswith("bubblewrap does not work: no namespaces")
+
+
+def test_a_mount_that_vanishes_while_bubblewrap_starts_does_not_count(tmp_path: Path):
+    program = tmp_path / "bwrap"
+    program.write_text(
+        "#!/bin/sh\n"
+        f"[ -e {tmp_path}/tried ] && exit 0\n"
+        f"touch {tmp_path}/tried\n"
+        'echo "bwrap: Can\'t bind mount /oldroot/ on /newroot/: Unable to apply mount flags" >&2; exit 1\n'
+    )
+    program.chmod(0o755)
+
+    assert find_status(places=(str(tmp_path),)).kind == "bubblewrap"

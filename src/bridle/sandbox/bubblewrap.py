@@ -14,6 +14,7 @@ Mounts are made from the outside in, so that each finds what it is to cover:
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -32,6 +33,9 @@ SYSTEM_PLACES = (
     *("/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin"),
 )
 """Where bubblewrap is looked for. Not on PATH: what builds the walls must not come out of a project."""
+MAX_STARTS = 5
+"""How often a start is tried while mounts of this machine come and go."""
+_MOUNT_RACE = re.compile(r"bwrap: Can't (bind mount|remount readonly on) ")
 _EMPTY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
 
 Mount = Literal["empty", "writable", "pinned", "fixed", "hidden folder", "hidden file"]
@@ -41,6 +45,11 @@ _STRENGTH: tuple[Mount, ...] = ("empty", "pinned", "writable", "fixed", "hidden 
 def find_bubblewrap(places: Sequence[str] = SYSTEM_PLACES) -> str | None:
     """Return where the system has bubblewrap."""
     return find_program("bwrap", os.pathsep.join(places), outside=())
+
+
+def is_mount_race(said: str) -> bool:
+    """Return whether bubblewrap gave up because a mount of this machine vanished while it copied them all."""
+    return _MOUNT_RACE.search(said) is not None
 
 
 def walls() -> list[str]:

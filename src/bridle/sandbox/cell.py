@@ -16,6 +16,7 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import launcher
+from bridle.sandbox.bubblewrap import MAX_STARTS, is_mount_race
 from bridle.sandbox.changes import ProgramChanges
 from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.watch import Watch
@@ -305,6 +306,20 @@ class Cell:
 
 
 async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, list[int]]:
+    """Start a launcher behind walls, again when a mount vanished meanwhile; raises ToolError.
+
+    See `_open_once` for what it takes and returns.
+    """
+    for _ in range(MAX_STARTS - 1):
+        try:
+            return await _open_once(walls, args, setup)
+        except ToolError as error:
+            if not is_mount_race(error.message):
+                raise
+    return await _open_once(walls, args, setup)
+
+
+async def _open_once(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, list[int]]:
     """Start a launcher behind walls, a command line that ends in ours; raises ToolError.
 
     The walls die with the thread that called us, which is that of the event loop.

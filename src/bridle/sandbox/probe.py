@@ -8,7 +8,13 @@ from collections.abc import Sequence
 
 from bridle.core.ports import SandboxKind, SandboxStatus
 from bridle.sandbox import landlock
-from bridle.sandbox.bubblewrap import SYSTEM_PLACES, arguments, find_bubblewrap
+from bridle.sandbox.bubblewrap import (
+    MAX_STARTS,
+    SYSTEM_PLACES,
+    arguments,
+    find_bubblewrap,
+    is_mount_race,
+)
 from bridle.sandbox.shield import Shield
 from bridle.sandbox.syscalls import NUMBERS
 from bridle.system.platform import is_linux
@@ -40,6 +46,18 @@ def _bubblewrap_fault(places: Sequence[str]) -> str:
         return f"bubblewrap is not installed ({_INSTALL})"
     command = [program, *arguments(Shield(), (), "/"), "--", "true"]
     try:
+        said = _complaint(command)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not run: {error}"
+    if not said:
+        return ""
+    hint = " (user namespaces may be forbidden: sysctl kernel.apparmor_restrict_unprivileged_userns)"
+    return f"bubblewrap does not work: {said}{hint if os.getuid() else ''}"
+
+
+def _complaint(command: Sequence[str]) -> str:
+    """Return what bubblewrap says when it fails, or nothing."""
+    for _ in range(MAX_STARTS):
         done = subprocess.run(
             command,
             env={"PATH": os.defpath},
@@ -48,13 +66,10 @@ def _bubblewrap_fault(places: Sequence[str]) -> str:
             timeout=_PROBE_S,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap does not run: {error}"
-    if done.returncode == 0:
-        return ""
-    said = done.stderr.decode(errors="replace").strip()
-    hint = " (user namespaces may be forbidden: sysctl kernel.apparmor_restrict_unprivileged_userns)"
-    return f"bubblewrap does not work: {said}{hint if os.getuid() else ''}"
+        said = done.stderr.decode(errors="replace").strip()
+        if done.returncode == 0 or not is_mount_race(said):
+            break
+    return (said or f"exit status {done.returncode}") if done.returncode else ""
 
 
 def _status(kind: SandboxKind, why: str) -> SandboxStatus:

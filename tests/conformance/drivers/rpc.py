@@ -297,9 +297,10 @@ async def over_socket(world: World, place: Place) -> AsyncIterator[tuple[Driver,
 
 @asynccontextmanager
 async def over_websocket(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
-    """Drive the daemon over a WebSocket."""
-    client = await _client(world, "rpc websocket", _over_websocket)
-    yield RpcDriver(client, place), await world.door()
+    """Drive the daemon over a WebSocket, one for each play: between plays nothing would answer its pings."""
+    door = await world.door()
+    async with _over_websocket(world) as client:
+        yield RpcDriver(client, place), door
 
 
 async def watch_rpc(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
