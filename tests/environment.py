@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+EMPTY = ("/dev/shm", "/run", "/tmp", "/var/tmp")
+"""Where a sandbox has empty folders, so that nothing there tells whether its walls hold."""
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 PROGRAMS = ("bash", "git", "bwrap", "chromium", "tmux", "haproxy")
 """What tests start that is part of the system; where it lies elsewhere, that folder is on PATH, too."""
@@ -105,7 +107,11 @@ def _folders() -> Path:
     """
     beside = Path(__file__).parents[1] / ".cache" / "tests"  # ignored by git
     at_home = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "bridle-tests"
-    return next((path for path in (beside, at_home) if PLAIN.fullmatch(str(path))), beside)
+    return next((path for path in (beside, at_home) if _is_plain_and_shown(path)), beside)
+
+
+def _is_plain_and_shown(path: Path) -> bool:
+    return PLAIN.fullmatch(str(path)) is not None and not any(map(path.resolve().is_relative_to, EMPTY))
 
 
 @cache

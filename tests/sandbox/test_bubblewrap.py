@@ -34,6 +34,34 @@ def test_an_installation_is_shown_as_a_whole(place: Path):
     )
 
 
+@pytest.mark.parametrize("line", ["#!{} -I", '#!/usr/bin/env -S "{}" -I'])
+def test_the_interpreter_of_a_script_is_shown_too(place: Path, line: str):
+    python = (
+        file(place / "a b" / "bin" / "python") if "env" in line else file(place / "venv" / "bin" / "python")
+    )
+    script = Path(file(place / "hooks" / "check"))
+    script.write_text(line.format(python) + "\n")
+
+    assert program_places((str(script),)) == (str(script.parent), str(Path(python).parents[1]))
+
+
+def test_a_program_is_looked_for_on_the_path(place: Path):
+    program = Path(file(place / "venv" / "bin" / "server"))
+    program.chmod(0o755)
+
+    assert program_places(("server",), f"/usr/bin:{program.parent}") == (str(place / "venv"),)
+    assert program_places(("server",), "/usr/bin") == ()
+
+
+def test_what_a_program_is_a_link_to_is_shown_too(place: Path):
+    program = file(place / "venv" / "bin" / "server")
+    link = place / "links" / "server"
+    link.parent.mkdir()
+    link.symlink_to(program)
+
+    assert program_places((str(link),)) == (str(link.parent), str(place / "venv"))
+
+
 def test_of_a_file_in_the_folder_itself_nothing_else_is_shown():
     with tempfile.NamedTemporaryFile(dir="/tmp") as lone:
         assert program_places((lone.name,)) == (lone.name,)

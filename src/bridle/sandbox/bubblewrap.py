@@ -15,6 +15,8 @@ Mounts are made from the outside in, so that each finds what it is to cover:
 
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -36,6 +38,7 @@ SYSTEM_PLACES = (
 MAX_STARTS = 5
 """How often a start is tried while mounts of this machine come and go."""
 _MOUNT_RACE = re.compile(r"bwrap: Can't (bind mount|remount readonly on) ")
+_MAX_SHEBANG_BYTES = 256  # of which the kernel reads no more
 _EMPTY_BYTES = 1024**3  # for each of the empty folders, which lie in memory
 
 Mount = Literal["empty", "writable", "pinned", "fixed", "hidden folder", "hidden file"]
@@ -112,22 +115,37 @@ def _settings() -> list[str]:
     )
 
 
-def program_places(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return what is to be shown of a program that lies in `/tmp` or the like: its folder.
+def program_places(argv: Sequence[str], search_path: str = "") -> tuple[str, ...]:
+    """Return the folders to show of a program in `/tmp` or the like, and of the interpreter of a script.
 
-    That is all of an installation for one in its `bin`, and all packages of Node.js for one among them.
+    A file in a `bin` shows its whole installation, a Node.js script all packages beside it.
     """
-    places: dict[str, None] = {}
-    for word in argv:
-        root = next((root for root in EMPTY if word.startswith(f"{root}/")), "")
-        if not root or not os.path.isfile(word):
-            continue
-        folder, packages, _ = os.path.normpath(word).partition("/node_modules/")
-        place = f"{folder}/node_modules" if packages else os.path.dirname(os.path.normpath(word))
-        if os.path.basename(place) == "bin":
-            place = os.path.dirname(place)
-        places[word if place in EMPTY else place] = None
-    return tuple(places)
+    program = shutil.which(argv[0], path=search_path) or argv[0]
+    words = (word for word in (program, *argv[1:]) if os.path.isfile(word))
+    files = dict.fromkeys(path for word in words for path in _files_of(word))
+    return tuple(dict.fromkeys(_place(path) for path in files if any(_holds(root, path) for root in EMPTY)))
+
+
+def _files_of(program: str) -> Iterator[str]:
+    """Yield a program, what it is a link to, and what its first line names as interpreter."""
+    yield from (program, os.path.realpath(program))
+    try:
+        with open(program, "rb") as file:
+            line = os.fsdecode(file.readline(_MAX_SHEBANG_BYTES))
+        words = shlex.split(line[2:]) if line.startswith("#!") else []
+    except (OSError, ValueError):
+        return  # the kernel will say what is wrong with it
+    for word in words:
+        if os.path.isfile(word):
+            yield from (word, os.path.realpath(word))
+
+
+def _place(path: str) -> str:
+    folder, packages, _ = os.path.normpath(path).partition("/node_modules/")
+    place = f"{folder}/node_modules" if packages else os.path.dirname(os.path.normpath(path))
+    if os.path.basename(place) == "bin":
+        place = os.path.dirname(place)
+    return path if place in EMPTY else place
 
 
 def mounts(

@@ -195,7 +195,8 @@ class LocalSandbox:
             open_network=spec.open_network,
             covered=tuple((how, path, *_identity(path)) for how, paths in covered.items() for path in paths),
         )
-        shown = bubblewrap.program_places(spec.argv) if spec.shows_program else ()
+        path = spec.env.get("PATH", "")
+        shown = bubblewrap.program_places(spec.argv, path) if spec.shows_program else ()
         if plan.kind == "bubblewrap":
             network = spec.open_network
             arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=network, shown=shown)
