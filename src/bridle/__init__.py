@@ -1,4 +1,4 @@
-"""Bridle: a local-first agent runtime, with you holding the reins.
+"""Bridle, a local-first LLM agent runtime: the public Python API.
 
 ```python
 import bridle
@@ -8,8 +8,8 @@ async with bridle.open() as b:
     print(await session.run("what does this project do"))
 ```
 
-All that a program needs has a name here, and is loaded when it is first used: this module itself is quick.
-What the names are is said once more in `__init__.pyi`, for those who check types.
+Every public name is an attribute of this module and is imported on first use, so `import bridle` is fast.
+`__init__.pyi` repeats the names for type checkers.
 """
 
 from importlib import import_module

@@ -1,13 +1,13 @@
-"""Typed results in Python: a JSON Schema of a type, and a value of that type out of a run's payload.
+"""Typed results: turn a Python type into a JSON Schema, and a run's payload into a value of that type.
 
 ```python
 schema = schema_of(Invoice)              # RunOptions(output_schema=schema)
 invoice = value_as(Invoice, payload)     # RunEnded.structured
 ```
 
-A type is a dataclass, a TypedDict, a NamedTuple, a msgspec Struct, a pydantic model, or anything built of
-them and of Python's own: list, dict, tuple, Literal, Enum, unions, Optional, Annotated. pydantic is never
-imported here: its models know how to describe and to check themselves.
+A type is a dataclass, a TypedDict, a NamedTuple, a msgspec Struct, a pydantic model, or anything built from
+them and built-in types: list, dict, tuple, Literal, Enum, unions, Optional, Annotated. This module never
+imports pydantic: it calls the methods of its models (`model_json_schema`, `model_validate`).
 """
 
 from typing import Any, TypeVar, cast
@@ -23,7 +23,7 @@ MAX_PROBLEMS = 5
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type, its objects closed to other properties; raises UsageError."""
+    """Return the JSON Schema of a type; its objects allow no other properties. Raises UsageError."""
     definitions: dict[str, Any] = {}
 
     def describe(inner: Any) -> dict[str, Any]:
@@ -44,24 +44,24 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def value_as(kind: type[T], payload: Any) -> T:
-    """Return a payload as a value of a type; raises UsageError saying what does not fit, and where."""
+    """Convert a payload to a value of a type; raises UsageError that says what does not fit, and where."""
     try:
         if _describes_itself(kind):
-            return cast("T", kind.model_validate(payload))  # type: ignore[attr-defined]  # it was asked for it
+            return cast("T", kind.model_validate(payload))  # type: ignore[attr-defined]  # checked above
         return msgspec.convert(payload, kind, dec_hook=_decode)
-    except ValueError as error:  # what msgspec and pydantic raise are both of this kind
+    except ValueError as error:  # the base of msgspec's and of pydantic's validation error
         raise UsageError(f"the value is no {_name(kind)}: {_problems(error)}") from error
     except (TypeError, NameError) as error:
         raise UsageError(f"{_name(kind)} cannot be made of JSON: {error}") from error
 
 
 def _describes_itself(kind: Any) -> bool:
-    """Tell whether a type is a pydantic model, by what it can do."""
+    """Return True for a pydantic model, recognized by its methods."""
     return isinstance(kind, type) and hasattr(kind, "model_json_schema") and hasattr(kind, "model_validate")
 
 
 def _description(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return a model's schema; what it refers to goes to the definitions of the whole."""
+    """Return a model's schema; its `$defs` move to `definitions`, those of the whole schema."""
     schema: dict[str, Any] = kind.model_json_schema(ref_template=f"#/$defs/{kind.__name__}.{{model}}")
     for name, part in schema.pop("$defs", {}).items():
         place = f"{kind.__name__}.{name}"
@@ -89,7 +89,7 @@ def _closed(schema: Any) -> Any:
 
 
 def _problems(error: ValueError) -> str:
-    """Put what pydantic says into one line; msgspec's words are one already."""
+    """Join pydantic's messages into one line; a msgspec message already is one line."""
     if not hasattr(error, "errors"):
         return str(error)
     problems = [
@@ -99,7 +99,7 @@ def _problems(error: ValueError) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """Return the line that names the type; what msgspec says before it is for those who extend msgspec."""
+    """Return the last line, which names the type; msgspec's lines before it are for authors of hooks."""
     return str(error).strip().rpartition("\n")[2]
 
 

@@ -1,7 +1,7 @@
-"""Wiring: from Settings to a SessionService; the only package that knows every concrete room.
+"""Wiring: build a SessionService from Settings; the only package that imports every concrete implementation.
 
-Rooms are imported where they are needed, so that a command which only lists sessions loads none of
-the machinery of a run.
+Implementations are imported where they are needed, so that a command that only lists sessions does not load
+the code for runs.
 """
 
 from bridle.app.comms import open_comms

@@ -1,4 +1,4 @@
-"""Messages between agents of different processes."""
+"""Wiring for messages between agents of different processes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def open_comms(settings: Settings) -> "Comms":
-    """Make a participant in messages between agents, by the settings of the user; raises ConfigError."""
+    """Create this process's endpoint for messages between agents; raises ConfigError."""
     from bridle.comms.hub import Comms, CommsOptions
     from bridle.core.errors import ConfigError
     from bridle.core.ids import uuid7

@@ -1,4 +1,4 @@
-"""What holds programs that several sessions share: tool servers, language servers and hooks."""
+"""Sandbox rules for programs that several sessions share: MCP servers, language servers and hooks."""
 
 from typing import TYPE_CHECKING
 
@@ -9,19 +9,20 @@ if TYPE_CHECKING:
 
 
 def is_sandbox_off(settings: Settings) -> bool:
-    """True if the user wants no sandbox; a project has no say in what holds its own programs."""
+    """Return True if the user turned the sandbox off; a project cannot turn it off for its own programs."""
     return settings.sandbox.mode == "off" and settings.source("sandbox", "mode")[-1].layer != "project"
 
 
 def open_domains(settings: Settings) -> "tuple[Rule, ...]":
-    """Return the rules about hosts, for programs that several sessions share."""
+    """Return the domain rules for programs that several sessions share."""
     return tuple(rule for rule in settings.rules.rules() if rule.pattern.startswith("domain:"))
 
 
 def standing_denials(settings: Settings, *, anywhere: bool = False) -> "tuple[Rule, ...]":
-    """Return which paths are denied to programs that several sessions share.
+    """Return the deny rules for paths that apply to programs that several sessions share.
 
-    Relative ones are those of the project; with `anywhere` they are left out, as each folder has others.
+    Relative patterns refer to the project; with `anywhere` they are left out, because they would mean
+    different paths in each folder.
     """
     from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""What there is on this machine to begin with: keys, model servers, model files, other agent programs."""
+"""Discover what this machine offers for a first setup: API keys, model servers, model files, other agents."""
 
 import asyncio
 import os
@@ -26,13 +26,13 @@ FIRST_MODELS = {
     "groq": "openai/gpt-oss-120b",
     "openrouter": "anthropic/claude-sonnet-5.5",
 }
-"""A model of each vendor that does well as an agent and is not the dearest, the order of the offer."""
+"""For each vendor, a good agent model that is not the most expensive; in order of preference."""
 CODING_WORDS = ("coder", "devstral", "codestral", "gpt-oss", "glm", "qwen3", "qwen")
-"""Words in the names of models that are better at an agent's work than their neighbours, the best first."""
+"""Words in the names of models that work better as agents than others, best first."""
 NO_CHAT_WORDS = ("embed", "rerank", "whisper", "minilm", "bge-", "clip", "tts")
 MOST_OF_SERVER = 3
 MOST_FILES = 3
-MEMORY_SHARE = 0.75  # the rest is for what else runs here, and for the context
+MEMORY_SHARE = 0.75  # of the machine's memory; the rest is for other programs and the context
 
 LOCAL_EXTRA = "pip install 'bridle-agent[local]'"
 
@@ -43,30 +43,30 @@ class Choice(Struct, frozen=True):
     ref: str
     why: str
     needs: str = ""
-    """The command that is missing before it answers; empty if it does."""
+    """The command to run before it can answer; empty if it is ready."""
 
 
 class Found(Struct, frozen=True):
-    """All that was found."""
+    """The result of the search."""
 
     choices: tuple[Choice, ...]
-    """The best first; the built-in model is always among them."""
+    """Usable models, best first; always includes the built-in model."""
     keys: tuple[str, ...]
-    """The names of variables that hold keys, never what is in them."""
+    """Names of the variables that contain API keys, never their values."""
     servers: dict[str, list[str]]
-    """The model servers that answer, with the names of their models."""
+    """Model servers that answer, with the names of their models."""
     places: frozenset[str]
-    """The hosts and ports that model servers answer at."""
+    """Hosts and ports at which model servers answer."""
     files: "tuple[ModelFile, ...]"
-    """Model files, the largest first."""
+    """Model files, largest first."""
     has_ollama_models: bool
-    """Whether Ollama has models here, also when it does not run."""
+    """True if Ollama has models here, even while it does not run."""
     programs: "dict[str, Path]"
     """Other agent programs, with their folders."""
 
 
 async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
-    """Look for all of it at once; only this machine is asked, and nobody for long."""
+    """Search for everything concurrently; asks only this machine, with short timeouts."""
     from bridle.config.elsewhere import has_ollama_models, model_folders, other_programs
     from bridle.providers.model_files import find_model_files
 
@@ -92,7 +92,7 @@ async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
 
 
 async def _servers(settings: Settings) -> dict[str, list[str]]:
-    """Ask the servers of this machine; one that two providers name counts for the one that fits it better."""
+    """Query the servers of this machine; one that two providers name is listed under the better match."""
     from bridle.providers.probe import is_llama_server
 
     models = open_models(settings)
@@ -126,7 +126,7 @@ def _of_servers(servers: Mapping[str, list[str]]) -> Iterator[Choice]:
 
 
 def _rank(model: str) -> tuple[int, str]:
-    """Order the names of models: those that code before the others."""
+    """Return a sort key for model names: coding models first."""
     places = [place for place, word in enumerate(CODING_WORDS) if word in model.lower()]
     return min(places, default=len(CODING_WORDS)), model
 

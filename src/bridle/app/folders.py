@@ -1,4 +1,4 @@
-"""What depends on the working directory of a session: its settings, agent, skills and hooks."""
+"""Everything that depends on a session's working directory: its settings, agent, skills and hooks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
-    """Load an agent as it is in one working directory, its prompt complete."""
+    """Load an agent for a working directory, with its complete prompt."""
     from msgspec.structs import replace
 
     from bridle.config.agents import load_agent
@@ -42,7 +42,7 @@ def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
 
 
 def skills_in(settings: Settings) -> "tuple[Skill, ...]":
-    """Return the skills of one working directory, by name; those that are broken are left out."""
+    """Return the skills of a working directory, by name; broken ones are left out."""
     from bridle.config.skills import load_skills
 
     return load_skills(settings).skills
@@ -55,9 +55,9 @@ def hooks_in(
     sandbox: "Sandbox",
     handlers: Mapping[str, "Handler"] = {},
 ) -> "Hooks":
-    """Make the hooks of one run in one working directory; raises ConfigError.
+    """Create the hooks of one run in a working directory; raises ConfigError.
 
-    A guardrail that you trusted, of a project that has changed since, must not just fall away.
+    It also raises if a guardrail lost its trust because the project changed: it must not disappear silently.
     """
     from bridle.core.errors import ConfigError
     from bridle.hooks.opening import open_hooks
@@ -78,7 +78,7 @@ def hook_site(
     sandbox: "Sandbox",
     handlers: Mapping[str, "Handler"] = {},
 ) -> "HookSite":
-    """Say where hooks run and what bounds them; those of a project run in the sandbox."""
+    """Return where hooks run and their limits; hooks of a project run in the sandbox."""
     from bridle.hooks.opening import HookSite
     from bridle.sessions.world import SystemClock
 
@@ -112,16 +112,16 @@ def _hook_walls(settings: Settings, sandbox: "Sandbox") -> "Walls | None":
 
 
 def writable_folders(settings: Settings) -> tuple[str, ...]:
-    """Return the folders that programs may change beside the working directory, as far as they exist."""
+    """Return the existing folders that programs may change in addition to the working directory."""
     folders = (settings.cwd / Path(folder).expanduser() for folder in settings.sandbox.writable)
     return tuple(str(folder) for folder in folders if folder.is_dir())
 
 
 def session_folders(settings: Settings) -> tuple[str, ...]:
-    """Return where what Bridle starts outside the sandbox must not come from."""
+    """Return the folders from which Bridle must not start programs outside the sandbox."""
     return str(settings.cwd), str(settings.root), *writable_folders(settings)
 
 
 def settings_in(cwd: str, settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """A session may live in another folder than the process, and that folder has settings of its own."""
+    """Return the settings of a folder: a session may work in another folder than the process."""
     return settings if Path(cwd) == settings.cwd else load_settings(environ, Path(cwd), settings.flags)

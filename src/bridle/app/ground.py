@@ -1,4 +1,4 @@
-"""What sessions stand on: of this process alone, or of several that share it."""
+"""The store, claims and bus of a process's sessions: private to it, or shared with other processes."""
 
 import socket
 from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ground(Struct, frozen=True):
-    """What a process has opened for its sessions."""
+    """The opened storage and cluster services for a process's sessions."""
 
     store: "Store"
     claims: "Claims"
@@ -25,13 +25,13 @@ class Ground(Struct, frozen=True):
     purse: "Purse | None" = None
     workplaces: "Workplaces | None" = None
     bound: "Callable[[Models], Models] | None" = None
-    """Holds what tenants may use of the models to their bounds."""
+    """Wraps the models so that tenants can use only those they may use."""
     is_users: bool = False
-    """What is said is kept with the user, and may be recalled."""
+    """True if conversations are stored on the user's machine, so that memory may search them."""
 
 
 def open_ground(settings: Settings, store: "Store | None" = None) -> Ground:
-    """Open it for a process that runs sessions by itself, on the store it has or the usual one."""
+    """Open storage for a process that runs its own sessions, on the given store or the configured one."""
     from bridle.sessions.bus import Bus
 
     if store is not None:

@@ -1,4 +1,4 @@
-"""Tool servers that a client brings along: they run here, and one session is lent their tools."""
+"""MCP servers that a client configures: they run here, and one session gets their tools as client tools."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 
 class ServerTools:
-    """The tools of one server, as a dispatcher; what they touch nobody can know."""
+    """The tools of one server, as a dispatcher; what they touch is unknown."""
 
     def __init__(self, server: "Server", session: SessionId) -> None:
         from bridle.mcp.names import full_name
@@ -37,11 +37,11 @@ class ServerTools:
         self.specs = [ToolSpec(name, tool.description, tool.schema) for name, tool in offered.items()]
 
     def access_of(self, tool: str) -> Access:
-        """Say what calls of a tool touch."""
+        """Return class execute for every tool, because what calls touch is unknown."""
         return Access(tool, "execute")
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
-        """Have the server do it; raises ToolError."""
+        """Forward a call to the server; raises ToolError."""
         name = self._names.get(call.name)
         if name is None:
             raise ToolError(f"MCP server {self._server.settings.name} has no tool {call.name}")
@@ -50,16 +50,16 @@ class ServerTools:
 
 
 def _show_nothing(text: str) -> None:
-    """Serve where nobody looks while a call goes on."""
+    """Ignore live output; client tools do not show it."""
 
 
 class LentServers:
-    """Starts servers for a session, lends it their tools when they are there, and ends them."""
+    """Start MCP servers for a session, add their tools to it once they are ready, and stop them."""
 
     def __init__(
         self, door: Door, session: SessionId, servers: Sequence["ServerSettings"], settings: Settings
     ) -> None:
-        """Take what the servers are, and the settings of the folder that the session works in."""
+        """Take the servers' configuration and the settings of the session's folder."""
         self._door = door
         self._session = session
         self._servers = servers
@@ -68,7 +68,7 @@ class LentServers:
         self._settled: dict[asyncio.Task[None], asyncio.Event] = {}
 
     def start(self, environ: Mapping[str, str], say: Say) -> None:
-        """Start them all; `say` hears which one is not to be had, and why."""
+        """Start all servers; `say` gets a message for each one that is not available."""
         for one in self._servers:
             chosen = one
             if one.transport == "stdio":
@@ -83,7 +83,7 @@ class LentServers:
             self._settled[task] = settled
 
     async def settled(self) -> None:
-        """Wait until each has been lent or has failed, but not for long."""
+        """Wait until each server is ready or has failed, for at most the setting `mcp.wait`."""
         waits = [asyncio.create_task(one.wait()) for one in self._settled.values() if not one.is_set()]
         if waits:
             try:
@@ -93,7 +93,7 @@ class LentServers:
                     one.cancel()
 
     async def aclose(self) -> None:
-        """Take the tools back and end the servers."""
+        """Remove the tools and stop the servers."""
         tasks, self._settled = list(self._settled), {}
         for task in tasks:
             task.cancel()
@@ -101,13 +101,13 @@ class LentServers:
             await asyncio.wait(tasks)
 
     async def _keep(self, chosen: "ServerSettings", settled: asyncio.Event, say: Say) -> None:
-        """Own one server: from its start until it is not wanted any more."""
+        """Run one server from its start until it is closed."""
         from bridle.mcp.server import Server, Surroundings, Timing
         from bridle.sessions.world import SystemClock
 
         room = SessionId("mcp")
         sandbox = open_sandbox(self._settings)
-        # The second attempt is for servers that only speak the older revisions.
+        # The second attempt is for servers that support only older protocol revisions.
         world = Surroundings(sandbox, self._settings.home, SystemClock(), Timing(delays_s=(0.0,)))
         server = Server(chosen, str(self._settings.cwd), room, world)
         async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Language servers: the known ones and those of the settings, and what keeps them."""
+"""Wiring for language servers: those that Bridle knows and those in the settings."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def open_languages(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "Languages | None":
-    """Make what keeps the language servers of every project; None where the user wants none."""
+    """Create the manager of the language servers of all projects; None if the user turned them off."""
     if not settings.lsp.enabled and settings.source("lsp", "enabled")[-1].layer != "project":
         return None
     from bridle.lsp.languages import LocalLanguages
@@ -30,7 +30,7 @@ def open_languages(settings: Settings, environ: Mapping[str, str], sandbox: "San
 
 
 def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderLanguages":
-    """Return the language servers that the files of one folder may have; raises ConfigError."""
+    """Return the language servers for the files of one folder; raises ConfigError."""
     from bridle.config.trusted import is_trusted
     from bridle.lsp.settings import FolderLanguages
 
@@ -49,17 +49,17 @@ def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderL
 
 
 def _holds_home(root: Path, environ: Mapping[str, str]) -> bool:
-    """True if a repository is around the user's home, which no server must see unless it is trusted."""
+    """Return True if a repository contains the user's home; no server may see it unless it is trusted."""
     return Path(os.path.realpath(environ.get("HOME", "/"))).is_relative_to(root)
 
 
 def _is_freed(settings: Settings) -> bool:
-    """True if the user's own settings let language servers run outside the sandbox."""
+    """Return True if the user's own settings let language servers run outside the sandbox."""
     return not settings.lsp.sandbox and settings.source("lsp", "sandbox")[-1].layer != "project"
 
 
 def language_servers(settings: Settings) -> "tuple[LanguageServer, ...]":
-    """Return the servers that may be used, those that only the settings name first."""
+    """Return the servers to use, first those that only the settings name."""
     from bridle.lsp.catalogue import KNOWN
 
     said, faults = settings.lsp.servers, language_faults(settings)
@@ -71,7 +71,7 @@ def language_servers(settings: Settings) -> "tuple[LanguageServer, ...]":
 
 
 def language_faults(settings: Settings) -> dict[str, str]:
-    """Say which servers of the settings cannot be used, and why."""
+    """Return the servers of the settings that cannot be used, each with the reason."""
     from bridle.lsp.catalogue import KNOWN
 
     known = {server.name for server in KNOWN}
@@ -104,7 +104,7 @@ def _server(name: str, known: "LanguageServer | None", said: "LanguageServerSett
 
 
 def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Lay one tree over another."""
+    """Merge two trees; values of `above` win."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)

@@ -1,4 +1,4 @@
-"""Tool servers: from what the settings of a folder say to what keeps them."""
+"""Wiring for MCP servers: from the settings of a folder to running servers."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ Inert = tuple[str, Literal["off", "untrusted", "failed"], str]
 
 
 def open_tool_servers(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "ToolServers":
-    """Make what keeps the tool servers of every folder; each starts when it is needed first."""
+    """Create the manager of the MCP servers of all folders; each server starts on first use."""
     from bridle.mcp.servers import McpServers
     from bridle.sessions.world import SystemClock
 
@@ -40,7 +40,7 @@ def open_tool_servers(settings: Settings, environ: Mapping[str, str], sandbox: "
 
 
 def folder_servers(settings: Settings, environ: Mapping[str, str]) -> "FolderServers":
-    """Return the servers of one folder; one that cannot be used is said to have failed, and why."""
+    """Return the servers of one folder; one that cannot be used is listed as failed, with the reason."""
     from bridle.core.errors import ConfigError
     from bridle.mcp.settings import FolderServers
 
@@ -68,7 +68,7 @@ def _untrusted(found: "FoundServer") -> Inert:
 
 
 def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[str, str]) -> "ServerSettings":
-    """Return how one server is reached, every variable put in; raises ConfigError."""
+    """Return how to start or reach one server, with all variables expanded; raises ConfigError."""
     from bridle.config.mcp import resolve
     from bridle.mcp.settings import OAuth, ServerSettings
 
@@ -114,8 +114,8 @@ def outer_program(
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return command and environment of a server that runs outside the sandbox; raises ConfigError.
 
-    Its program is not one that agents can write, nor is what that looks for on PATH. What is not there at
-    all is noticed by who starts it.
+    Neither its program nor the programs it finds on PATH may lie in folders that agents can write to. A
+    program that does not exist at all fails later, when it is started.
     """
     from bridle.core.errors import ConfigError
     from bridle.system.programs import find_program, outer_environment, why_not_found
@@ -137,9 +137,9 @@ def outer_program(
 
 
 def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None":
-    """Return the tool of a server that has this name, to be judged and not to be run; starts no server.
+    """Return the MCP tool of this name for the rules to judge, not to run; starts no server.
 
-    Whether the server has such a tool is not known; None when no server here could lend one.
+    The server may not have such a tool. None if no server here could have one.
     """
     from bridle.core.ids import SessionId
     from bridle.mcp.listing import OfferedTool
@@ -165,24 +165,24 @@ def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None
 
 
 class Trial(Struct, frozen=True):
-    """How a server came out that was started to see whether it works."""
+    """The result of starting a server to test it."""
 
     view: ServerView
     offered: Listing
     duration_ms: int
     unused: tuple[str, ...] = ()
-    """Tools that the settings leave out."""
+    """Tools that the settings exclude."""
 
 
 async def try_server(chosen: "ServerSettings", settings: Settings, sandbox: "Sandbox") -> Trial:
-    """Start one server alone, see what it offers, and end it."""
+    """Start one server, list what it offers, and stop it."""
     from bridle.core.ids import SessionId
     from bridle.mcp.server import Server, Surroundings, Timing
     from bridle.mcp.tools import wanted_tools
     from bridle.sessions.world import SystemClock
 
     clock = SystemClock()
-    # The second attempt is for servers that only speak the older revisions.
+    # The second attempt is for servers that support only older protocol revisions.
     world = Surroundings(sandbox, settings.home, clock, Timing(delays_s=(0.0,)))
     room = SessionId("mcp")
     server = Server(chosen, str(settings.cwd), room, world)

@@ -1,4 +1,4 @@
-"""Recall over the sessions of a store."""
+"""Wiring for memory: semantic search over the sessions of a store."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ from bridle.app.tools import masker
 from bridle.config.settings import Settings
 from bridle.core.ports import Store
 
-MINILM_TOKENS = 512  # what it was made for
+MINILM_TOKENS = 512  # the model's context size
 
 if TYPE_CHECKING:
     from bridle.memory.embedders.choice import LocalServer
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def memory_in(settings: Settings, environ: Mapping[str, str], store: Store) -> "LocalMemory | None":
-    """Make the recall over the sessions of a store; None where it is off, or nothing is kept."""
+    """Create the memory over the sessions of a store; None if it is off or the store keeps nothing."""
     memory = settings.memory
     if not memory.enabled or settings.store.backend == "ephemeral":
         return None
@@ -41,7 +41,7 @@ def memory_in(settings: Settings, environ: Mapping[str, str], store: Store) -> "
 
 
 def _minilm(settings: Settings) -> "LocalServer | None":
-    """Serve MiniLM from a process of ours, started by the first request; None where it is not here."""
+    """Serve MiniLM from a local process, started on the first request; None if it is not installed."""
     from bridle.memory.embedders.choice import LocalServer
     from bridle.providers.embedded import EMBEDDING_WEIGHTS as WEIGHTS
     from bridle.providers.embedded import embedded_options, is_available, is_present, weights_path

@@ -1,4 +1,4 @@
-"""The models: every configured provider and model by name."""
+"""Wiring for models: all configured providers and models by name."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BroughtModels:
-    """The models of providers that the program itself has made, before those of the settings."""
+    """Models of providers from the embedding program; they take precedence over those of the settings."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class BroughtModels:
         self._entries = entries
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
-        """Return the adapter and the facts; raises what the catalogue raises."""
+        """Return the provider and the model; raises what the catalog raises."""
         name, slash, model = ref.partition("/")
         provider = self._providers.get(name)
         if provider is None or not slash or not model:
@@ -51,7 +51,7 @@ class BroughtModels:
         )
 
     def server_pids(self) -> dict[str, int]:
-        """Return the processes that live, by what they serve."""
+        """Return the pids of the running servers, by what they serve."""
         return self._catalog.server_pids()
 
     async def aclose(self) -> None:
@@ -64,7 +64,7 @@ class BroughtModels:
 def beside_brought(
     catalog: "ModelCatalog", providers: Mapping[str, Provider], settings: Settings
 ) -> "Models":
-    """Let providers that a program brings along come before those of the settings."""
+    """Return the models with the embedding program's providers first, before those of the settings."""
     if not providers:
         return catalog
     entries = {ref: _model_entry(ref, model) for ref, model in settings.models.items()}
@@ -72,13 +72,13 @@ def beside_brought(
 
 
 def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog":
-    """Make every configured provider and model known by name.
+    """Create the catalog of all configured providers and models.
 
-    `tell` hears when weights are pulled or about to answer; without it nothing is pulled.
+    `tell` is called when weights are downloaded and when they load; without it nothing is downloaded.
     """
     from bridle.providers import ModelCatalog
 
-    # A daemon works in /, and its sessions elsewhere.
+    # A daemon works in /, but its sessions work elsewhere.
     outside = tuple(folder for folder in session_folders(settings) if folder != "/")
     return ModelCatalog(
         {name: _provider_entry(provider, outside) for name, provider in settings.providers.items()},
@@ -92,7 +92,7 @@ def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog
 
 
 def models_dir(settings: Settings) -> Path:
-    """Return the folder that pulled weights lie in."""
+    """Return the folder for downloaded weights."""
     chosen = settings.providers["embedded"].models_dir
     return Path(chosen).expanduser() if chosen else settings.home / "models"
 
@@ -143,7 +143,7 @@ def _model_entry(ref: str, model: "ModelSettings") -> "ModelEntry":
 
 
 def _given(**values: Any) -> dict[str, Any]:
-    """Leave out what nobody has set, so that the default of the room counts."""
+    """Leave out values that are None, so that the provider's defaults apply."""
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as the place where things are kept."""
+"""Wiring for storage in PostgreSQL and S3."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def database_url(settings: Settings) -> str:
-    """Return the address of the database, with its password if it has one; raises ConfigError."""
+    """Return the URL of the database, including its password if any; raises ConfigError."""
     if (secret := settings.database_url) is None:
         raise ConfigError(
             "store.backend is postgres, and there is no address of one",
@@ -22,7 +22,7 @@ def database_url(settings: Settings) -> str:
 
 
 def open_postgres(settings: Settings, *, size: int | None = None, looks_first: bool = False) -> "Postgres":
-    """Make the connections of this process, which are opened when they are needed; raises ConfigError."""
+    """Create this process's connection pool; connections open on first use. Raises ConfigError."""
     try:
         from bridle.stores.postgres.pool import Postgres
     except ModuleNotFoundError as error:
@@ -40,13 +40,13 @@ def open_postgres(settings: Settings, *, size: int | None = None, looks_first: b
 
 
 def open_postgres_journal(settings: Settings) -> "Journal":
-    """Open the journal for one who only looks, with connections of its own; raises ConfigError."""
+    """Open the journal for a command that only reads, with its own connections; raises ConfigError."""
     postgres = open_postgres(settings, size=2, looks_first=True)
     from bridle.sessions.world import SystemClock
     from bridle.stores.postgres.store import PostgresStore
 
     class Owned(PostgresStore):
-        """A store that has opened its connections itself."""
+        """A store that owns its connections."""
 
         async def aclose(self) -> None:
             """Close the connections."""
@@ -56,8 +56,8 @@ def open_postgres_journal(settings: Settings) -> "Journal":
 
 
 def open_database_blobs(settings: Settings) -> "Blobs":
-    """Open the blobs that are kept in the database."""
-    open_postgres(settings, size=1)  # says what is missing
+    """Open the blob store in the database."""
+    open_postgres(settings, size=1)  # raises ConfigError for what is missing
     from bridle.stores.postgres.blobs import PostgresBlobs
     from bridle.stores.postgres.blocking import BlockingPostgres
 
@@ -65,7 +65,7 @@ def open_database_blobs(settings: Settings) -> "Blobs":
 
 
 def open_bucket_blobs(settings: Settings) -> "Blobs":
-    """Open the blobs that are kept in a bucket; raises ConfigError."""
+    """Open the blob store in an S3 bucket; raises ConfigError."""
     s3 = settings.store.s3
     if not s3.bucket:
         raise ConfigError("store.blobs is s3, and there is no bucket", hint="set store.s3.bucket")

@@ -1,4 +1,4 @@
-"""A process of a cluster, from its settings."""
+"""Wiring for a cluster node: a worker or a gateway."""
 
 import asyncio
 import socket
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 MODEL_SUFFIXES = (".gguf", ".json", ".toml")
 
 Reaching = Callable[[str, str], Awaitable["PeerDoor"]]
-"""From an address and the token of the cluster to the sessions there."""
+"""Connect to another node, given its address and the cluster token."""
 
 
 class OpenedNode(Struct, frozen=True):
-    """A node that has its sessions, and has not started yet."""
+    """A node that is built but has not started yet."""
 
     node: "Node"
     service: "SessionService"
     door: "ClusterDoor"
     token: str
-    """What the nodes of the cluster show each other."""
+    """The token with which the nodes of the cluster authenticate to each other."""
     postgres: "Postgres"
     tenants: "Tenants"
     audit: "AuditLog"
@@ -57,7 +57,7 @@ async def open_node(
     tell: "Tell | None" = None,
     brought: Brought = NOTHING_BROUGHT,
 ) -> OpenedNode:
-    """Make a node, and the tables if they are missing; raises ConfigError, StoreError."""
+    """Build a node, and create missing database tables; raises ConfigError, StoreError."""
     postgres = open_postgres(settings)
     try:
         from bridle.scale.node import Node, cluster_token, prepare
@@ -147,7 +147,7 @@ def _ground(settings: Settings, node: "Node", foundation: "Foundation", tenants:
 
 
 async def missing_walls(settings: Settings) -> str:
-    """Say why programs of one run can see the files of another here; "" when they cannot."""
+    """Return why programs of one run can see the files of another here; "" if they cannot."""
     if settings.sandbox.mode == "off":
         return "sandbox.mode is off"
     status = await asyncio.to_thread(lambda: open_sandbox(settings).status)
@@ -155,19 +155,19 @@ async def missing_walls(settings: Settings) -> str:
 
 
 def _own_models(settings: Settings) -> set[str]:
-    """Return the models that are set here, for all or for an agent."""
+    """Return the models that the settings here name, for all agents or for one."""
     from bridle.config.agents import list_agents, load_agent
 
     found = {settings.model, settings.small_model, *settings.fallbacks}
     for name in list_agents(settings):
-        with suppress(ConfigError):  # nobody can use that one
+        with suppress(ConfigError):  # such an agent cannot be used
             agent = load_agent(name, settings).agent
             found |= {agent.model, agent.small_model, *agent.fallbacks}
     return found
 
 
 def _names_file(ref: str, settings: Settings) -> bool:
-    """Tell whether a model would be read from a file by its path."""
+    """Return True if a model reference is the path of a file."""
     name, _, model = ref.partition("/")
     provider = settings.providers.get(name)
     by_path = provider is not None and provider.kind in ("scripted", "embedded")

@@ -1,4 +1,4 @@
-"""What tool servers are given that should not be seen anywhere."""
+"""Secrets to mask in output: the daemon's token, and the variables and headers of MCP servers."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from bridle.config.settings import Settings
 
 
 def daemon_token(settings: Settings) -> dict[str, str]:
-    """Return the token of the daemon, if there is one: a model that reads it could approve its own calls."""
+    """Return the daemon's token, if there is one: a model that read it could approve its own calls."""
     from bridle.config.places import TOKEN_FILE
 
     try:
@@ -16,7 +16,7 @@ def daemon_token(settings: Settings) -> dict[str, str]:
 
 
 def server_secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the secrets that servers in use here are given, by the names of variables and headers."""
+    """Return the secrets of the enabled, trusted MCP servers, by variable or header name."""
     from bridle.config.mcp import resolve
     from bridle.core.errors import ConfigError
     from bridle.tools.secrets import find_secrets
@@ -27,10 +27,10 @@ def server_secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, 
             continue
         try:
             said = resolve(server, environ, settings.user_folder)
-        except ConfigError:  # then nothing is given to it
+        except ConfigError:  # such a server never starts and gets no secrets
             continue
         found.update(find_secrets(said.env))
-        for name, text in said.headers.items():  # of "Bearer abc" the last word; "X-Team: dev" is none
+        for name, text in said.headers.items():  # "Bearer abc": the last word; "X-Team: dev": no secret
             for secret in find_secrets({_named(name): text.rpartition(" ")[2]}).values():
                 found[name] = secret
         if name := said.oauth.client_secret_env:
@@ -39,5 +39,5 @@ def server_secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, 
 
 
 def _named(header: str) -> str:
-    """Return a header's name as that of a variable would be."""
+    """Convert a header name to the form of a variable name, for `find_secrets`."""
     return header.upper().replace("AUTHORIZATION", "AUTH").replace("-", "_")

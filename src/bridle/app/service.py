@@ -1,4 +1,4 @@
-"""The engine that every surface drives."""
+"""Wiring for the session service: build the engine that every surface uses."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 
 class Brought(Struct, frozen=True):
-    """What a program that embeds the engine brings along; what it opened is closed with the engine."""
+    """What an embedding program adds to the engine; the engine closes it at its end."""
 
     tools: "Sequence[Tool]" = ()
-    """For every agent and before all others; a built-in one of the same name gives way."""
+    """Tools for every agent, listed first; one replaces a built-in tool of the same name."""
     providers: "Mapping[str, Provider]" = {}
-    """By the name that references to their models begin with."""
+    """Providers, by the first part of their models' references."""
     store: "Store | None" = None
     hooks: "Sequence[HookEntry]" = ()
-    """For every run, in whichever folder."""
+    """Hooks for every run, in any folder."""
     handlers: "Mapping[str, Handler]" = {}
-    """Functions that hooks with a runtime of type in_process name."""
+    """Functions for hooks with a runtime of type in_process, by name."""
     telemetry: "Telemetry | None" = None
-    """What follows the engine, where it is not for the settings alone to say."""
+    """Replaces the telemetry of the settings."""
     ground: "Ground | None" = None
-    """What sessions of many machines stand on."""
+    """The shared storage of a cluster."""
 
 
 NOTHING_BROUGHT = Brought()
@@ -59,7 +59,7 @@ def open_service(
     tell: "Tell | None" = None,
     brought: Brought = NOTHING_BROUGHT,
 ) -> "SessionService":
-    """Build the engine that every surface drives; `tell` is that of `open_models`."""
+    """Build the session service that every surface uses; for `tell` see `open_models`."""
     from bridle.sessions.service import SessionService
 
     ground = brought.ground or open_ground(settings, brought.store)
@@ -87,7 +87,7 @@ def _engine(
     from bridle.sessions.world import SystemChance, SystemClock
 
     clock, sandbox, blobs = SystemClock(), open_sandbox(settings), open_blobs(settings)
-    # What is recalled is the user's: it does not hold what is kept elsewhere.
+    # The memory index is on the user's machine: index only what is stored there too.
     memory = memory_in(settings, environ, ground.store) if ground.is_users else None
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
@@ -123,7 +123,7 @@ def _engine(
         environ=command_environment(settings, environ),
         default_agent=settings.agent,
         retry=settings.retry.policy(),
-        # A tool that ends by itself when its time is up can say more about it.
+        # A tool that ends itself at its timeout can give a better message, so allow it some more time.
         tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
         max_output_bytes=settings.tools.max_output_bytes,
         max_parallel=settings.tools.max_parallel,
@@ -148,7 +148,7 @@ def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
 
 
 def _with_tools(agent: "Agent", brought: Brought) -> "Agent":
-    """Let an agent that names its tools have those of the program too."""
+    """Add the embedding program's tools to an agent that lists its tools."""
     if agent.tools is None or not brought.tools:
         return agent
     return replace(agent, tools=(*agent.tools, *(tool.spec.name for tool in brought.tools)))

@@ -1,4 +1,4 @@
-"""Where things are kept: the journal, claims, blobs, what files were."""
+"""Wiring for storage: the journal, claims, blobs and file revisions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_store(settings: Settings) -> DatedStore:
-    """Open the journal alone, for commands that only look."""
+    """Open the configured journal, for a process's sessions or a command that only reads."""
     journal = _open_journal(settings)
     if (kontekst := settings.kontekst) is None:
         return journal
@@ -50,7 +50,7 @@ def _open_journal(settings: Settings) -> "Journal":
 
 
 def open_claims(settings: Settings) -> Claims:
-    """Open what keeps two processes from running one session."""
+    """Open the locks that stop two processes from running one session at once."""
     from bridle.stores.claims import FileClaims, LocalClaims
 
     if settings.store.backend == "ephemeral":
@@ -59,7 +59,7 @@ def open_claims(settings: Settings) -> Claims:
 
 
 def open_blobs(settings: Settings) -> "Blobs":
-    """Open the place for long outputs and earlier file contents."""
+    """Open the blob store, for long outputs and earlier file contents."""
     from bridle.stores.blobs import FileBlobs, MemoryBlobs
 
     if settings.store.backend == "ephemeral":
@@ -74,5 +74,5 @@ def open_blobs(settings: Settings) -> "Blobs":
 
 
 def revisions_dir(settings: Settings) -> Path:
-    """Return the folder for what was kept and is not recorded yet."""
+    """Return the folder for saved file contents that are not recorded yet."""
     return settings.home / "run" / "revisions"

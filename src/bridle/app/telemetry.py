@@ -1,4 +1,4 @@
-"""What is told to a collector; nothing of it is even imported where nobody wants that."""
+"""Wiring for telemetry: traces, metrics and logs; not even imported while all of it is off."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry | None":
-    """Open what follows this process, or return None where all of it is off; who opens it closes it.
+    """Open this process's telemetry, or return None if all of it is off; the caller closes it.
 
-    Raises ConfigError when what it needs is not installed.
+    Raises ConfigError if a required package is not installed.
     """
     wanted = settings.telemetry
     if not (wanted.traces or wanted.metrics or wanted.logs or wanted.prometheus):
@@ -42,7 +42,7 @@ def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry
 
 
 def watched(store: "Store", telemetry: "Telemetry | None") -> "Store":
-    """Return a store that is followed; where nobody does, it is the store itself."""
+    """Return a store that reports its records to telemetry; without telemetry, the store itself."""
     if telemetry is None:
         return store
     from bridle.telemetry.watching import WatchedStore

@@ -1,4 +1,4 @@
-"""Tenants, their tokens and purses, and the audit, for who administers them."""
+"""Wiring for tenant administration: tenants, tokens, budgets and the audit log."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Tenancy(Struct, frozen=True):
-    """What knows the tenants of a cluster."""
+    """The tenant administration of a cluster."""
 
     tenants: "PostgresTenants"
     purse: "PostgresPurse"
@@ -30,7 +30,7 @@ class Tenancy(Struct, frozen=True):
 
 @asynccontextmanager
 async def open_tenancy(settings: Settings) -> AsyncIterator[Tenancy]:
-    """Open the database of a cluster; raises ConfigError when the sessions are kept elsewhere, StoreError."""
+    """Open the database of a cluster; raises ConfigError if the store is not PostgreSQL, and StoreError."""
     if settings.store.backend != "postgres":
         raise ConfigError(
             f"tenants need the PostgreSQL store, and store.backend is {settings.store.backend}",
@@ -57,7 +57,7 @@ async def open_tenancy(settings: Settings) -> AsyncIterator[Tenancy]:
 
 
 def acting_user() -> str:
-    """Return who administers, as the operating system knows them."""
+    """Return the operating system's name of the current user."""
     import pwd
 
     try:

@@ -1,4 +1,4 @@
-"""The tools, and what the programs they start may touch and see."""
+"""Wiring for the built-in tools, and for what the programs they start may touch and see."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def open_tools(
     memory: "Memory | None" = None,
     languages: "Languages | None" = None,
 ) -> "tuple[Tool, ...]":
-    """Make the built-in tools, the most useful first: a small window has no room for all of them."""
+    """Create the built-in tools, most useful first, because not all of them fit into a small window."""
     from bridle.memory.tool import MemorySearch
     from bridle.sessions.world import SystemClock
     from bridle.tools.agents import agent_tools
@@ -110,7 +110,7 @@ def _python_tool(
 
 
 def open_sandbox(settings: Settings) -> "Sandbox":
-    """Make what programs run in; Bridle's own files and those of tenants are not seen from inside."""
+    """Create the sandbox for programs; it hides Bridle's own files and those of tenants."""
     from bridle.sandbox import LocalSandbox
 
     return LocalSandbox(
@@ -119,7 +119,7 @@ def open_sandbox(settings: Settings) -> "Sandbox":
 
 
 def open_traps(settings: Settings) -> "Traps":
-    """Make what knows which files of a folder other programs run."""
+    """Create the detector for traps: files that the user's programs run by themselves."""
     from bridle.sandbox.traps import Traps
 
     home = os.path.realpath(settings.user_folder or "/")
@@ -127,12 +127,12 @@ def open_traps(settings: Settings) -> "Traps":
 
 
 def _hidden(settings: Settings) -> tuple[str, ...]:
-    places = (str(settings.home), settings.scale.tenant_folders)  # of which a run sees its own folder
+    places = (str(settings.home), settings.scale.tenant_folders)  # a run still sees its own tenant folder
     return tuple(filter(None, places))
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":
-    """Say how kernels run; their code sees what commands see of the environment."""
+    """Return the settings for kernels; their code gets the same environment as commands."""
     from bridle.kernel.settings import KernelSettings
 
     kernel, guard = settings.kernel, settings.sandbox
@@ -153,7 +153,7 @@ def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSe
 
 
 def command_environment(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what programs see of the environment: no keys."""
+    """Return the environment for programs, without API keys and other secrets."""
     from bridle.tools.shell.environment import command_environment
 
     return command_environment(environ, secret=secret_env(settings), kept=settings.sandbox.pass_env)

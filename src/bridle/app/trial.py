@@ -1,4 +1,4 @@
-"""Asking a model for one word, to see that it answers."""
+"""Test a model with a one-word request."""
 
 import asyncio
 from contextlib import aclosing
@@ -7,14 +7,14 @@ from bridle.app.models import open_models
 from bridle.config.settings import Settings
 
 PROMPT = "Say hello in one word."
-MAX_OUTPUT_TOKENS = 200  # a model that thinks first needs some for that
+MAX_OUTPUT_TOKENS = 200  # enough for a model that reasons first
 PATIENCE_S = 60.0
 
 
 async def try_model(settings: Settings, ref: str, *, patience_s: float = PATIENCE_S) -> str:
-    """Return what a model answers to a tiny request; raises ProviderError or ConfigError when it does not.
+    """Return a model's answer to a tiny request; raises ProviderError or ConfigError if it fails.
 
-    Weights that are not here are not fetched.
+    Missing weights are not downloaded.
     """
     from bridle.core.errors import ProviderError
     from bridle.core.messages import user_message

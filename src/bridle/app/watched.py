@@ -1,4 +1,4 @@
-"""What settings of a folder come to, worked out again only when something it was read from has changed."""
+"""A cache of values computed from a folder's settings; recomputed only when a file they came from changes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ ValueT = TypeVar("ValueT")
 
 
 class Watched(Generic[ValueT]):
-    """Answers for any folder, at the price of a look at some files while they stay as they are."""
+    """Return the value for any folder; while its files do not change, a call only checks them."""
 
     def __init__(
         self,
@@ -20,14 +20,14 @@ class Watched(Generic[ValueT]):
         read: Callable[[Settings], ValueT],
         flags: Mapping[str, Any] = {},
     ) -> None:
-        """`flags` are those of `load_settings`."""
+        """Take the arguments of `load_settings`, and the function that computes the value."""
         self._environ = environ
         self._flags = flags
         self._read = read
         self._known: dict[str, tuple[object, ValueT]] = {}
 
     def __call__(self, cwd: str) -> ValueT:
-        """Return what holds for a folder now; raises ConfigError."""
+        """Return the current value for a folder; raises ConfigError."""
         folder = Path(cwd)
         stamp = settings_stamp(self._environ, folder)
         known = self._known.get(cwd)

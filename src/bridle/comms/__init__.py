@@ -1,17 +1,17 @@
 """Comms: signed messages between agents of different processes and machines.
 
-| module | holds |
+| module | contents |
 |---|---|
-| `hub` | `Comms`: sends to peers by name, and listens for what they send |
-| `inbox`, `texts` | what has come and waits, and how a model reads it |
-| `seen` | what was here before, and is not taken twice |
-| `registry` | the names of this process, which need no wire |
+| `hub` | `Comms`: sends to peers by name, and listens for their messages |
+| `inbox`, `texts` | messages that wait for delivery, and their text for a model |
+| `seen` | the envelopes already received, which are not accepted twice |
+| `registry` | the listeners of this process, reached without a connection |
 | `wire` | one envelope per connection, over a Unix socket or TCP, with an acknowledgement |
-| `listening` | the socket of a listener: private, and of one process at a time |
-| `envelope`, `cbor` | what goes over the wire: signed, checked, and its bytes |
-| `identity`, `trust`, `files` | who we are, whom we listen to, and how both are kept |
-| `address` | where a peer is found |
-| `tools` | what a model can do with all this |
+| `listening` | the socket of a listener: private, and owned by one process at a time |
+| `envelope`, `cbor` | what goes over the wire: signed, checked, and its encoding |
+| `identity`, `trust`, `files` | our key, the peers we trust, and the files of both |
+| `address` | the address of a peer |
+| `tools` | the tools for a model |
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Where a peer is found: `uds:///path`, `tcp://host:port`, or `inproc://name` in this very process."""
+"""The address of a peer: `uds:///path`, `tcp://host:port`, or `inproc://name` in the same process."""
 
 import ipaddress
 import re
@@ -7,17 +7,17 @@ from msgspec import Struct
 
 from bridle.core.errors import ConfigError
 
-MAX_ADDRESS_CHARS = 4096 + 8  # the longest path, and what stands before it
+MAX_ADDRESS_CHARS = 4096 + 8  # the longest path and its prefix
 MAX_PORT = 65535
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What a peer may be called: nothing in it can be mistaken for something else in a prompt or a path."""
+"""A valid peer name: it cannot be mistaken for anything else in a prompt or a path."""
 
 _HOST = re.compile(r"\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253})")
 
 
 class UnixAddress(Struct, frozen=True):
-    """A socket on this machine."""
+    """A Unix socket on this machine."""
 
     path: str
 
@@ -26,7 +26,7 @@ class UnixAddress(Struct, frozen=True):
 
 
 class TcpAddress(Struct, frozen=True):
-    """A host and a port."""
+    """A TCP host and port."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class TcpAddress(Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Tell whether only this machine can reach it."""
+        """True if only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:
@@ -46,7 +46,7 @@ class TcpAddress(Struct, frozen=True):
 
 
 class InprocAddress(Struct, frozen=True):
-    """A name in this process."""
+    """A listener in this process."""
 
     name: str
 
@@ -58,7 +58,7 @@ Address = UnixAddress | TcpAddress | InprocAddress
 
 
 def parse_address(text: str) -> Address:
-    """Read an address as a user writes it; raises ConfigError."""
+    """Parse an address as a user writes it; raises ConfigError."""
     scheme, mark, rest = text[: MAX_ADDRESS_CHARS + 1].partition("://")
     if mark and len(text) <= MAX_ADDRESS_CHARS and rest.isprintable():
         match scheme:
@@ -77,7 +77,7 @@ def parse_address(text: str) -> Address:
 
 
 def parse_host(text: str) -> TcpAddress | None:
-    """Read `host:port`, port 0 included; None when it is something else."""
+    """Parse `host:port`, port 0 included; None if it is something else."""
     host, _, port = text.rpartition(":")
     match = _HOST.fullmatch(host)
     if match is None or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > MAX_PORT:
@@ -91,7 +91,7 @@ def parse_host(text: str) -> TcpAddress | None:
 
 
 def check_name(name: str) -> str:
-    """Return a name that a peer may have; raises ConfigError."""
+    """Return the name if a peer may have it; raises ConfigError."""
     if not NAME.fullmatch(name):
         raise ConfigError(
             f'"{_shown(name)}" is not a name for a peer', hint="use letters, digits, - and _, at most 64"

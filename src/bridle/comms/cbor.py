@@ -1,13 +1,13 @@
-"""CBOR (RFC 8949) as far as envelopes need it, in its canonical form.
+"""The subset of CBOR (RFC 8949) that envelopes need, in its canonical form.
 
 ```
-value   = null | bool | integer of 64 bits | finite float | text | bytes | array | map of text to value
+value   = null | bool | 64-bit integer | finite float | text | bytes | array | map of text to value
 written   shortest heads, shortest floats, map keys by length and then by bytes, no tags
-read      any width of a number; nothing that is endless, shared, tagged, doubled or left over
+read      numbers of any width; nothing indefinite, shared, tagged, duplicated or left over
 ```
 
-What is read comes from anyone who can connect, before a signature can be checked. A general reader would
-follow tags, share values and build as many of them as there are bytes; this one stops early.
+Input comes from anyone who can connect, before a signature can be checked. A general decoder would follow
+tags, share values and build as many of them as there are bytes; this one stops early.
 """
 
 import math
@@ -25,14 +25,14 @@ _FLOATS = {25: ">e", 26: ">f", 27: ">d"}
 
 
 def encode(value: Any) -> bytes:
-    """Write a value; raises ValueError for what has no place in an envelope."""
+    """Encode a value; raises ValueError for one that an envelope cannot hold."""
     out = bytearray()
     _write(value, out, MAX_DEPTH)
     return bytes(out)
 
 
 def decode(data: bytes) -> Any:
-    """Read exactly one value; raises ValueError."""
+    """Decode exactly one value; raises ValueError."""
     reader = _Reader(data)
     value = reader.read(MAX_DEPTH)
     if reader.at != len(data):

@@ -1,4 +1,4 @@
-"""What goes over the wire: a message, who signed it, and for whom.
+"""The envelope on the wire: a message, its signer and its receiver.
 
 ```
 envelope   {"id", "from", "to", "kind", "sig"}                          a CBOR map
@@ -9,8 +9,8 @@ kind       {"type": "message",  "body"}
 sig        Ed25519 of the canonical CBOR of [id, from, to, kind]
 ```
 
-Ids are the 16 bytes of a UUID, keys 32 bytes, signatures 64. Fields of a kind that nobody here knows are
-signed like the others, and otherwise left alone.
+Ids are the 16 bytes of a UUID, keys 32 bytes, signatures 64. Unknown fields of a kind are signed like the
+others, and otherwise ignored.
 """
 
 from typing import Any, Literal, get_args
@@ -30,24 +30,24 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class BadEnvelope(BridleError):
-    """These bytes are no envelope, or what was to be sent does not fit into one."""
+    """The bytes are not an envelope, or what was to be sent does not fit into one."""
 
 
 class Message(Struct, frozen=True, tag="message"):
-    """Words."""
+    """A text message."""
 
     body: str
 
 
 class Request(Struct, frozen=True, tag="request"):
-    """Something to be done, which is answered by a response."""
+    """A request, which is answered by a response."""
 
     intent: str
     params: Any = None
 
 
 class Response(Struct, frozen=True, tag="response"):
-    """What came of a request."""
+    """The response to a request."""
 
     in_reply_to: str
     status: Status
@@ -55,7 +55,7 @@ class Response(Struct, frozen=True, tag="response"):
 
 
 class Ack(Struct, frozen=True, tag="ack"):
-    """A message or request has arrived."""
+    """Acknowledges the arrival of a message or request."""
 
     in_reply_to: str
 
@@ -64,7 +64,7 @@ Kind = Message | Request | Response | Ack
 
 
 class Envelope(Struct, frozen=True):
-    """A kind, signed."""
+    """A signed message, request, response or acknowledgement."""
 
     id: str
     """A UUID."""
@@ -73,17 +73,17 @@ class Envelope(Struct, frozen=True):
     receiver: bytes
     kind: Kind
     fields: dict[str, Any]
-    """The kind as it is signed, with whatever else the sender has put into it."""
+    """The kind's signed fields, including any unknown ones."""
     signature: bytes
 
     @property
     def is_genuine(self) -> bool:
-        """Tell whether it was signed by its sender, and nothing in it has changed since."""
+        """True if its sender signed it and nothing in it has changed since."""
         return is_signed(self.sender, _signed(self), self.signature)
 
 
 def seal(identity: Identity, receiver: bytes, kind: Kind, envelope_id: str) -> bytes:
-    """Sign something for somebody, as bytes; raises BadEnvelope when it does not fit."""
+    """Sign a kind for a receiver and return the envelope's bytes; raises BadEnvelope if it does not fit."""
     try:
         fields = _fields(kind)
         signature = identity.sign(cbor.encode([_id_bytes(envelope_id), identity.public, receiver, fields]))
@@ -96,14 +96,14 @@ def seal(identity: Identity, receiver: bytes, kind: Kind, envelope_id: str) -> b
                 "sig": signature,
             }
         )
-    except (ValueError, RecursionError) as error:  # a half character is a ValueError, too
+    except (ValueError, RecursionError) as error:  # a lone surrogate raises ValueError, too
         raise BadEnvelope(f"it cannot be sent: {error}") from error
     _small_enough(len(data))
     return data
 
 
 def unseal(data: bytes) -> Envelope:
-    """Read an envelope; raises BadEnvelope. Whether it is genuine is another question."""
+    """Decode an envelope without checking its signature; raises BadEnvelope."""
     try:
         read = cbor.decode(data)
         match read:
@@ -125,7 +125,7 @@ def unseal(data: bytes) -> Envelope:
 
 
 def measure(kind: Kind) -> int:
-    """Return how many bytes something takes; raises BadEnvelope when it fits into no envelope."""
+    """Return the encoded size of a kind; raises BadEnvelope if it fits into no envelope."""
     try:
         size = len(cbor.encode(_fields(kind)))
     except (ValueError, RecursionError) as error:
@@ -134,7 +134,7 @@ def measure(kind: Kind) -> int:
 
 
 def read_id(text: str) -> str:
-    """Return an id as it is always written; raises BadEnvelope."""
+    """Return an id in its standard form; raises BadEnvelope."""
     try:
         return str(UUID(text))
     except ValueError as error:
@@ -188,7 +188,7 @@ def _kind(fields: dict[str, Any]) -> Kind:
 
 
 def _json(value: Any) -> Any:
-    """Return a value that has no bytes in it, which JSON cannot hold; raises ValueError."""
+    """Return the value if it contains no bytes, which JSON cannot hold; raises ValueError."""
     match value:
         case bytes():
             raise ValueError("bytes are no JSON value")

@@ -1,4 +1,4 @@
-"""The small files of comms: written whole or not at all, read only when nobody else could change them."""
+"""The small files of comms: written atomically, and read only if no other user can change them."""
 
 import os
 import stat
@@ -11,15 +11,16 @@ from bridle.system import files
 from bridle.system.files import PRIVATE_FILE, write_whole
 
 PRIVATE = 0o077
-"""What others may not do with a secret: anything."""
+"""The permission bits that other users may not have on a secret: all."""
 UNCHANGED = 0o022
-"""What others may not do with a file we rely on: change it."""
+"""The permission bits that other users may not have on a trusted file: write."""
 
 
 def read_file(path: Path, max_bytes: int, *, forbidden: int) -> bytes | None:
-    """Return a whole file, None when there is none; blocking.
+    """Return a file's content, None if there is no file; blocking.
 
-    Raises ConfigError when it is a link or no file, larger than `max_bytes`, or others have forbidden rights.
+    Raises ConfigError if it is a link or not a regular file, larger than `max_bytes`, or other users have
+    forbidden rights.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -46,9 +47,9 @@ def read_file(path: Path, max_bytes: int, *, forbidden: int) -> bytes | None:
 
 
 def write_file(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bool = True) -> None:
-    """Write a whole file in one step; blocking; raises ConfigError.
+    """Write a whole file atomically; blocking; raises ConfigError.
 
-    Without `replace` a file that is there already stays as it is.
+    Without `replace`, an existing file stays unchanged.
     """
     try:
         write_whole(path, data, mode=mode, replace=replace)
@@ -58,7 +59,7 @@ def write_file(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bo
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file meanwhile; blocking; raises ConfigError."""
+    """Lock a file against changes by other processes; blocking; raises ConfigError."""
     with ExitStack() as held:
         try:
             held.enter_context(files.locked(path))

@@ -1,4 +1,4 @@
-"""Comms: sends to peers by name, and listens for what they send.
+"""The comms hub: sends to peers by name, and listens for their messages.
 
 ```
 send ─▶ find the peer ─┬─ in this process ─────────────────────────────────▶ its inbox
@@ -6,7 +6,7 @@ send ─▶ find the peer ─┬─ in this process ─────────�
                                    ◀═ acknowledgement ◀────────────────────────────┘
 ```
 
-What is not signed, not addressed to us, or not from somebody we trust is dropped without a word.
+An envelope that is not signed, not addressed to us, or not from a trusted peer is dropped without an answer.
 """
 
 import asyncio
@@ -47,53 +47,53 @@ TRUST_FILE = "trusted_peers.json"
 _MOST_NAMED = 20
 
 Deliver = Callable[[str, str], Awaitable[bool]]
-"""Takes a text for the model and the name of the peer it is from; False when it could not be taken."""
+"""Delivers a text to the model, with the sending peer's name; returns False if it was not accepted."""
 
 log = logging.getLogger("bridle.comms")
 
 
 class CommsOptions(Struct, frozen=True):
-    """Who we are, and where we can be reached."""
+    """Our name, our files, and where peers can reach us."""
 
     home: Path
-    """BRIDLE_HOME: has the key, the trusted peers and the socket."""
+    """BRIDLE_HOME: contains the key, the trusted peers and the socket."""
     name: str = "bridle"
-    """What we are called in this process, and what our socket is called."""
+    """Our name in this process, and the name of our socket."""
     tcp: str = ""
-    """Listen at this HOST:PORT instead of a socket."""
+    """Listen at this HOST:PORT instead of a Unix socket."""
     other_machines: bool = False
-    """They may connect to it."""
+    """Allow connections from other machines."""
     wired: bool = True
-    """False can be reached from this process only, and needs no key for that."""
+    """If False, only this process can reach us, and no key is needed."""
     ack_s: float = ACK_S
     receive_s: float = RECEIVE_S
 
 
 class PeerView(Struct, frozen=True, omit_defaults=True):
-    """A peer that can be sent something."""
+    """A peer that messages can be sent to."""
 
     name: str
     address: str
     peer_id: str = ""
-    """Empty for one in this process."""
+    """Empty for a peer in this process."""
 
 
 class Listening(Struct, frozen=True):
-    """A listener that is open."""
+    """An open listener."""
 
     address: str
     inbox: Inbox
     dismissed: asyncio.Event
-    """Set once a peer has told the host to end."""
+    """Set when a peer asks the host to end."""
 
 
 class Comms:
-    """One participant. To make one costs nothing: files are read, and libraries loaded, when it is used."""
+    """One participant. Creating it is free: it reads files and loads libraries on first use."""
 
     def __init__(
         self, options: CommsOptions, new_id: Callable[[], str], registry: Registry | None = None
     ) -> None:
-        """Take who we are, what makes UUIDs, and the names of this process."""
+        """Create with our options, a function that makes UUIDs, and the listeners of this process."""
         self.name = check_name(options.name)
         self.trust = Trust(options.home / TRUST_FILE)
         self._options = options
@@ -102,11 +102,11 @@ class Comms:
         self._registry = registry or Registry()
         self._identity: Identity | None = None
 
-    # ------------------------------------------------------------------ who is there
+    # ------------------------------------------------------------------ peers
 
     @property
     def address(self) -> UnixAddress | TcpAddress:
-        """Where we listen, when we do; raises ConfigError."""
+        """The address we listen at; raises ConfigError."""
         if not self._options.tcp:
             return UnixAddress(str(self._folder / f"{self.name}.sock"))
         if (found := parse_host(self._options.tcp)) is None:
@@ -114,13 +114,13 @@ class Comms:
         return found
 
     async def identity(self) -> Identity:
-        """Return who we are, a new key at the first time; raises ConfigError."""
+        """Return our identity, creating a key the first time; raises ConfigError."""
         if self._identity is None:
             self._identity = await asyncio.to_thread(load_identity, self._options.home / IDENTITY_FOLDER)
         return self._identity
 
     async def peers(self) -> list[PeerView]:
-        """Return everyone who can be sent something, by name; raises ConfigError."""
+        """Return all peers that messages can be sent to, by name; raises ConfigError."""
         trusted = await asyncio.to_thread(self.trust.peers)
         names = {peer.name for peer in trusted} | {self.name}
         here = [
@@ -130,7 +130,7 @@ class Comms:
         return sorted([*known, *here], key=lambda peer: peer.name)
 
     def has_peers(self) -> bool:
-        """Tell whether there is anybody to send something to; blocking."""
+        """Return whether there is any peer to send to; blocking."""
         try:
             return bool(self.trust.peers()) or any(name != self.name for name in self._registry.names())
         except ConfigError:
@@ -139,25 +139,25 @@ class Comms:
     # ------------------------------------------------------------------ sending
 
     async def send(self, to: str, body: str) -> str:
-        """Send words and wait until they have arrived; returns their id. Raises BridleError."""
+        """Send a text and wait until it has arrived; returns its id. Raises BridleError."""
         return await self._send(to, Message(body))
 
     async def request(self, to: str, intent: str, params: Any = None) -> str:
-        """Ask for something and wait until the request has arrived; returns its id. Raises BridleError.
+        """Send a request and wait until it has arrived; returns its id. Raises BridleError.
 
-        The response comes as a message of its own, when the peer is done.
+        The response comes later, as a separate message, when the peer is done.
         """
         return await self._send(to, Request(intent, params))
 
     async def respond(self, to: str, in_reply_to: str, status: Status, result: Any = None) -> str:
         """Answer a request; returns the id of the answer. Raises BridleError.
 
-        By the rules of the wire nobody acknowledges an answer: that it was sent is all that is known.
+        The protocol does not acknowledge answers: success only means that the answer was sent.
         """
         return await self._send(to, Response(read_id(in_reply_to), status, result))
 
     async def find(self, name: str) -> PeerView:
-        """Return a peer; raises ConfigError with the names there are."""
+        """Return a peer by name; raises ConfigError that lists the names there are."""
         peers = await self.peers()
         for peer in peers:
             if peer.name == name:
@@ -211,11 +211,11 @@ class Comms:
 
     @asynccontextmanager
     async def listening(self, deliver: Deliver, *, host: bool = False) -> AsyncIterator[Listening]:
-        """Listen as long as the context is open, and deliver what comes, one thing after the other.
+        """Listen while the context is open, and deliver what arrives, one item at a time.
 
-        What one peer sends while something is delivered is joined. With `host` the message DISMISS is not
-        delivered: it says that the host should end. Raises ConfigError when we cannot listen. What `deliver`
-        raises is logged if it is a BridleError, and else ends the context, as an ExceptionGroup.
+        Messages that one peer sends during a delivery are joined. With `host`, the message DISMISS is not
+        delivered: it asks the host to end. Raises ConfigError if we cannot listen. A BridleError from
+        `deliver` is logged; any other exception ends the context, as an ExceptionGroup.
         """
         inbox, dismissed = Inbox(), asyncio.Event()
         self._registry.add(self.name, inbox)
@@ -250,7 +250,7 @@ class Comms:
             yield address
 
     async def _take(self, data: bytes, identity: Identity, inbox: Inbox, seen: Seen) -> bytes | None:
-        """Judge what has come and put it into the inbox; returns the acknowledgement, if one is due."""
+        """Check an envelope and put it into the inbox; returns the acknowledgement, if one is due."""
         try:
             judged = await asyncio.to_thread(self._judge, data, identity)
         except BadEnvelope:
@@ -273,7 +273,7 @@ class Comms:
     async def _keep(self, seen: Seen, peer: Peer, envelope: Envelope) -> None:
         try:
             await asyncio.to_thread(seen.keep, peer.public, envelope.id)
-        except ConfigError as error:  # it has arrived all the same
+        except ConfigError as error:  # it has arrived, so it is still acknowledged
             log.warning("after a restart it might be taken twice: %s", error)
 
     def _judge(self, data: bytes, identity: Identity) -> tuple[Peer, Envelope] | None:

@@ -1,4 +1,4 @@
-"""Who we are: an Ed25519 key in `BRIDLE_HOME/identity`, and what others call it, `ed25519:BASE64`."""
+"""Our identity: an Ed25519 key in `BRIDLE_HOME/identity`, and its public form, `ed25519:BASE64`."""
 
 import base64
 import binascii
@@ -21,40 +21,40 @@ _PREFIX = "ed25519:"
 _PRIME = 2**255 - 19
 _ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _WEAK = frozenset({0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8})
-"""Points of small order, by their y: with these as a key, anybody can make signatures that hold."""
-_MOST_KEPT = 256  # public keys in a form that is ready to use
+"""The y coordinates of points of small order: with such a key, anyone can forge valid signatures."""
+_MOST_KEPT = 256  # parsed public keys in the cache
 
 
 class Identity:
-    """A secret key, which signs, and the public key that goes with it."""
+    """A secret key and its public key."""
 
     def __init__(self, secret: bytes) -> None:
-        """Take the 32 bytes of a key."""
+        """Create from the 32 bytes of a secret key."""
         self._key = _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
         self.public: bytes = self._key.public_key().public_bytes_raw()
 
     @property
     def peer_id(self) -> str:
-        """What others call us."""
+        """Our public key as text."""
         return peer_id(self.public)
 
     def sign(self, data: bytes) -> bytes:
-        """Return our signature of some bytes."""
+        """Return our signature of `data`."""
         signature: bytes = self._key.sign(data)
         return signature
 
 
 def load_identity(folder: Path) -> Identity:
-    """Return the identity kept in a folder, a new one at the first time; blocking; raises ConfigError.
+    """Return the identity stored in a folder, creating it the first time; blocking; raises ConfigError.
 
-    A key that others can read, or that has not 32 bytes, is refused: who it belongs to is not certain.
+    A key that other users can read, or that does not have 32 bytes, is refused: it may not be ours alone.
     """
     path = folder / KEY_FILE
     secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)
     if secret is None:
         new = _ed25519().Ed25519PrivateKey.generate().private_bytes_raw()
         write_file(path, new, replace=False)
-        secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)  # another process may have been quicker
+        secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)  # another process may have written it first
     if secret is None or len(secret) != KEY_BYTES:
         raise ConfigError(
             f"{path}: has not {KEY_BYTES} bytes",
@@ -67,7 +67,7 @@ def load_identity(folder: Path) -> Identity:
 
 
 def peer_id(public: bytes) -> str:
-    """Return a public key as people read it."""
+    """Return a public key as text."""
     return _PREFIX + base64.b64encode(public).decode()
 
 
@@ -77,7 +77,7 @@ def parse_peer_id(text: str) -> bytes:
         public = base64.b64decode(text.removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         public = b""
-    if len(public) != KEY_BYTES or peer_id(public) != text:  # base64 can write some bytes in two ways
+    if len(public) != KEY_BYTES or peer_id(public) != text:  # base64 can encode some bytes in two ways
         shown = text if len(text) <= 60 and text.isprintable() else f"{text[:60]!a}…"
         raise ConfigError(
             f'"{shown}" is not a peer id', hint="`bridle comms id`, on their side, prints it: ed25519:…"
@@ -86,7 +86,7 @@ def parse_peer_id(text: str) -> bytes:
 
 
 def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
-    """Tell whether a signature of some bytes is that of a public key."""
+    """Return whether a public key's owner signed `data`."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  slow to load
 
     try:
@@ -98,7 +98,7 @@ def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _public_key(public: bytes) -> "Ed25519PublicKey":
-    """Return a key that is ready to use; raises ValueError for one that is nobody's own."""
+    """Return a parsed public key; raises ValueError for one that anyone can sign with."""
     if (int.from_bytes(public, "little") & 2**255 - 1) % _PRIME in _WEAK:
         raise ValueError("a key that anybody can sign with")
     key: Ed25519PublicKey = _ed25519().Ed25519PublicKey.from_public_bytes(public)

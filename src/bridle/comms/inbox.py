@@ -1,4 +1,4 @@
-"""What has come and waits to be taken, as much as there is room for."""
+"""The inbox of a listener: received messages that wait for delivery, bounded in number and size."""
 
 import asyncio
 from collections import deque
@@ -14,7 +14,7 @@ DISMISS = "DISMISS"
 
 
 class Incoming(Struct, frozen=True):
-    """Something a peer has sent."""
+    """A message received from a peer."""
 
     peer: str
     id: str
@@ -23,17 +23,17 @@ class Incoming(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What a model reads of it."""
+        """The message as text for a model."""
         return as_text(self.kind, self.peer, self.id)
 
     @property
     def dismisses(self) -> bool:
-        """Tell whether a host is told to end."""
+        """True if it asks the host to end."""
         return isinstance(self.kind, Message) and self.kind.body.strip() == DISMISS
 
 
 class Inbox:
-    """The things that wait for one listener."""
+    """The messages that wait for one listener."""
 
     def __init__(self) -> None:
         self._waiting: deque[Incoming] = deque()
@@ -44,7 +44,7 @@ class Inbox:
         return len(self._waiting)
 
     def put(self, item: Incoming) -> bool:
-        """Add something; False when there is no room."""
+        """Add a message; return False if there is no room."""
         if len(self._waiting) >= MAX_WAITING or self._size_bytes + item.size_bytes > MAX_WAITING_BYTES:
             return False
         self._waiting.append(item)
@@ -53,7 +53,7 @@ class Inbox:
         return True
 
     async def take(self) -> list[Incoming]:
-        """Wait for something; return it with what the same peer sent right after, as far as that is short."""
+        """Wait for a message; return it with those the same peer sent right after, up to MAX_TEXT_CHARS."""
         while not self._waiting:
             self._arrived.clear()
             await self._arrived.wait()

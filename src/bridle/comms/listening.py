@@ -1,4 +1,4 @@
-"""The socket of a listener: private to the user, and of one process at a time."""
+"""The socket of a listener: private to the user, and owned by one process at a time."""
 
 import asyncio
 import fcntl
@@ -24,9 +24,9 @@ async def listening(
     other_machines: bool = False,
     receive_s: float = RECEIVE_S,
 ) -> AsyncIterator[UnixAddress | TcpAddress]:
-    """Serve an address, and return it as it then is: port 0 becomes a free one; raises ConfigError.
+    """Serve an address and yield the actual one: port 0 becomes a free port; raises ConfigError.
 
-    A TCP address that other machines could reach is refused unless `other_machines` says that they may.
+    A TCP address that other machines could reach is refused unless `other_machines` allows it.
     """
     connections = Connections(take, receive_s=receive_s)
     with ExitStack() as stack:
@@ -58,7 +58,7 @@ async def _open_tcp(address: TcpAddress, connections: Connections, *, other_mach
 
 @contextmanager
 def _held(path: Path) -> Iterator[socket.socket]:
-    """Open the only socket at a path, and take it away afterwards; raises ConfigError when another has it."""
+    """Own the socket at a path, and remove it afterwards; raises ConfigError if another process owns it."""
     make_private(path.parent)
     lock = path.with_suffix(".lock")
     try:
@@ -83,7 +83,7 @@ def _held(path: Path) -> Iterator[socket.socket]:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder for the user alone, with those above it; raises ConfigError when others can enter it."""
+    """Create a folder and its parents, for the user alone; raises ConfigError if others can enter it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = os.stat(folder, follow_symlinks=False)
@@ -96,11 +96,11 @@ def make_private(folder: Path) -> None:
 def _bound(path: Path) -> socket.socket:
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with suppress(FileNotFoundError):  # we have the lock: what lies there is of a process that died
+        with suppress(FileNotFoundError):  # we hold the lock: an existing socket is from a dead process
             path.unlink()
         with short_path(str(path)) as short:
             door.bind(short)
-        path.chmod(0o600)  # nobody else can enter its folder meanwhile
+        path.chmod(0o600)  # no other user can enter its folder meanwhile
     except OSError as error:
         door.close()
         raise ConfigError(f"cannot listen at {path}: {error.strerror or error}") from error

@@ -1,27 +1,27 @@
-"""The listeners of this process by name, which reach each other without a wire."""
+"""The listeners of this process by name, which reach each other without a connection."""
 
 from bridle.comms.inbox import Inbox
 from bridle.core.errors import ConfigError
 
 
 class Registry:
-    """Finds the inbox of a name; one for a whole process, or for as much of it as may talk to each other."""
+    """Maps names to inboxes; one per process, or per group of listeners that may talk to each other."""
 
     def __init__(self) -> None:
         self._inboxes: dict[str, Inbox] = {}
 
     def add(self, name: str, inbox: Inbox) -> None:
-        """Make a listener known; raises ConfigError when the name is taken."""
+        """Add a listener; raises ConfigError if the name is taken."""
         if name in self._inboxes:
             raise ConfigError(f'"{name}" listens in this process already', hint="give it another name")
         self._inboxes[name] = inbox
 
     def remove(self, name: str) -> None:
-        """Forget a listener."""
+        """Remove a listener."""
         self._inboxes.pop(name, None)
 
     def find(self, name: str) -> Inbox | None:
-        """Return the inbox of a name; None when nobody has it."""
+        """Return the inbox of a name; None if there is no such listener."""
         return self._inboxes.get(name)
 
     def names(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Which envelopes were here before: somebody on the way may keep one and send it again, also after a restart.
+"""Replay protection: remembers received envelopes, also across restarts, to refuse copies sent again.
 
 ```
-file   sender's key (32 bytes) | id (16 bytes), one after the other, the newest last
+file   sender's key (32 bytes) | id (16 bytes), one after the other, newest last
 ```
 """
 
@@ -16,14 +16,14 @@ from bridle.comms.identity import KEY_BYTES
 from bridle.core.errors import ConfigError
 
 MAX_REMEMBERED = 4096
-"""Of one peer; only that peer itself can push them out."""
+"""Ids remembered per peer; only that peer's own envelopes push them out."""
 MAX_RECORDS = 65536
-"""In the file; then it is written anew, without what is forgotten."""
+"""Records appended to the file before it is rewritten without the forgotten ones."""
 _RECORD_BYTES = KEY_BYTES + 16
 
 
 class Seen:
-    """The ids of each sender, in memory and in a file."""
+    """The received ids of each sender, in memory and in a file."""
 
     def __init__(
         self, path: Path, *, max_remembered: int = MAX_REMEMBERED, max_records: int = MAX_RECORDS
@@ -33,27 +33,27 @@ class Seen:
         self._max_records = max_records
         self._ids: dict[bytes, OrderedDict[bytes, None]] = {}
         self._records = 0
-        self._writing = Lock()  # invariant: the file holds all that was kept, whoever writes it
+        self._writing = Lock()  # invariant: the file holds every id that was kept, whichever thread writes
 
     def load(self) -> None:
-        """Take in what the file knows; blocking; raises ConfigError."""
+        """Load the file; blocking; raises ConfigError."""
         data = read_file(self._path, 2 * self._max_records * _RECORD_BYTES, forbidden=PRIVATE) or b""
-        whole = len(data) - len(data) % _RECORD_BYTES  # a crash may have cut off the last one
+        whole = len(data) - len(data) % _RECORD_BYTES  # a crash may have truncated the last record
         for start in range(0, whole, _RECORD_BYTES):
             record = data[start : start + _RECORD_BYTES]
             self._remember(record[:KEY_BYTES], record[KEY_BYTES:])
         self._rewrite()
 
     def has(self, sender: bytes, envelope_id: str) -> bool:
-        """Tell whether an envelope was here before."""
+        """Return whether an envelope was received before."""
         return UUID(envelope_id).bytes in self._ids.get(sender, ())
 
     def add(self, sender: bytes, envelope_id: str) -> None:
-        """Remember an envelope, for now in memory only."""
+        """Remember an envelope, in memory only."""
         self._remember(sender, UUID(envelope_id).bytes)
 
     def keep(self, sender: bytes, envelope_id: str) -> None:
-        """Write down what was remembered; blocking; raises ConfigError."""
+        """Append a remembered envelope to the file; blocking; raises ConfigError."""
         with self._writing:
             if self._records >= self._max_records:
                 self._rewrite()
@@ -69,7 +69,7 @@ class Seen:
             self._records += 1
 
     def _remember(self, sender: bytes, number: bytes) -> None:
-        ids = self._ids[sender] = self._ids.pop(sender, OrderedDict())  # who was here last comes last
+        ids = self._ids[sender] = self._ids.pop(sender, OrderedDict())  # the most recent sender comes last
         ids[number] = None
         if len(ids) > self._max_remembered:
             ids.popitem(last=False)

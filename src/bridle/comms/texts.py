@@ -1,6 +1,6 @@
-"""What a model reads of what a peer has sent.
+"""Formats received messages as text for a model.
 
-A peer could write the header of another one into its own text, so such a line is marked as quoted.
+A peer could write a fake header of another peer into its text, so such a line is marked as quoted.
 """
 
 import re
@@ -12,12 +12,12 @@ from bridle.comms.envelope import Ack, Kind, Message, Request, Response
 
 MAX_TEXT_CHARS = 64 * 1024
 
-# Every character that ends a line for somebody, and white space that may stand before the header.
+# Every character that some reader takes for a line end, and white space before the header.
 _HEADER = re.compile(r"(^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?=\s*\[COMMS)")
 
 
 def as_text(kind: Kind, peer: str, envelope_id: str) -> str:
-    """Return a message, request or response as a prompt; empty for an acknowledgement."""
+    """Return a message, request or response as prompt text; empty for an acknowledgement."""
     match kind:
         case Message():
             return f"[COMMS MESSAGE from {peer}]\n{_quoted(_cut(kind.body))}"

@@ -1,4 +1,4 @@
-"""What a model can do with peers: send, request, respond, and see who is there."""
+"""The peer tools for a model: send, request, respond and list."""
 
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -14,7 +14,7 @@ from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 
 PEER_TOOLS = ("peer_list", "peer_request", "peer_respond", "peer_send")
-"""Their names; a child must have none of them, so that nothing reaches the network through one."""
+"""The tool names; a sub-agent must have none of them, so that nothing reaches the network through it."""
 
 _MAX_NAME_CHARS = 64
 _Args = dict[str, Any]
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 def peer_tools(comms: Comms) -> tuple[Tool, ...]:
-    """Make all of these tools."""
+    """Create the peer tools."""
     return (
         PeerTool("peer_send", _SEND, comms, show=lambda args: _text(args, "body"), act=_send),
         PeerTool("peer_request", _REQUEST, comms, show=_show_request, act=_request),
@@ -32,9 +32,9 @@ def peer_tools(comms: Comms) -> tuple[Tool, ...]:
 
 
 class PeerTool:
-    """Sends something to a peer."""
+    """A tool that sends something to a peer."""
 
-    parallel = False  # a peer reads what it gets in the order in which it was sent
+    parallel = False  # a peer must get messages in the order the model sent them
 
     def __init__(
         self,
@@ -45,33 +45,33 @@ class PeerTool:
         show: Callable[[_Args], str],
         act: Callable[[Comms, _Args], Awaitable[str]],
     ) -> None:
-        """Take how a call looks before it is made, and what makes it."""
+        """Create with `show`, which renders a call for its preview, and `act`, which performs it."""
         self.spec = ToolSpec(name, _description(name), parameters)
         self._comms = comms
         self._show = show
         self._act = act
 
     def is_useful(self, cwd: str) -> bool:
-        """Tell whether there is anybody to talk to."""
+        """Return whether there is any peer to send to."""
         return self._comms.has_peers()
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the peer, so that a rule such as `peer_send(builder)` can speak of it."""
+        """Return network access to the named peer, so that a rule like `peer_send(builder)` can match it."""
         return Access(self.spec.name, "network", (Subject("text", _peer(args)),))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what would be sent, and where; raises ToolError for an unknown peer."""
+        """Return what would be sent, and where; raises ToolError for an unknown peer."""
         text = self._show(args)
         peer = await _asked(self._comms.find(_peer(args)))
         return f"to {peer.name}, {peer.address}\n{text}"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Send it, and say what is known of that."""
+        """Send it and return the outcome."""
         return ToolOutput(await _asked(self._act(self._comms, args)))
 
 
 class PeerList:
-    """Tells who is there."""
+    """The tool that lists the peers."""
 
     parallel = True
 
@@ -80,26 +80,26 @@ class PeerList:
         self._comms = comms
 
     def is_useful(self, cwd: str) -> bool:
-        """Tell whether there is anybody to talk to."""
+        """Return whether there is any peer to send to."""
         return self._comms.has_peers()
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing outside."""
+        """Return read access without subjects."""
         return Access("peer_list", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return nothing: the tool changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the peers, one on each line."""
+        """Return the peers, one per line."""
         peers = await _asked(self._comms.peers())
         return ToolOutput(
             "\n".join(f"{peer.name}  {peer.address}" for peer in peers) or "There are no peers."
         )
 
 
-# ---------------------------------------------------------------------------- what they do
+# ---------------------------------------------------------------------------- actions
 
 
 async def _send(comms: Comms, args: _Args) -> str:
@@ -129,7 +129,7 @@ def _show_response(args: _Args) -> str:
 
 
 async def _asked(answer: Awaitable[_T]) -> _T:
-    """Wait for an answer, its errors as a model reads them."""
+    """Await a result, turning errors into ToolError for the model."""
     try:
         return await answer
     except BridleError as error:
@@ -171,7 +171,7 @@ def _json(value: Any) -> str:
         raise ToolError(f"it cannot be sent: {error}") from error
 
 
-# ---------------------------------------------------------------------------- what the model sees
+# ---------------------------------------------------------------------------- descriptions and parameters
 
 
 @cache

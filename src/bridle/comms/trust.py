@@ -1,10 +1,10 @@
-"""Whom we listen to: `BRIDLE_HOME/trusted_peers.json`, read anew whenever it has changed.
+"""The trusted peers: `BRIDLE_HOME/trusted_peers.json`, read again whenever it has changed.
 
 ```
 {"peers": [{"name": "builder", "pubkey": "ed25519:…", "addr": "tcp://127.0.0.1:4200"}]}
 ```
 
-A file that is wrong in any way is an error, and then nobody is trusted.
+Any fault in the file is an error, and then no peer is trusted.
 """
 
 import os
@@ -25,7 +25,7 @@ MAX_TRUST_BYTES = 1024 * 1024
 
 
 class Peer(Struct, frozen=True):
-    """Somebody we trust."""
+    """A trusted peer."""
 
     name: str
     public: bytes
@@ -46,14 +46,14 @@ _decoder = msgspec.json.Decoder(_File)
 
 
 class Trust:
-    """The trusted peers of one file; every method blocks, and is safe in any thread."""
+    """The trusted peers in a file; every method blocks, and is thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known: tuple[object, tuple[Peer, ...]] = (None, ())
 
     def peers(self) -> tuple[Peer, ...]:
-        """Return all of them, by name; raises ConfigError."""
+        """Return all trusted peers, sorted by name; raises ConfigError."""
         mark = self._mark()
         if mark is None:
             return ()
@@ -62,12 +62,12 @@ class Trust:
         return self._known[1]
 
     def add(self, peer: Peer) -> None:
-        """Trust a peer from now on; one of the same name is replaced. Raises ConfigError."""
+        """Trust a peer, replacing one of the same name. Raises ConfigError."""
         with locked(self.path):
             self._write([*(known for known in self._read() if known.name != peer.name), peer])
 
     def remove(self, name: str) -> bool:
-        """Trust a peer no longer; False when nobody of this name was trusted. Raises ConfigError."""
+        """Stop trusting a peer; return False if there was none of this name. Raises ConfigError."""
         with locked(self.path):
             before = self._read()
             after = [peer for peer in before if peer.name != name]
@@ -108,7 +108,7 @@ class Trust:
 
 
 def _checked(peers: Iterable[Peer]) -> tuple[Peer, ...]:
-    """Return peers by name; raises ConfigError when it is not clear who is who."""
+    """Return peers sorted by name; raises ConfigError if a name or key is not unique."""
     found: dict[str, Peer] = {}
     owners: dict[bytes, str] = {}
     for peer in peers:

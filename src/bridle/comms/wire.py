@@ -1,8 +1,8 @@
-"""One envelope per connection: sent, and acknowledged on the same one; every size and wait is bounded.
+"""The wire protocol: one envelope per connection, acknowledged on it; every size and wait is bounded.
 
 ```
 frame    length (4 bytes, big endian, at most 1 MiB) | envelope
-sender   connect ─▶ frame ─▶ frame of the acknowledgement, where one is due ─▶ close
+sender   connect ─▶ frame ─▶ frame of the acknowledgement, if one is due ─▶ close
 ```
 """
 
@@ -18,18 +18,18 @@ from bridle.system.unix_socket import short_path
 
 MAX_CONNECTIONS = 64
 RECEIVE_S = 10.0
-"""What a whole connection may take, however slowly its bytes come."""
+"""The longest a connection may take, however slowly its bytes arrive."""
 ACK_S = 30.0
 _HEAD_BYTES = 4
-_GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
-_ACCEPT_ROUNDS = 4  # of the loop, after which what was accepted just now has come to us
+_GRACE_S = 0.1  # because a cancelled run must have settled after 0.2 s
+_ACCEPT_ROUNDS = 4  # rounds of the event loop until a connection just accepted reaches us
 
 Take = Callable[[bytes], Awaitable[bytes | None]]
-"""Takes an envelope and returns its acknowledgement; None says nothing, whatever the reason."""
+"""Handles an envelope and returns its acknowledgement; None to send nothing."""
 
 
 class BadFrame(BridleError):
-    """What came is no frame, or not a whole one."""
+    """The data is not a frame, or not a complete one."""
 
 
 class PeerOffline(BridleError):
@@ -37,12 +37,12 @@ class PeerOffline(BridleError):
 
 
 def frame(envelope: bytes) -> bytes:
-    """Return an envelope as it is sent."""
+    """Return an envelope with its length prefix."""
     return len(envelope).to_bytes(_HEAD_BYTES, "big") + envelope
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """Return the envelope in the next frame; raises BadFrame before it reads one that is too large."""
+    """Return the envelope in the next frame; raises BadFrame without reading a frame that is too large."""
     try:
         size = int.from_bytes(await reader.readexactly(_HEAD_BYTES), "big")
         if not 0 < size <= MAX_ENVELOPE_BYTES:
@@ -55,7 +55,7 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
 async def exchange(
     address: UnixAddress | TcpAddress, envelope: bytes, *, wants_answer: bool, timeout_s: float = ACK_S
 ) -> bytes | None:
-    """Send an envelope, and return the one that answers it if one is due; raises PeerOffline."""
+    """Send an envelope, and return its answer if one is due; raises PeerOffline."""
     try:
         async with asyncio.timeout(timeout_s):
             reader, writer = await _connect(address)
@@ -90,31 +90,31 @@ async def _connect(
 
 
 class Connections:
-    """What has connected to us: each is read, answered and closed, and too many push out the oldest."""
+    """The incoming connections: each is read, answered and closed; too many push out the oldest."""
 
     def __init__(self, take: Take, *, receive_s: float = RECEIVE_S) -> None:
         self._take = take
         self._receive_s = receive_s
         self._open: dict[asyncio.Task[None], None] = {}
         self._answered: set[asyncio.Task[None]] = set()
-        """Those of them whose envelope was read."""
+        """The connections whose envelope was read."""
         self._is_closed = False
 
     def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection, from now until its time is up."""
+        """Serve a connection until it ends or its time is up."""
         if self._is_closed:
             writer.transport.abort()
             return
         if len(self._open) >= MAX_CONNECTIONS:
             oldest = next(iter(self._open))
-            self._forget(oldest)  # at once: the next one comes before it has ended
+            self._forget(oldest)  # at once: the next connection arrives before this one has ended
             oldest.cancel()
         task = asyncio.create_task(self._serve(reader, writer))
         self._open[task] = None
         task.add_done_callback(self._forget)
 
     async def aclose(self) -> None:
-        """End all of them; what was taken already is still acknowledged, if that is quick."""
+        """End all connections; what was already received is still acknowledged if that is quick."""
         for _ in range(_ACCEPT_ROUNDS):
             await asyncio.sleep(0)
         self._is_closed = True
@@ -149,7 +149,7 @@ class Connections:
 
 
 async def _abort(writer: asyncio.StreamWriter) -> None:
-    """Close a connection whatever is left to send; it is gone after one round of the loop."""
+    """Close a connection without sending the rest; it is gone after one round of the event loop."""
     writer.transport.abort()
     with suppress(OSError):
         await writer.wait_closed()

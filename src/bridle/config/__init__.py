@@ -1,1 +1,1 @@
-"""What the user has chosen: settings in layers, agents, and the files that give every agent its context."""
+"""The user's configuration: layered settings, agents, skills, and the context files for every agent."""

@@ -1,4 +1,4 @@
-"""What there is to see of agents: where each comes from, what holds for it and why, what is wrong with it."""
+"""Describe agents: where each comes from, its effective settings and their origin, and its problems."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -36,16 +36,16 @@ _LIMITS = tuple(f"limits.{name}" for name in LimitSettings.__struct_fields__)
 
 
 class AgentProblem(Struct, frozen=True):
-    """What is wrong with an agent."""
+    """Something wrong with an agent."""
 
     agent: str
     message: str
-    """Begins with the file, and the line where that is known."""
+    """Begins with the file, and the line if it is known."""
     hint: str = ""
 
 
 def agent_source(name: str, settings: Settings) -> AgentSource:
-    """Return where an agent comes from; of two places, the one that wins."""
+    """Return where an agent comes from; if two places have it, the one that wins."""
     for place in agent_places(settings):
         if any(os.path.lexists(place.folder / name / file) for file in (CONFIG_FILE, PROMPT_FILE)):
             return "project" if place.layer == "project" else "user"
@@ -53,7 +53,7 @@ def agent_source(name: str, settings: Settings) -> AgentSource:
 
 
 def built_in_files(name: str) -> dict[str, str]:
-    """Return the files of an agent that comes with Bridle, by name; empty for any other."""
+    """Return the files of a built-in agent by name; empty for any other agent."""
     if name == "default":
         return {PROMPT_FILE: DEFAULT_PROMPT_FILE.read_text(encoding="utf-8")}
     found = {file: read_text(LIBRARY / name / file) for file in (CONFIG_FILE, PROMPT_FILE)}
@@ -61,7 +61,7 @@ def built_in_files(name: str) -> dict[str, str]:
 
 
 def show_agent(name: str, settings: Settings) -> list[Shown]:
-    """List what holds for an agent, as TOML, and where it was said; raises ConfigError."""
+    """Return an agent's effective settings as TOML, and where each was set; raises ConfigError."""
     parts = read_agent(name, settings)
     agent = load_agent(name, settings).agent
     merged = merge(parts.layers)
@@ -82,7 +82,7 @@ def show_agent(name: str, settings: Settings) -> list[Shown]:
 
 
 def agent_problems(settings: Settings, tools: Collection[str], only: str | None = None) -> list[AgentProblem]:
-    """Find all that is wrong with every agent, or with one; `tools` are the names that there are.
+    """Return all problems of every agent, or of one; `tools` are the names of the existing tools.
 
     Raises ConfigError for an agent that does not exist.
     """
@@ -129,7 +129,7 @@ def _file_problems(name: str, settings: Settings) -> Iterator[ConfigError]:
 def _reference_problems(
     parts: AgentParts, settings: Settings, tools: Collection[str]
 ) -> Iterator[ConfigError]:
-    """Find names that lead nowhere: of a tool, of a provider."""
+    """Find references to tools or providers that do not exist."""
     for layer in parts.layers:
         for index, tool in enumerate(layer.tree.get("tools", ())):
             if tool not in tools and not tool.startswith("mcp__"):
@@ -184,7 +184,7 @@ def _place(source: Source) -> str:
 
 
 def own_folder(name: str, settings: Settings) -> Path | None:
-    """Return the folder that an agent's files are edited in; None for one that is only built in."""
+    """Return the folder where an agent's files are edited; None for one that is only built in."""
     for place in reversed(agent_places(settings)):
         if any(os.path.lexists(place.folder / name / file) for file in (CONFIG_FILE, PROMPT_FILE)):
             return place.folder / name

@@ -1,12 +1,12 @@
-"""Agents: named profiles in `agents/<name>/config.toml` and `agent.md`, a project's over the user's own.
+"""Agents: named profiles in `agents/<name>/config.toml` and `agent.md`, a project's over the user's.
 
 ```
 <project>/.bridle/agents/<name>/    may tighten and add, never loosen (see trust)
 BRIDLE_HOME/agents/<name>/          the user's own
-library/<name>/ beside this file    built in, like `default`; only where neither of the two has the name
+library/<name>/ next to this file   built in, like `default`; used only if neither of the two has the name
 ```
 
-Either file is enough. What an agent does not say comes from the settings; a flag is above both.
+Either file is enough. What an agent leaves out comes from the settings; a flag overrides both.
 """
 
 import os
@@ -46,7 +46,7 @@ DisplayName = Annotated[
 
 
 class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[sampling]`: how the model chooses its words; sent along only if set."""
+    """`[sampling]`: how the model picks tokens; sent only if set."""
 
     temperature: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")] | None = None
@@ -56,59 +56,59 @@ class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an agent's `config.toml` can say."""
+    """The keys of an agent's `config.toml`."""
 
     name: DisplayName = ""
-    """How it is shown; the folder's name is how it is called."""
+    """Display name; the folder's name is the agent's id."""
     model: ModelRef | None = None
     small_model: ModelRef | None = None
     fallbacks: tuple[ModelRef, ...] | None = None
     tools: tuple[ToolName, ...] | None = None
     """None means all of them."""
     mode: Literal["ask", "plan", "accept-edits", "yolo", "code"] | None = None
-    """What happens where no rule speaks; or "code": the model writes Python that calls the tools."""
+    """What happens if no rule applies; or "code": the model writes Python that calls the tools."""
     tool_role: bool | None = None
-    """False gives a local model the results of tools as messages of the user, if it knows no others."""
+    """False sends tool results to a local model as user messages, for models without a tool role."""
     limits: LimitSettings = LimitSettings()
     rules: RuleLists = RuleLists()
     sampling: Sampling = Sampling()
 
 
 class LeftOut(Struct, frozen=True):
-    """What a project says of an agent that is not its to say."""
+    """What a project says about an agent without being allowed to."""
 
     held: tuple[Held, ...] = ()
-    """What it may only say when it is trusted."""
+    """Keys that need the project to be trusted."""
     keys: tuple[str, ...] = ()
-    """The keys that have no effect, as it is not trusted."""
+    """The keys that have no effect because the project is not trusted."""
     has_lapsed: bool = False
-    """It was trusted, and has changed since."""
+    """True if the project was trusted and has changed since."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The same in a line for people to read."""
+        """The same as a warning for the user."""
         return left_out_note(self.keys, has_lapsed=self.has_lapsed)
 
 
 class LoadedAgent(Struct, frozen=True):
-    """An agent ready to run, and what of its files has no effect."""
+    """An agent ready to run, and the parts of its files that have no effect."""
 
     agent: Agent
     left_out: LeftOut = LeftOut()
 
 
 class AgentParts(Struct, frozen=True):
-    """What the files of an agent say."""
+    """The contents of an agent's files."""
 
     prompt: str
     prompt_file: Path
     layers: tuple[Layer, ...]
-    """The strongest last."""
+    """Later layers override earlier ones."""
     left_out: LeftOut = LeftOut()
 
 
 class Place(Struct, frozen=True):
-    """A folder of agents, and the folder that its links must stay in."""
+    """A folder of agents, and the folder that its links must not leave."""
 
     layer: LayerName
     folder: Path
@@ -116,7 +116,7 @@ class Place(Struct, frozen=True):
 
 
 def load_agent(name: str, settings: Settings) -> LoadedAgent:
-    """Find an agent and fill its gaps from the settings; raises ConfigError with file, line and key."""
+    """Load an agent and fill its gaps from the settings; raises ConfigError with file, line and key."""
     parts = read_agent(name, settings)
     agent = _fill(name, parts.prompt.strip(), build(merge(parts.layers).tree, AgentFile), settings)
     return LoadedAgent(agent, parts.left_out)
@@ -151,20 +151,20 @@ def _left_out(name: str, kept: Kept | None) -> LeftOut:
 
 
 def _read_below(name: str, settings: Settings) -> Layer | None:
-    """Read what an agent is without the project: the user's own, else the one that is built in."""
+    """Read an agent without the project's part: the user's own, else the built-in one."""
     if _is_users(name, settings):
         return read_own(name, settings)
     return read_layer("default", LIBRARY / name / CONFIG_FILE, AgentFile)
 
 
 def _is_users(name: str, settings: Settings) -> bool:
-    """True if the user has an agent of this name."""
+    """Return True if the user has an agent of this name."""
     own = settings.written / AGENTS_FOLDER / name
     return any(os.path.lexists(own / file) for file in (CONFIG_FILE, PROMPT_FILE))
 
 
 def read_own(name: str, settings: Settings) -> Layer | None:
-    """Read what the user's own files say of an agent beside its prompt; raises ConfigError."""
+    """Read an agent's `config.toml` from the user's own files; raises ConfigError."""
     file = settings.written / AGENTS_FOLDER / name / CONFIG_FILE
     if settings.kontekst is None:
         return read_layer("user", file, AgentFile)
@@ -175,12 +175,12 @@ def read_own(name: str, settings: Settings) -> Layer | None:
 
 
 def from_kontekst(tree: dict[str, Any]) -> dict[str, Any]:
-    """Return what an agent of Kontekst says, in words of ours."""
+    """Convert a Kontekst agent's settings to Bridle's keys."""
     return agent_tree(tree, AgentFile)
 
 
 def list_agents(settings: Settings) -> list[str]:
-    """Name every agent there is, sorted; one of them may still turn out to be broken."""
+    """Return the names of all agents, sorted; some of them may turn out to be broken."""
     found = {DEFAULT_AGENT}
     for place in (*agent_places(settings), Place("default", LIBRARY)):
         with suppress(OSError), os.scandir(place.folder) as entries:
@@ -194,7 +194,7 @@ def _is_agent(entry: os.DirEntry[str]) -> bool:
 
 
 def agent_places(settings: Settings) -> list[Place]:
-    """Return the folders that agents are written in, the one that wins first."""
+    """Return the folders that hold agents; earlier ones override later ones."""
     own = Place("user", settings.written / AGENTS_FOLDER)
     if settings.project is None:
         return [own]
@@ -211,7 +211,7 @@ def _read_prompt(name: str, places: Iterable[Place]) -> tuple[str, Path] | None:
 
 
 def _read_project(name: str, settings: Settings, below: Layer | None) -> Kept | None:
-    """Read a project's word on an agent and leave out what is not its to say."""
+    """Read a project's settings for an agent, without those that it may not set."""
     project = settings.project
     if project is None:
         return None
@@ -251,7 +251,7 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
 
 
 def _params(file: AgentFile) -> dict[str, Any]:
-    """Return what is sent along with every request: as much as the agent sets."""
+    """Return the request parameters that the agent sets."""
     wanted = {**structs.asdict(file.sampling), "tool_role": file.tool_role}
     return {key: value for key, value in wanted.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Hooks that were written for Claude Code: read from its `settings.json`, added to a `config.toml` of ours.
+"""Import Claude Code's hooks: read from its `settings.json`, added to a Bridle `config.toml`.
 
 ```
 {"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "…"}]}]}}
@@ -9,7 +9,7 @@
 | `PreToolUse` | pre_tool_execution | deny, change arguments | the call is denied |
 | `UserPromptSubmit` | run_started | deny | the run is denied |
 | `PostToolUse` | post_tool_execution | deny | nothing, the call was made |
-| `Stop` | run_completed | look: going on instead of stopping is not for a hook to say | nothing |
+| `Stop` | run_completed | observe: a hook cannot make a run continue | nothing |
 """
 
 import re
@@ -51,15 +51,15 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.\*|\*)?")
 
 
 class ClaudeHooks(Struct, frozen=True):
-    """What a file holds."""
+    """The hooks of a file."""
 
     entries: tuple[HookEntry, ...]
     left_out: tuple[str, ...]
-    """What cannot be a hook here, and why."""
+    """What cannot be a hook in Bridle, and why."""
 
 
 def read_claude_hooks(file: Path) -> ClaudeHooks:
-    """Read the hooks of a `settings.json`; raises ConfigError when it is none."""
+    """Read the hooks of a `settings.json`; raises ConfigError if it is missing, invalid or has none."""
     text = read_text(file)
     if text is None:
         raise ConfigError(f"{file}: there is no such file")
@@ -84,9 +84,9 @@ def read_claude_hooks(file: Path) -> ClaudeHooks:
 
 
 def add_hooks(file: Path, entries: Sequence[HookEntry], known: Collection[str] = ()) -> tuple[HookEntry, ...]:
-    """Add hooks to a `config.toml`, which is made if need be; return those that were not in it yet.
+    """Add hooks to a `config.toml`, creating it if needed; return those that were not in it yet.
 
-    Ids in `known` are taken. Comments and order stay as they are; on a ConfigError nothing has changed.
+    Ids in `known` are taken. Comments and order are kept; on a ConfigError nothing has changed.
     """
     with locked(file):
         text = read_text(file) or ""
@@ -113,7 +113,7 @@ def add_hooks(file: Path, entries: Sequence[HookEntry], known: Collection[str] =
 
 
 def _of_event(event: str, groups: Any) -> Iterator[HookEntry | str]:
-    """Yield each hook of an event, or why it is none here."""
+    """Yield each hook of an event, or why it cannot be used."""
     point = EVENTS.get(event)
     if point is None:
         yield "there is no such point"
@@ -152,7 +152,7 @@ def _entry(hook: Any, point: HookPoint, tools: tuple[str, ...]) -> HookEntry | s
 
 
 def _tools(matcher: Any) -> tuple[str, ...] | None:
-    """Return our names for what a matcher names; None when there are none, or it is more than names."""
+    """Return Bridle's tools for a matcher; None if there are none, or it is more than a list of names."""
     if not isinstance(matcher, str):
         return None
     if matcher.strip() in _ALL:
@@ -186,7 +186,7 @@ def _without_id(entry: HookEntry) -> HookEntry:
 
 
 def _told(entry: HookEntry) -> dict[str, Any]:
-    """Return an entry as TOML says it, without what need not be said."""
+    """Return an entry as TOML values, without fields that are not needed."""
     told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))
     told["runtime"] = {key: value for key, value in told["runtime"].items() if value}
     first = {"id": entry.id, "point": entry.point}

@@ -1,9 +1,9 @@
-"""AGENTS.md and CLAUDE.md: what people want every agent to know, from the general to the particular.
+"""Context files: AGENTS.md and CLAUDE.md, instructions for every agent, from general to specific.
 
-The order is fixed and the text depends on nothing but the files, so that the same files give the
-same bytes at the head of every request: first the user's own, then from the project's root down to
-the working directory. CLAUDE.md is read where a folder has no AGENTS.md. A line such as `@other.md` is
-text like any other: no file is read because another one names it.
+The order is fixed and the text depends only on the files, so that the same files give the same bytes at
+the start of every request: first the user's own, then from the project's root down to the working
+directory. CLAUDE.md is read where a folder has no AGENTS.md. A line such as `@other.md` is plain text: files
+do not include other files.
 """
 
 import codecs
@@ -22,7 +22,7 @@ FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
 
 
 class ContextText(Struct, frozen=True):
-    """What the files say, ready for the system prompt, and what was left out of it."""
+    """The text of the files for the system prompt, and warnings about what was left out."""
 
     text: str = ""
     files: tuple[Path, ...] = ()
@@ -30,7 +30,7 @@ class ContextText(Struct, frozen=True):
 
 
 def read_context_files(home: Path, root: Path, cwd: Path) -> ContextText:
-    """Read the files for a working directory inside of `root`; an unreadable one is a warning."""
+    """Read the files for a working directory inside `root`; an unreadable one is a warning."""
     texts: list[str] = []
     files: list[Path] = []
     warnings: list[str] = []
@@ -53,7 +53,7 @@ def read_context_files(home: Path, root: Path, cwd: Path) -> ContextText:
 
 
 def _read_one(folder: Path, within: Path | None, warnings: list[str]) -> tuple[Path, str]:
-    """Return the file of a folder that counts, and what it says; no text when there is none."""
+    """Return the first existing context file of a folder and its text; an empty text if there is none."""
     for name in FILE_NAMES:
         file = folder / name
         try:
@@ -80,7 +80,7 @@ def _folders(home: Path, root: Path, cwd: Path) -> Iterator[Path]:
 def _decode(head: Head, file: Path) -> str:
     is_cut = head.size_bytes > len(head.data)
     try:
-        # A cut may fall inside a character, which is not an error of the file.
+        # A cut may fall inside a character, which is not an error in the file.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head.data, final=not is_cut)
     except UnicodeDecodeError as error:
         line = head.data.count(b"\n", 0, error.start) + 1

@@ -1,4 +1,4 @@
-"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how Bridle is reached by others."""
+"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how other programs reach Bridle."""
 
 from typing import Literal
 
@@ -13,52 +13,52 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[serve]`: the daemon, which other processes can use."""
 
     tcp: Address = ""
-    """Where it is reached beside its socket, on this machine only unless it has TLS; empty for nowhere."""
+    """TCP address in addition to its socket, on this machine only unless it has TLS; empty for none."""
     tls: TlsSettings = TlsSettings()
     idle: Duration = Duration(1800)
-    """After this time a session that nobody uses or watches is put away; it comes back when it is needed."""
+    """A session that is not used or watched for this long is unloaded; it is loaded again on demand."""
     max_sessions: Count = 200
-    """How many sessions are kept in memory beside those that run."""
+    """How many sessions stay in memory besides those that run."""
     memory_bytes: Count = 1024**3
-    """With more memory in use every session is put away that nobody uses or watches."""
+    """Above this memory use, all sessions that are not used or watched are unloaded."""
     shutdown_timeout: Duration = Duration(10)
-    """What active runs get to end before they are put aside, to be resumed."""
+    """How long active runs may take to end at shutdown; after that they are suspended, to be resumed."""
 
 
 class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[http]`: the daemon's REST service, with JSON-RPC over WebSocket beside it."""
+    """`[http]`: the daemon's REST service, with JSON-RPC over WebSocket."""
 
     bind: Address = ""
-    """Where it listens, on this machine only unless it has TLS and a token; empty for nowhere."""
+    """Listening address, on this machine only unless it has TLS and a token; empty for none."""
     tls: TlsSettings = TlsSettings()
     token: bool = True
-    """Whether a client must show the token of the daemon."""
+    """Whether a client must send the daemon's token."""
     hosts: tuple[HostName, ...] = ()
-    """Names it may be called by, beside those of this machine."""
+    """Host names that requests may use, besides those of this machine."""
     origins: tuple[Origin, ...] = ()
-    """Pages of other origins that may use it."""
+    """Web origins that may use the service."""
 
 
 class GrpcSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[grpc]`: the daemon's gRPC service."""
 
     bind: Address = ""
-    """Where it listens, on this machine only unless it has TLS and a token; empty for nowhere."""
+    """Listening address, on this machine only unless it has TLS and a token; empty for none."""
     tls: TlsSettings = TlsSettings()
     approvals: Literal["each", "rules"] = "each"
-    """Whether a client is asked about each call of a run that it started, or only where rules say so."""
+    """Whether a client must approve each call of a run that it started, or only where rules say "ask"."""
     token: bool = True
-    """Whether a client must show the token of the daemon."""
+    """Whether a client must send the daemon's token."""
 
 
 class CommsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[comms]`: signed messages between agents of different processes and machines."""
 
     mode: Literal["off", "unix", "tcp"] = "off"
-    """Whether agents can talk to peers, and what is listened at: a socket of the user, or `address`."""
+    """Whether agents can message peers, and where to listen: at a socket of the user, or at `address`."""
     name: Name = "bridle"
-    """What the socket is called: two processes that listen need two names."""
+    """Name of the socket; two processes that listen need two names."""
     address: Address = ""
-    """Where to listen with mode "tcp", on this machine only unless `other_machines` says otherwise."""
+    """Listening address for mode "tcp", on this machine only unless `other_machines` is true."""
     other_machines: bool = False
-    """Whether they may connect; what they send is signed, and can be read by everybody on the way."""
+    """Whether other machines may connect; messages are signed but not encrypted."""

@@ -1,6 +1,6 @@
-"""Where things stand in a TOML text: the line of every key and the span of every value.
+"""Locate keys and values in a TOML text: the line of every key and the span of every value.
 
-`tomllib` reads a text but does not say where it found a value. This scanner finds the places, in a
+`tomllib` reads a text but does not say where it found a value. This scanner finds the positions, in a
 text that `tomllib` has accepted:
 
 ```
@@ -40,7 +40,7 @@ _SCALAR = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 MAX_KEY_PARTS = 32
-# The time tomllib takes grows with the square of a key's parts: 64,000 of them cost a minute and gigabytes.
+# tomllib's time grows with the square of a key's parts: 64,000 of them cost a minute and gigabytes.
 _LONG_KEY = re.compile(
     rf"""
     (?:^|[\[{{,]) [ \t]*+
@@ -52,13 +52,13 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 
 
 class Statement(Struct, frozen=True):
-    """One `key = value`, written directly under a table."""
+    """One `key = value`, directly under a table."""
 
     path: KeyPath
     table: KeyPath
     start: int
     end: int
-    """Where the next line starts."""
+    """Start of the next line."""
 
 
 class Table(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Table(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The places in a text; offsets count characters, lines count from 1."""
+    """The positions in a text; offsets count characters, lines count from 1."""
 
     tables: list[Table]
     statements: list[Statement]
@@ -78,7 +78,7 @@ class Document(Struct, frozen=True):
     lines: dict[KeyPath, int]
 
     def line_of(self, path: KeyPath) -> int:
-        """Return the line a key was first mentioned on, or that of the table it would be in."""
+        """Return the line that first mentions a key, or that of the table it would be in."""
         return line_of(path, self.lines)
 
 
@@ -90,7 +90,7 @@ def line_of(path: KeyPath, lines: Mapping[KeyPath, int]) -> int:
 
 
 def parse_toml(text: str, file: str) -> dict[str, Any]:
-    """Read a TOML text; raises ConfigError with the file and the line."""
+    """Parse a TOML text; raises ConfigError with the file and the line."""
     if long_key := _LONG_KEY.search(text):
         line = text.count("\n", 0, long_key.start()) + 1
         raise ConfigError(f"{file}:{line}: a key has more than {MAX_KEY_PARTS} parts")
@@ -105,19 +105,19 @@ def parse_toml(text: str, file: str) -> dict[str, Any]:
             line, note = int(place[1]), f" (column {place[2]})"
         what = re.sub(r" \(at [^()]*\)$", "", message)
         raise ConfigError(f"{file}:{line}: not valid TOML: {what[:1].lower()}{what[1:]}{note}") from error
-    except ValueError as error:  # tomllib lets out Python's own about a number with thousands of digits
+    except ValueError as error:  # tomllib passes on Python's error about a number with thousands of digits
         digits = re.search(r"[0-9_]{4000}", text)
         line = text.count("\n", 0, digits.start() if digits else 0) + 1
         raise ConfigError(f"{file}:{line}: not valid TOML: a number has too many digits") from error
 
 
 def scan(text: str) -> Document:
-    """Find the places in a text that `tomllib` accepts."""
+    """Locate the keys and values of a text that `tomllib` accepts."""
     return _Scanner(text).scan()
 
 
 def parse_key(text: str) -> tuple[str, ...]:
-    """Read a key such as `limits.max_turns` or `a."b.c"`; raises ConfigError."""
+    """Parse a key such as `limits.max_turns` or `a."b.c"`; raises ConfigError."""
     scanner = _Scanner(text)
     try:
         parts = scanner.key()
@@ -131,7 +131,7 @@ def parse_key(text: str) -> tuple[str, ...]:
 
 
 def key_text(path: KeyPath) -> str:
-    """Write a path as a user would."""
+    """Write a path as a user would type it."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -165,7 +165,7 @@ def _escaped(char: str) -> str:
 
 
 class _Scanner:
-    """Walk over a text once, from the first character to the last."""
+    """Scans a text once, from the first character to the last."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -214,7 +214,7 @@ class _Scanner:
         return path
 
     def _resolve(self, path: KeyPath) -> KeyPath:
-        """Let a name of an array of tables mean its last table."""
+        """Replace the name of an array of tables by its last table."""
         found: KeyPath = ()
         for part in path:
             found = (*found, part)
@@ -274,7 +274,7 @@ class _Scanner:
             self._skip(_BLANK)
 
     def _note(self, path: KeyPath, offset: int) -> None:
-        """Remember the line of a path, and of those above it that were not seen before."""
+        """Record the line of a path, and of its parents that were not seen before."""
         self._line += self.text.count("\n", self._counted, offset)
         self._counted = offset
         while path and path not in self._found.lines:
@@ -282,7 +282,8 @@ class _Scanner:
             path = path[:-1]
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        self.position = pattern.match(self.text, self.position).end()  # type: ignore[union-attr] # matches nothing too
+        # Every pattern also matches the empty string.
+        self.position = pattern.match(self.text, self.position).end()  # type: ignore[union-attr]
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.text, self.position)

@@ -1,11 +1,11 @@
-"""Durations as people write them: `30m`, `1h30m`, `500ms`, `2.5s`; a plain number is seconds."""
+"""Durations as users write them: `30m`, `1h30m`, `500ms`, `2.5s`; a plain number is seconds."""
 
 import re
 
 from bridle.core.errors import ConfigError
 
 UNITS_MS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
-MAX_DURATION_S = 10 * 365 * 86_400  # ten years; more is a slip of the finger
+MAX_DURATION_S = 10 * 365 * 86_400  # ten years; more is a typo
 
 _NUMBER = r"(?P<whole>[0-9]{1,15})(?:\.(?P<part>[0-9]{1,30}))?"
 _PLAIN = re.compile(_NUMBER)
@@ -14,7 +14,7 @@ _HINT = "write for example 30m, 1h30m, 500ms or 2.5s"
 
 
 class Duration(float):
-    """A length of time in seconds, longer than zero, that prints as people write it."""
+    """A length of time in seconds, longer than zero, that prints as users write it."""
 
     def __str__(self) -> str:
         return format_duration(self)
@@ -26,10 +26,10 @@ class Delay(Duration):
 
 def parse_duration(value: str | float) -> float:
     """Return the seconds in a text such as `1h30m`, or in a number; raises ConfigError."""
-    # A whole number may be too large for a float.
+    # An integer may be too large for a float.
     text = value.strip() if isinstance(value, str) else _positional(min(value, 2.0 * MAX_DURATION_S))
     ms, scale = _sum_pieces(text)
-    # One division of whole numbers, so that 1h0.1s is exactly the float nearest to 3600.1.
+    # One integer division, so that 1h0.1s is exactly the float nearest to 3600.1.
     seconds = ms / (1000 * scale)
     if seconds > MAX_DURATION_S:
         raise ConfigError(f'duration "{value}" is longer than ten years', hint=_HINT)
@@ -37,7 +37,7 @@ def parse_duration(value: str | float) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Write seconds the short way; `parse_duration` gives the same number back."""
+    """Format seconds in the short form; `parse_duration` returns the same number."""
     ms = round(seconds * 1000)
     if ms / 1000 != seconds:
         return f"{_positional(seconds)}s"
@@ -52,7 +52,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _sum_pieces(text: str) -> tuple[int, int]:
-    """Add up the pieces in whole parts of a millisecond; the second number says how many make one."""
+    """Return the sum of the pieces as an integer, and how many of its units make a millisecond."""
     if match := _PLAIN.fullmatch(text):
         pieces = [(match, "s")]
     else:
@@ -70,7 +70,7 @@ def _split(text: str) -> list[tuple[re.Match[str], str]]:
     pieces: list[tuple[re.Match[str], str]] = []
     position = 0
     while match := _PIECE.match(text, position):
-        # Each unit once, the largest first: 30m1h is more likely a slip than a wish.
+        # Each unit once, the largest first: 30m1h is more likely a typo.
         if pieces and order.index(match["unit"]) <= order.index(pieces[-1][1]):
             break
         pieces.append((match, match["unit"]))
@@ -81,7 +81,7 @@ def _split(text: str) -> list[tuple[re.Match[str], str]]:
 
 
 def _positional(seconds: float) -> str:
-    """Write a number with as many digits as it needs and no exponent."""
+    """Format a number with as many digits as it needs and no exponent."""
     for digits in range(25):
         text = f"{seconds:.{digits}f}"
         if float(text) == seconds:

@@ -1,4 +1,4 @@
-"""Looking into the settings, and changing one key of a `config.toml` with its comments and order kept."""
+"""Show the settings, and change one key of a `config.toml` while keeping its comments and order."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
 
 
 def get_value(settings: Settings, key: str) -> Any:
-    """Return one setting, or a table of them as a dict; raises ConfigError for a key that does not exist."""
+    """Return one setting, or a table of them as a dict; raises ConfigError for an unknown or unset key."""
     path = parse_key(key)
     kind_at(ConfigFile, path)
     value: Any = settings
@@ -52,7 +52,7 @@ def get_value(settings: Settings, key: str) -> Any:
 
 
 def show(settings: Settings) -> list[Shown]:
-    """List every setting with its value as TOML and where it came from; what may be a secret is hidden."""
+    """Return every setting with its value as TOML and its origin; possible secrets are hidden."""
     rows = []
     for name in ConfigFile.__struct_fields__:
         for path, value in _leaves(getattr(settings, name), (name,)):
@@ -77,9 +77,9 @@ def show(settings: Settings) -> list[Shown]:
 def set_in_file(
     file: Path, key: str, value: str, judge: Callable[[ConfigFile], None] = lambda _: None
 ) -> None:
-    """Change one key of a `config.toml`, which is made if need be; on a ConfigError nothing has changed.
+    """Change one key of a `config.toml`, creating it if needed; on a ConfigError nothing has changed.
 
-    `judge` sees what the file would say, and may raise one.
+    `judge` gets what the file would say, and may raise one.
     """
     with locked(file):
         changed = set_value(read_text(file) or "", key, value, file=str(file))
@@ -88,10 +88,10 @@ def set_in_file(
 
 
 def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> str:
-    """Return a TOML text with one key changed or added and everything else as it was.
+    """Return a TOML text with one key changed or added and everything else unchanged.
 
-    A list is typed as `["a", "b"]`, or as one bare item. Raises ConfigError when the value does not
-    fit the key, or when the text is wrong elsewhere; `file` is what it is called then.
+    A list is typed as `["a", "b"]`, or as one bare item. Raises ConfigError if the value does not fit the
+    key, or if the text is invalid elsewhere; `file` is its name in the message.
     """
     path = parse_key(key)
     if not is_unicode(value):
@@ -103,13 +103,13 @@ def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> 
     edited = with_value(text, scan(text), path, literal(new))
     if _parse_or_none(edited) != wanted:
         raise ConfigError(f"{file}: {key} cannot be set in a text like this", hint="edit the file by hand")
-    # What is wrong now was wrong before, so the lines are those of the text the user knows.
+    # What is wrong now was wrong before, so report the lines of the text the user knows.
     check(Layer(Source("user", file), wanted, text), ConfigFile)
     return edited
 
 
 def add_rules(file: Path, action: Action, rules: Sequence[str]) -> tuple[str, ...]:
-    """Add rules to a `config.toml`, which is made if need be, and return those that were not in it yet.
+    """Add rules to a `config.toml`, creating it if needed, and return those that were not in it yet.
 
     On a ConfigError nothing has changed.
     """
@@ -131,7 +131,7 @@ def add_rules(file: Path, action: Action, rules: Sequence[str]) -> tuple[str, ..
 
 
 def remove_rule(file: Path, action: Action, rule: str) -> bool:
-    """Take a rule out of a `config.toml`, with the comment on its line; False when it is not in it."""
+    """Remove a rule from a `config.toml`, with the comment on its line; False if it is not in it."""
     with locked(file):
         text = read_text(file) or ""
         tree = _checked(text, file)
@@ -157,7 +157,7 @@ def _normal(action: Action, text: str) -> str:
 
 
 def _write_if(file: Path, edited: str, wanted: dict[str, Any]) -> None:
-    """Write a text if it says what is wanted; raises ConfigError otherwise."""
+    """Write a text if it parses to `wanted`; raises ConfigError otherwise."""
     if _parse_or_none(edited) != wanted:
         raise ConfigError(
             f"{file}: its rules cannot be changed in a text like this", hint="edit the file by hand"
@@ -166,7 +166,7 @@ def _write_if(file: Path, edited: str, wanted: dict[str, Any]) -> None:
 
 
 def _with_items(text: str, document: Document, path: KeyPath, count: int, items: list[str]) -> str:
-    """Add items to the end of a list: on its line, or on lines of their own where the others have them."""
+    """Append items to a list: on its line, or on separate lines if the other items are."""
     start, end = document.values[path]
     if not count:
         inner = text[start + 1 : end - 1]
@@ -210,7 +210,7 @@ def _without_item(text: str, document: Document, path: KeyPath, index: int) -> s
 
 
 def with_value(text: str, document: Document, path: KeyPath, value: str) -> str:
-    """Put a value where a person would: in its place, beside its neighbours, or in a new table."""
+    """Set a value where a person would: in place, next to its neighbors, or in a new table."""
     if path in document.values:
         start, end = document.values[path]
         return text[:start] + value + text[end:]
@@ -271,14 +271,14 @@ def _insert(text: str, offset: int, lines: list[str]) -> str:
 
 
 def _above_comments(text: str, offset: int) -> int:
-    """Move up over the comment lines that stand directly above, for they belong to what follows."""
+    """Move up over the comment lines directly above, because they belong to what follows."""
     while offset and text[text.rfind("\n", 0, offset - 1) + 1 : offset].lstrip().startswith("#"):
         offset = text.rfind("\n", 0, offset - 1) + 1
     return offset
 
 
 def _with(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
-    """Return a tree with one value set; the given one stays as it was."""
+    """Return a copy of a tree with one value set."""
     key, *rest = path
     if rest:
         inner = tree.get(str(key))
@@ -302,7 +302,7 @@ def _leaves(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Turn a setting into what TOML can say."""
+    """Convert a setting to a TOML value."""
     if isinstance(value, Duration):
         return str(value)
     items = _items(value)

@@ -1,4 +1,4 @@
-"""Adding a whole table to a `config.toml`, and taking one out, with everything else as it was."""
+"""Add a table to a `config.toml` or remove one, with everything else unchanged."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,9 @@ _ENTRY_END = re.compile(r"[ \t]*,[ \t]*")
 
 
 def add_table(file: Path, path: tuple[str, ...], table: dict[str, Any]) -> None:
-    """Add a table at the end of a `config.toml`, which is made if need be.
+    """Add a table at the end of a `config.toml`, creating the file if needed.
 
-    Raises ConfigError when it is there already, or would not be good; then nothing has changed.
+    Raises ConfigError if the table exists or is invalid; then nothing has changed.
     """
     with locked(file):
         text = read_text(file) or ""
@@ -33,7 +33,7 @@ def add_table(file: Path, path: tuple[str, ...], table: dict[str, Any]) -> None:
 
 
 def remove_table(file: Path, path: tuple[str, ...]) -> bool:
-    """Take a table out of a `config.toml`, with the comments in it; False when it is not there.
+    """Remove a table from a `config.toml`, with the comments in it; False if it is not there.
 
     Raises ConfigError; then nothing has changed.
     """
@@ -71,7 +71,7 @@ def without(text: str, path: KeyPath) -> str:
 
 
 def _before_comments(text: str, start: int, end: int) -> int:
-    """Leave the comments that stand directly above the next table to it."""
+    """Return `end`, moved up over the comments that belong to the next table."""
     while end > start:
         line = text.rfind("\n", 0, end - 1) + 1
         if line < start or not text[line:end].lstrip().startswith("#"):
@@ -81,7 +81,7 @@ def _before_comments(text: str, start: int, end: int) -> int:
 
 
 def _entry_span(text: str, value: tuple[int, int], path: KeyPath) -> tuple[int, int]:
-    """Return the span of `name = {…}` inside of an inline table, with the comma that parts it."""
+    """Return the span of `name = {…}` inside an inline table, with its separating comma."""
     start, end = value
     name = re.compile(rf"[\"']?{re.escape(str(path[-1]))}[\"']?[ \t]*=[ \t]*\Z")
     found = name.search(text[:start])
@@ -99,7 +99,7 @@ def _checked(text: str, file: Path) -> dict[str, Any]:
 
 
 def _write_if(file: Path, text: str, wanted: dict[str, Any], path: tuple[str, ...]) -> None:
-    """Write a text if it says what is wanted, empty tables aside; raises ConfigError otherwise."""
+    """Write a text if it parses to `wanted`, ignoring empty tables; raises ConfigError otherwise."""
     try:
         got = parse_toml(text, str(file))
     except ConfigError:

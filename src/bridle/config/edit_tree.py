@@ -1,4 +1,4 @@
-"""Changing many keys of a `config.toml` at once, with the comments and the order of the others kept."""
+"""Change many keys of a `config.toml` at once, keeping comments and the order of other keys."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,10 +16,10 @@ Tree = dict[str, Any]
 
 
 def change_file(file: Path, change: Callable[[str, Tree], Tree], judge: Callable[[str], None]) -> str:
-    """Change a `config.toml`, which is made if need be, and return its new text.
+    """Change a `config.toml`, creating it if needed, and return its new text.
 
-    `change` gets the text and what it says, and returns what it is to say; `judge` raises for a text that
-    would not do. Raises ConfigError; then nothing has changed.
+    `change` takes the text and its parsed tree, and returns the wanted tree; `judge` raises if the new text
+    is not acceptable. Raises ConfigError; then nothing has changed.
     """
     with locked(file):
         text = read_text(file) or ""
@@ -37,7 +37,7 @@ def change_file(file: Path, change: Callable[[str, Tree], Tree], judge: Callable
 
 
 def edit_text(text: str, tree: Tree, wanted: Tree, *, file: str = "config.toml") -> str:
-    """Return a text that says what is wanted where it said `tree`; raises ConfigError."""
+    """Edit a text that parses to `tree` so that it parses to `wanted`; raises ConfigError."""
     for path in _gone(tree, wanted, ()):
         text = without(text, path)
     for path, value in _set(tree, wanted, ()):
@@ -52,7 +52,7 @@ def edit_text(text: str, tree: Tree, wanted: Tree, *, file: str = "config.toml")
 
 
 def _with(text: str, path: KeyPath, value: Any, file: str) -> str:
-    """Set one key, also one that is written as a list of tables."""
+    """Set one key, even one that is written as a list of tables."""
     edited = with_value(text, scan(text), path, literal(value))
     try:
         parse_toml(edited, file)
@@ -63,7 +63,7 @@ def _with(text: str, path: KeyPath, value: Any, file: str) -> str:
 
 
 def _gone(tree: Tree, wanted: Tree, path: KeyPath) -> Iterator[KeyPath]:
-    """Name what is no longer wanted, or no longer as a table."""
+    """Yield the paths that are no longer wanted, or that change between table and value."""
     for key, value in tree.items():
         here = (*path, key)
         if key not in wanted:
@@ -84,13 +84,13 @@ def _set(tree: Tree, wanted: Tree, path: KeyPath) -> Iterator[tuple[KeyPath, Any
 
 
 def _pruned(tree: Tree) -> Tree:
-    """Leave out tables that say nothing."""
+    """Return the tree without empty tables."""
     inner = {key: _pruned(value) if isinstance(value, dict) else value for key, value in tree.items()}
     return {key: value for key, value in inner.items() if value != {}}
 
 
 def merge_patch(tree: Tree, patch: Tree) -> Tree:
-    """Apply a JSON merge patch (RFC 7396): tables are merged, null takes a key away, all else replaces it."""
+    """Apply a JSON merge patch (RFC 7396): merge tables, delete keys set to null, replace all else."""
     merged = dict(tree)
     for key, value in patch.items():
         if value is None:

@@ -1,6 +1,6 @@
-"""Where other programs keep what Bridle can use: model files, and settings of their own.
+"""Find what other programs have on this machine: model files, and their own settings.
 
-Like `settings`, it looks at variables in the mapping it is given.
+Like `settings`, it reads variables from the mapping it is given.
 """
 
 import os
@@ -13,15 +13,15 @@ from bridle.config.settings import find_user_folder
 
 
 class Program(Struct, frozen=True):
-    """Another agent program that `bridle import` can bring things in from."""
+    """Another agent program that `bridle import` can import from."""
 
     name: str
     folder: str
-    """Below the user's own folder; empty for one that keeps what it has with each project."""
+    """Folder below the user's home; empty for a program that stores its data in each project."""
     marks: tuple[str, ...]
-    """What lies in its folder once it was used."""
+    """Names that exist in its folder once it was used."""
     variable: str = ""
-    """What names its folder, where it is another one."""
+    """The variable that sets another folder."""
 
 
 PROGRAMS = (
@@ -38,7 +38,7 @@ PROGRAMS = (
 
 
 def model_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the folders that programs keep GGUF files in, whether or not they exist."""
+    """Return the folders where programs store GGUF files, whether or not they exist."""
     hub = environ.get("HF_HUB_CACHE") or (environ.get("HF_HOME") and f"{environ['HF_HOME']}/hub")
     said = [hub, environ.get("LLAMA_CACHE")]
     user = find_user_folder(environ)
@@ -56,7 +56,7 @@ def model_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def has_ollama_models(environ: Mapping[str, str]) -> bool:
-    """Tell whether Ollama has models here, also when it does not run."""
+    """Return True if Ollama has models here, even if it is not running."""
     user = find_user_folder(environ)
     folder = environ.get("OLLAMA_MODELS") or (f"{user}/.ollama/models" if user else "")
     try:
@@ -66,7 +66,7 @@ def has_ollama_models(environ: Mapping[str, str]) -> bool:
 
 
 def other_programs(environ: Mapping[str, str], root: Path) -> dict[str, Path]:
-    """Return the other agent programs that this user, or a project, has used, with the folder of each."""
+    """Return the other agent programs that this user or project has used, with their folders."""
     user = find_user_folder(environ)
     found: dict[str, Path] = {}
     for program in PROGRAMS:

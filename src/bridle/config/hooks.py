@@ -1,7 +1,7 @@
-"""The hooks that settings name: where each stands, which program it means, and what is wrong with it.
+"""The hooks in the settings: where each is defined, which program it runs, and what is wrong with it.
 
-A program with a slash in its name lies beside the file that names it, or in the project; a bare name is
-looked up on PATH when a run begins. Entries of all layers hold together, so their ids must differ.
+A program with a slash in its name is looked up next to the file that names it, or in the project; a bare
+name is looked up on PATH when a run begins. Entries of all layers apply together, so their ids must differ.
 """
 
 import os
@@ -31,13 +31,13 @@ class FoundHook(Struct, frozen=True):
     """File and line."""
     layer: LayerName
     trusted: bool = True
-    """False for a hook of a project that has no effect."""
+    """False for a project's hook that has no effect."""
     has_lapsed: bool = False
-    """It had an effect, until the project was changed."""
+    """True if it had an effect until the project changed."""
 
 
 def with_programs(layer: Layer, *folders: Path) -> Layer:
-    """Return a layer whose hooks name their programs by absolute paths, in the first folder that has them."""
+    """Return a layer with its hooks' programs as absolute paths, in the first folder that has them."""
     entries = _entries(layer.tree)
     if not entries:
         return layer
@@ -48,7 +48,7 @@ def with_programs(layer: Layer, *folders: Path) -> Layer:
 def find_hooks(
     layers: Sequence[Layer], untrusted: Layer | None = None, *, has_lapsed: bool = False
 ) -> tuple[FoundHook, ...]:
-    """Return the hooks of all layers, in the order of registration; raises ConfigError with file and line.
+    """Return the hooks of all layers, in registration order; raises ConfigError with file and line.
 
     `untrusted` is a layer that has no effect; its hooks are checked and marked.
     """
@@ -66,7 +66,7 @@ def find_hooks(
 
 
 def program_files(tree: dict[str, Any]) -> Iterator[str]:
-    """Name the files that hooks of a project may mean, by their paths in it; they need not exist."""
+    """Yield the project files that its hooks may run, as paths in the project; they need not exist."""
     for entry in _entries(tree):
         command = _command(entry)
         if "/" in command and not command.startswith(("/", "~")):
@@ -74,7 +74,7 @@ def program_files(tree: dict[str, Any]) -> Iterator[str]:
 
 
 def shown_entry(entry: HookEntry) -> dict[str, Any]:
-    """Return an entry as TOML can say it, without what may be a secret."""
+    """Return an entry as TOML values, without what may be a secret."""
     shown: dict[str, Any] = msgspec.to_builtins(entry)
     for key in ("env", "headers"):
         if key in shown["runtime"]:
@@ -102,7 +102,7 @@ def _with_program(entry: dict[str, Any], folders: Sequence[Path]) -> dict[str, A
 
 
 def _entries(tree: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    """Return the entries of a tree, which may be one that nobody has judged yet."""
+    """Return the entries of a tree, which may be unvalidated."""
     hooks = tree.get("hooks")
     entries = hooks.get("entries") if isinstance(hooks, dict) else None
     return (

@@ -1,4 +1,4 @@
-"""A JSON text that people write: its values, and the line of every key in it."""
+"""Parse JSON files that people write, and find the line of every key."""
 
 import re
 from typing import Any
@@ -8,15 +8,15 @@ import msgspec
 from bridle.config.document import KeyPath
 from bridle.core.errors import ConfigError
 
-MAX_DEPTH = 5  # what is deeper is blamed on the table it is in; a hostile text would cost gigabytes otherwise
+MAX_DEPTH = 5  # deeper keys count as their table; a hostile text would cost gigabytes otherwise
 
-# What is left over, spaces and colons, says nothing about where a key stands.
+# The rest, spaces and colons, does not affect where a key is.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[-+.\w]+', re.DOTALL)
 _PLACE = re.compile(r" \(byte (\d+)\)\Z")
 
 
 def parse_json(text: str, file: str) -> Any:
-    """Read a JSON text; raises ConfigError with the file and the line."""
+    """Parse a JSON text; raises ConfigError with the file and the line."""
     try:
         return msgspec.json.decode(text)
     except RecursionError as error:
@@ -32,7 +32,7 @@ def parse_json(text: str, file: str) -> Any:
 
 
 def json_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line of every key of a good text, counted from 1; not of those in lists or deep inside."""
+    """Return the line of every key of a valid text, from 1; leaves out keys in lists or below MAX_DEPTH."""
     lines: dict[KeyPath, int] = {}
     path: list[str | None] = []  # None stands for a list
     is_key = False

@@ -1,4 +1,4 @@
-"""Every key of `config.toml`: its name, what it accepts and what it is when nobody says anything."""
+"""Every key of `config.toml`: its name, type and default."""
 
 from typing import Annotated, Any, Literal
 
@@ -35,7 +35,7 @@ from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
 
 DEFAULT_MODEL = "embedded/smollm2-135m"
-"""A very small model that needs no key and, once it is there, no network."""
+"""A very small model that needs no key and, once downloaded, no network."""
 DEFAULT_AGENT = "default"
 
 
@@ -49,7 +49,7 @@ class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_turns: Count | None = None
 
     def limits(self) -> Limits:
-        """Return them as the core knows them."""
+        """Return the limits as core's type."""
         return Limits(
             tokens=self.max_tokens,
             duration_s=None if self.max_duration is None else float(self.max_duration),
@@ -60,7 +60,7 @@ class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RetrySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[retry]`: how a failed model call is tried again."""
+    """`[retry]`: how a failed model call is retried."""
 
     max_retries: Annotated[int, Meta(ge=0, le=100, description="a whole number from 0 to 100")] = 3
     initial_delay: Delay = Delay(0.5)
@@ -68,21 +68,21 @@ class RetrySettings(Struct, frozen=True, forbid_unknown_fields=True):
     multiplier: Annotated[float, Meta(ge=1, le=100, description="a number from 1 to 100")] = 2.0
 
     def policy(self) -> RetryPolicy:
-        """Return it as the core knows it."""
+        """Return the policy as core's type."""
         return RetryPolicy(
             self.max_retries, float(self.initial_delay), float(self.max_delay), self.multiplier
         )
 
 
 class RuleLists(Struct, frozen=True, forbid_unknown_fields=True):
-    """Standing permissions, as the user wrote them; those of all layers hold together."""
+    """Permission rules as the user wrote them; the rules of all layers apply together."""
 
     allow: tuple[AllowText, ...] = ()
     ask: tuple[AskText, ...] = ()
     deny: tuple[DenyText, ...] = ()
 
     def rules(self) -> tuple[Rule, ...]:
-        """Return them as the core knows them, the strictest first."""
+        """Return the rules as core's type, the strictest first."""
         return (
             *(parse_rule("deny", text) for text in self.deny),
             *(parse_rule("ask", text) for text in self.ask),
@@ -91,28 +91,28 @@ class RuleLists(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RuleSettings(RuleLists, frozen=True, forbid_unknown_fields=True):
-    """`[rules]`: standing permissions, and what happens where none speaks."""
+    """`[rules]`: permission rules, and what happens if none applies."""
 
     mode: Mode = "ask"
 
 
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[sandbox]`: what the programs that `bash` starts may touch and use."""
+    """`[sandbox]`: what the programs that `bash` starts may access and use."""
 
     mode: Literal["on", "off"] = "on"
     network: Literal["rules", "open"] = "rules"
-    """With "rules" only the domains that rules allow; with "open" everything."""
+    """"rules" allows only the domains that rules allow; "open" allows everything."""
     writable: tuple[PathText, ...] = ()
-    """Folders that may be changed beside the working directory."""
+    """Folders that may be changed besides the working directory."""
     pass_env: tuple[VariableName, ...] = ()
-    """Variables that are handed on although they look like secrets."""
+    """Variables to pass on although they look like secrets."""
     memory_bytes: Count = 4 * 1024**3
     max_processes: Count = 512
     max_file_bytes: Count = 4 * 1024**3
 
 
 class KernelSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[kernel]`: the interpreter that the tool `python` runs code in."""
+    """`[kernel]`: the interpreter in which the tool `python` runs code."""
 
     python: PathText = ""
     """The interpreter; empty for the one that uv has for `uv_python`, or else python3."""
@@ -120,20 +120,20 @@ class KernelSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(pattern=r"\A[A-Za-z0-9.+_@-]{1,40}\Z", description="a version of Python, as 3.13")
     ] = "3.13"
     syd_config: PathText = ""
-    """With it syd holds the interpreter, not Bridle's own sandbox."""
+    """If set, syd confines the interpreter instead of Bridle's own sandbox."""
     timeout: Duration = Duration(120)
-    """What one cell may take, not counting the tools it calls."""
+    """Time limit of one cell, not counting the tools it calls."""
     snapshots: Literal["json", "rich"] = "json"
-    """What is kept of a kernel: plain data, or also functions, classes, imports and what can be pickled."""
+    """What a snapshot keeps: plain data, or also functions, classes, imports and what can be pickled."""
     spares: Annotated[int, Meta(ge=0, le=16, description="a whole number from 0 to 16")] = 0
-    """Kernels kept ready ahead of time."""
+    """Kernels started in advance."""
     max_kernels: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 8
     idle: Duration = Duration(600)
-    """After this time an unused kernel is ended; its next cell brings it back as it was kept."""
+    """An unused kernel is stopped after this time; its next cell restores it from its snapshot."""
 
 
 class HookSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[hooks]`: your own code at eight points of a run; those of all layers hold together."""
+    """`[hooks]`: the user's code at eight points of a run; the hooks of all layers apply together."""
 
     default_timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="milliseconds, 1 to 600000")] = 5000
     payload_max_bytes: Count = 128 * 1024
@@ -142,7 +142,7 @@ class HookSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CompactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[compaction]`: when a summary takes the place of what was said."""
+    """`[compaction]`: when a summary replaces older messages."""
 
     auto: bool = True
     threshold_tokens: Count = 100_000
@@ -150,11 +150,11 @@ class CompactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     window_share: Share = 0.8
     """and so is one that fills this part of the model's window."""
     keep_turns: CountOrZero = 4
-    """The newest exchanges that stay word for word, as far as they fit."""
+    """The newest exchanges that stay verbatim, if they fit."""
     max_summary_tokens: Count = 4096
     min_turns_between: CountOrZero = 3
     clear_outputs: bool = True
-    """Old outputs of tools go first; a summary is made only when that is not enough."""
+    """Old tool outputs go first; a summary is made only if that is not enough."""
 
 
 class MemorySettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,15 +162,15 @@ class MemorySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     enabled: bool = True
     embedder: Literal["auto", "minilm", "wordllama", "server"] = "auto"
-    """"auto" is minilm where its weights are there, else wordllama; "server" asks `base_url`."""
+    """"auto" is minilm if its weights are installed, else wordllama; "server" uses `base_url`."""
     base_url: BaseUrl = ""
     """An OpenAI-compatible server, or a llama-server, with embeddings."""
     model: Annotated[str, Meta(max_length=200, description="the name of a model")] = ""
     api_key_env: VariableName = ""
     min_score: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")] = 0.35
-    """What fits worse than this is not shown."""
+    """Results with a lower score are not shown."""
     exact_up_to: CountOrZero = 20_000
-    """Up to so many passages each one is compared; with more an index is asked."""
+    """Up to this many passages are compared one by one; beyond that an index is used."""
 
 
 class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,15 +181,15 @@ class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_running: Annotated[int, Meta(ge=1, le=256, description="a whole number from 1 to 256")] = 32
     """At the same time, in one tree; others wait for their turn."""
     max_children: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 100
-    """Of one run, in all."""
+    """Per run, in total."""
     max_tokens: Count | None = None
-    """What one child may use where its order does not say."""
+    """Token limit of a sub-agent whose spawn call sets none."""
     models: tuple[ModelRef, ...] = ()
-    """The only models a child may be given by name; none for any."""
+    """The only models that a sub-agent may be given by name; empty for any."""
 
 
 class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[tools]`: bounds for every tool call."""
+    """`[tools]`: limits for every tool call."""
 
     max_file_bytes: Count = 10 * 1024 * 1024
     max_output_bytes: Count = 64 * 1024
@@ -207,21 +207,21 @@ ProviderKind = Literal[
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[providers.NAME]`: one place that serves models; None means what is best for its kind."""
+    """`[providers.NAME]`: a service that serves models; None means the best value for its kind."""
 
     kind: ProviderKind = "openai"
     base_url: BaseUrl = ""
     api_key_env: VariableName = ""
-    """The environment variable that holds the key; empty for a server that wants none."""
+    """The environment variable that holds the key; empty for a server that needs none."""
     window_tokens: Count | None = None
     max_output_tokens: Count | None = None
     headers: dict[HeaderName, HeaderText] = {}
     params: dict[str, Any] = {}
-    """Sent along with every request."""
+    """Sent with every request."""
     connect_timeout: Duration | None = None
     idle_timeout: Duration | None = None
     model_file: PathText | None = None
-    """A GGUF file; with it, or with `models_dir`, Bridle starts the server itself."""
+    """A GGUF file; with this or `models_dir`, Bridle starts the server itself."""
     models_dir: PathText | None = None
     executable: PathText | None = None
     host: HostName | None = None
@@ -243,7 +243,7 @@ KINDS_OF_KEY: dict[str, tuple[ProviderKind, ...]] = {
         "models_dir ctx_size n_gpu_layers threads slots tools start_timeout".split(), ("llama", "embedded")
     ),
 }
-"""Keys of a provider that only some kinds have."""
+"""Provider keys that only some kinds have."""
 
 
 class PriceSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -252,12 +252,12 @@ class PriceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     input: Dollars | None = None
     output: Dollars | None = None
     cache_read: Dollars | None = None
-    """As `input` if it is not set."""
+    """Defaults to `input`."""
     cache_write: Dollars | None = None
-    """As `input` if it is not set."""
+    """Defaults to `input`."""
 
     def price(self, name: str) -> Price | None:
-        """Return it as the core knows it; None means that nothing is said. Raises ConfigError."""
+        """Return the price as core's type; None if nothing is set. Raises ConfigError."""
         if self == PriceSettings():
             return None
         if self.input is None or self.output is None:
@@ -271,7 +271,7 @@ class PriceSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ModelSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[models."provider/name"]`: what is true of one model, over what Bridle knows about it."""
+    """`[models."provider/name"]`: facts about one model, which override those that Bridle has."""
 
     window_tokens: Count | None = None
     max_output_tokens: Count | None = None
@@ -279,23 +279,23 @@ class ModelSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a `config.toml` can say."""
+    """The keys of a `config.toml`."""
 
     model: ModelRef = DEFAULT_MODEL
     agent: AgentName = DEFAULT_AGENT
     small_model: ModelRef = ""
-    """A quick, cheap model for titles and summaries; empty for none."""
+    """A fast, cheap model for titles and summaries; empty for none."""
     fallbacks: tuple[ModelRef, ...] = ()
-    """Models to go on with, in order, when the model before cannot be reached."""
+    """Models to continue with, in order, when the previous one cannot be reached."""
     limits: LimitSettings = LimitSettings()
     warn_at: Share = 0.8
-    """The part of a limit at which you are told, once, how much of it is used."""
+    """The part of a limit at which you are warned, once, how much of it is used."""
     retry: RetrySettings = RetrySettings()
     rules: RuleSettings = RuleSettings()
     sandbox: SandboxSettings = SandboxSettings()
     kernel: KernelSettings = KernelSettings()
     daemon: Literal["auto", "running", "never"] = "running"
-    """Whether commands use the daemon: started if need be, only when it runs, or never."""
+    """Whether commands use the daemon: started if needed, only if it is running, or never."""
     serve: ServeSettings = ServeSettings()
     http: HttpSettings = HttpSettings()
     grpc: GrpcSettings = GrpcSettings()
@@ -355,7 +355,7 @@ DEFAULTS: dict[str, Any] = {
             "api_key_env": "GROQ_API_KEY",
         },
         "xai": {"kind": "openai", "base_url": "https://api.x.ai/v1", "api_key_env": "XAI_API_KEY"},
-        # These two load a model with a context of 4k unless they are told otherwise, and cut what is longer.
+        # These two load a model with a 4k context unless configured otherwise, and cut what is longer.
         "ollama": {"kind": "openai", "base_url": "http://127.0.0.1:11434/v1", "window_tokens": 4096},
         "lmstudio": {"kind": "openai", "base_url": "http://127.0.0.1:1234/v1", "window_tokens": 4096},
         "vllm": {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1"},
@@ -365,4 +365,4 @@ DEFAULTS: dict[str, Any] = {
         "direct": {"kind": "direct"},
     },
 }
-"""The lowest layer, where a default is more than the value of one key."""
+"""The lowest layer, for defaults that are more than the value of one key."""

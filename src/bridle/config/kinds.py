@@ -1,4 +1,4 @@
-"""The kinds of values that more than one section of the settings has."""
+"""Types of values that several sections of the settings share."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ ModelRef = Annotated[
 BaseUrl = Annotated[
     str,
     Meta(
-        # No user:password@ in it: an address is shown, a secret is not.
+        # No user:password@ in it: addresses are shown, secrets are not.
         pattern=r"\Ahttps?://[^\s/@?#]+(/[^\s@?#]*)?\Z",
         description="an http:// or https:// address without a password",
     ),

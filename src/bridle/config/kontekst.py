@@ -1,13 +1,13 @@
-"""Kontekst's own `config.toml` and data directory, read as settings of Bridle.
+"""Read Kontekst's `config.toml` and data directory as Bridle settings.
 
 ```
-<data_dir>/config.toml, agents/, skills/, sessions/, active_session     Kontekst's, used as they are
-<data_dir>/bridle/                                                      a BRIDLE_HOME beside them
-<data_dir>/bridle/kontekst                                              says so, and where its config is
+<data_dir>/config.toml, agents/, skills/, sessions/, active_session     Kontekst's, used in place
+<data_dir>/bridle/                                                      a BRIDLE_HOME next to them
+<data_dir>/bridle/kontekst                                              marks it, and points to the config
 ```
 
-Kontekst never looks into `bridle/`. What its `config.toml` says lies below the `config.toml` in there.
-Keys it does not know are ignored, as it does itself.
+Kontekst never looks into `bridle/`. Its `config.toml` is a layer below the `config.toml` in `bridle/`.
+Unknown keys are ignored, as Kontekst does.
 """
 
 import os
@@ -37,7 +37,7 @@ DEFAULT_PORT = 8080
 PROVIDER = "llama"
 WEIGHTS = ".gguf"
 TOOLS = ("read_file", "write_file", "edit_file", "list_files", "web_fetch", "skill")
-"""What Kontekst gives its agents: an agent gets others when its `tools` names them."""
+"""The tools that Kontekst gives its agents; an agent gets others if its `tools` names them."""
 
 _ENDPOINT = re.compile(
     r"https?://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/@?#:\[\]]+)(?::(?P<port>[0-9]{1,5}))?(?:/[^\s@?#]*)?"
@@ -104,13 +104,13 @@ class _File(Struct, frozen=True):
 
 
 class KontekstConfig(Struct, frozen=True):
-    """What a Kontekst installation is set to."""
+    """The configuration of a Kontekst installation."""
 
     file: Path
     bind: str
     endpoint: str
     model_dir: Path | None
-    """None when the file says that there is none."""
+    """None if the file sets it to empty."""
     context_size: int
     gpu_layers: int
     data_dir: Path
@@ -119,7 +119,7 @@ class KontekstConfig(Struct, frozen=True):
 
     @property
     def home(self) -> Path:
-        """The BRIDLE_HOME beside its files."""
+        """The BRIDLE_HOME next to its files."""
         return self.data_dir / HOME_FOLDER
 
     @property
@@ -129,28 +129,28 @@ class KontekstConfig(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """Where its clients find us, on this machine only."""
+        """The address where its clients reach Bridle, on this machine only."""
         host, _, port = self.bind.rpartition(":")
         host = host.strip("[]")
         return f"[::1]:{port}" if host == "::1" else f"127.0.0.1:{port}"
 
     @property
     def starts_server(self) -> bool:
-        """Tell whether the model server is ours to start: it is local, and there is a folder of models."""
+        """True if Bridle should start the model server: it is local, and there is a folder of models."""
         host, _ = self.server
         is_here = bool(_LOOPBACK.fullmatch(host)) and self.endpoint.startswith("http:")
-        return is_here and self.model_dir is not None and os.path.isdir(self.model_dir)  # Path's raises
+        return is_here and self.model_dir is not None and os.path.isdir(self.model_dir)  # is_dir can raise
 
     @property
     def server(self) -> tuple[str, int]:
-        """Host and port of the model server, as seen from here."""
+        """Host and port of the model server, as seen from this machine."""
         parts = _ENDPOINT.fullmatch(self.endpoint)
-        assert parts is not None  # it was read so
+        assert parts is not None  # `read_kontekst` checked it
         host = parts["host"].strip("[]")
         return "127.0.0.1" if host in ANY_HOST else host, int(parts["port"] or DEFAULT_PORT)
 
     def notes(self) -> list[str]:
-        """Say what is not as Kontekst would do it, for the log."""
+        """Return what differs from Kontekst's behavior, for the log."""
         said = [f"Kontekst's installation in {self.data_dir}, as {self.file} says"]
         host = self.bind.rpartition(":")[0].strip("[]")
         if host in ANY_HOST:
@@ -195,7 +195,7 @@ def read_kontekst(file: Path, environ: Mapping[str, str]) -> KontekstConfig:
 
 
 def kontekst_layer(config: KontekstConfig) -> Layer:
-    """Return what a `config.toml` of Bridle would say for the same; raises ConfigError."""
+    """Return the equivalent settings as a Bridle layer; raises ConfigError."""
     layer = Layer(Source("user", str(config.file)), _settings_tree(config))
     check(layer, ConfigFile)
     return layer
@@ -213,7 +213,7 @@ def _settings_tree(config: KontekstConfig) -> dict[str, Any]:
             "port": port,
             "ctx_size": config.context_size,
         }
-        if config.gpu_layers >= 0:  # less than none leaves it to the server
+        if config.gpu_layers >= 0:  # a negative number leaves it to the server
             provider["n_gpu_layers"] = config.gpu_layers
     return {
         "model": f"{PROVIDER}/default",
@@ -228,10 +228,10 @@ def _settings_tree(config: KontekstConfig) -> dict[str, Any]:
 
 
 def agent_tree(tree: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
-    """Return what an agent's `config.toml` says, in words of `shape`: that of Bridle's agents.
+    """Convert an agent's `config.toml` to `shape`, the format of Bridle's agents.
 
-    Its model is a file of the model folder, results of tools are told as messages of the user unless it
-    says otherwise, and it has the tools that Kontekst has.
+    Its model is a file in the model folder, tool results are sent as user messages unless it says otherwise,
+    and it has Kontekst's tools.
     """
     known = _known(tree, shape)
     model = known.get("model")
@@ -245,7 +245,7 @@ def agent_tree(tree: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
 
 
 def make_home(config: KontekstConfig) -> Path:
-    """Make the BRIDLE_HOME beside its files, and what Kontekst makes at its first start.
+    """Create the BRIDLE_HOME next to its files, and what Kontekst creates at its first start.
 
     Raises ConfigError.
     """
@@ -264,20 +264,21 @@ def make_home(config: KontekstConfig) -> Path:
 
 
 def kontekst_of(home: Path, environ: Mapping[str, str]) -> KontekstConfig | None:
-    """Return the installation that a BRIDLE_HOME lies beside, None for any other; raises ConfigError."""
+    """Return the installation that a BRIDLE_HOME belongs to, or None; raises ConfigError."""
     pointer = read_text(home / POINTER_FILE)
     return None if pointer is None else read_kontekst(Path(pointer.strip()), environ)
 
 
 def _known(tree: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
-    """Leave out the keys that a shape does not have."""
+    """Return the tree without the keys that a shape does not have."""
     kinds = {field.name: field.type for field in fields(shape)}
     kept = {}
     for key, value in tree.items():
         kind = kinds.get(key)
         is_table = isinstance(kind, type) and issubclass(kind, Struct) and isinstance(value, dict)
         if key in kinds:
-            kept[key] = _known(value, kind) if is_table else value  # type: ignore[arg-type] # it is one
+            # `is_table` implies that `kind` is a Struct type.
+            kept[key] = _known(value, kind) if is_table else value  # type: ignore[arg-type]
     return kept
 
 
@@ -303,7 +304,7 @@ def _check_bind(layer: Layer, bind: str) -> None:
 
 
 def _expanded(path: str, environ: Mapping[str, str]) -> Path | None:
-    """Put the user's folder in for `~`; None for an empty path."""
+    """Expand `~` to the user's home folder; None for an empty path."""
     home = environ.get("HOME", "")
     if home and (path == "~" or path.startswith("~/")):
         path = home + path[1:]
@@ -321,7 +322,7 @@ def _debug(debug: _Debug, data_dir: Path, environ: Mapping[str, str]) -> _Debug:
 
 
 def _model_ref(model: str) -> str:
-    """Name a model as Bridle does; one of another provider is named so already."""
+    """Return Bridle's reference for a model; one of another provider is already a reference."""
     if "/" in model and not model.endswith(WEIGHTS):
         return model
     return f"{PROVIDER}/{model.removesuffix(WEIGHTS)}"

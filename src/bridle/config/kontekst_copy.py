@@ -1,4 +1,4 @@
-"""Bringing Kontekst's agents and skills into a BRIDLE_HOME: copies, never over what is there."""
+"""Copy Kontekst's agents and skills into a BRIDLE_HOME without overwriting anything."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from bridle.config.textfile import read_text, write_text
 from bridle.core.errors import ConfigError
 
 RENAMED = {DEFAULT_AGENT: "kontekst"}
-"""Bridle has a default agent of its own."""
+"""Bridle has its own default agent."""
 MAX_ENTRIES = 1000
 MAX_SKILL_FILES = 1000
 MAX_SKILL_BYTES = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ _SKILL_NAME = re.compile(r"[^.\x00-\x1f\x7f/][^\x00-\x1f\x7f/]{0,127}")
 
 
 class Brought(Struct, frozen=True, omit_defaults=True):
-    """What became of one thing."""
+    """The outcome of importing one item."""
 
     kind: BroughtKind
     name: str
@@ -39,11 +39,11 @@ class Brought(Struct, frozen=True, omit_defaults=True):
     why: str = ""
     messages: int = 0
     skipped: dict[str, int] = {}
-    """Lines of a session that were left out, by the reason."""
+    """Number of skipped lines of a session, by reason."""
 
 
 def bring_agents(source: Path, home: Path, *, dry_run: bool) -> Iterator[Brought]:
-    """Copy the agents of a data directory, in words of ours; raises ConfigError when it cannot write."""
+    """Copy the agents of a data directory in Bridle's format; raises ConfigError if it cannot write."""
     for name in _names(source / AGENTS_FOLDER):
         folder = source / AGENTS_FOLDER / name
         if not any(os.path.lexists(folder / file) for file in (CONFIG_FILE, PROMPT_FILE)):
@@ -66,7 +66,7 @@ def bring_agents(source: Path, home: Path, *, dry_run: bool) -> Iterator[Brought
 
 
 def bring_skills(source: Path, home: Path, *, dry_run: bool) -> Iterator[Brought]:
-    """Copy the skills of a data directory as they are; raises ConfigError when it cannot write."""
+    """Copy the skills of a data directory unchanged; raises ConfigError if it cannot write."""
     for entry in _names(source / SKILLS_FOLDER):
         path, name = source / SKILLS_FOLDER / entry, entry.removesuffix(".md")
         is_folder = os.path.lexists(path / SKILL_FILE)
@@ -95,7 +95,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _agent_texts(folder: Path) -> dict[str, str]:
-    """Return the files of an agent as Bridle writes them; raises ConfigError for one that is broken."""
+    """Return an agent's files in Bridle's format; raises ConfigError if one is broken."""
     file = folder / CONFIG_FILE
     text = read_text(file) or ""
     tree = parse_toml(text, str(file))
@@ -107,7 +107,7 @@ def _agent_texts(folder: Path) -> dict[str, str]:
 
 
 def toml_text(tree: dict[str, Any]) -> str:
-    """Write a tree of one level of tables."""
+    """Write a tree as TOML; tables may be nested only one level deep."""
     lines = [_pair(key, value) for key, value in tree.items() if not isinstance(value, dict)]
     for key, table in tree.items():
         if isinstance(table, dict):
@@ -132,7 +132,7 @@ def write_folder(folder: Path, texts: dict[str, str]) -> None:
 
 
 def too_much(path: Path) -> str:
-    """Say what keeps a skill from being copied."""
+    """Return why a skill is too large to copy; empty if it is not."""
     files = total = 0
     for file in _files_of(path):
         files, total = files + 1, total + os.lstat(file).st_size
@@ -164,7 +164,7 @@ def copy_skill(path: Path, target: Path) -> None:
 
 
 def _special(folder: str, names: list[str]) -> set[str]:
-    """Leave out what is neither a file nor a folder: links would lead elsewhere from a copy."""
+    """Return what is neither a file nor a folder, to leave it out: links in a copy would lead elsewhere."""
     paths = {name: Path(folder, name) for name in names}
     return {
         name for name, path in paths.items() if path.is_symlink() or not (path.is_file() or path.is_dir())

@@ -1,4 +1,4 @@
-"""Layers of settings: each is read and judged by itself, then laid over the ones below."""
+"""Settings in layers: each layer is read and checked by itself, then merged over those below."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,16 +14,16 @@ from bridle.core.errors import ConfigError
 LayerName = Literal["default", "user", "project", "flag"]
 
 JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny"), ("hooks", "entries")}
-"""Lists that grow from layer to layer instead of being replaced."""
+"""Lists that are concatenated across layers instead of replaced."""
 
 SERVERS: tuple[str, str] = ("mcp", "servers")
 
 CREDENTIALS = ("api_key_env", "headers")
-"""What a provider sends to prove who it is: it belongs to the address it was written for."""
+"""A provider's credentials; they belong to the address that they were written for."""
 
 
 class Source(Struct, frozen=True):
-    """Where a value came from."""
+    """The origin of a value."""
 
     layer: LayerName
     file: str = ""
@@ -33,16 +33,16 @@ class Source(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True):
-    """What one place says."""
+    """The settings from one place."""
 
     source: Source
     tree: dict[str, Any]
     text: str = ""
     lines: dict[KeyPath, int] | None = None
-    """Where its keys stand, if the text is not TOML."""
+    """The lines of its keys, if the text is not TOML."""
 
     def place(self, path: KeyPath) -> str:
-        """Return file and line of a key, as a message starts."""
+        """Return the file and line of a key, as a message starts."""
         if not self.source.file:
             return self.source.layer
         lines = scan(self.text).lines if self.lines is None else self.lines
@@ -50,7 +50,7 @@ class Layer(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """All layers in one tree, and where each value in it came from."""
+    """All layers in one tree, and the origin of each value."""
 
     tree: dict[str, Any]
     sources: dict[KeyPath, tuple[Source, ...]]
@@ -64,7 +64,7 @@ def read_layer(
     within: Path | None = None,
     adapt: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Layer | None:
-    """Read and judge a file, or return None when there is none; `adapt` comes between the two.
+    """Read a file, apply `adapt`, and check the result; return None if there is no file.
 
     Raises ConfigError with file, line and key.
     """
@@ -78,7 +78,7 @@ def read_layer(
 
 
 def check(layer: Layer, shape: type[Struct]) -> None:
-    """Raise ConfigError for the first thing that is wrong in a layer."""
+    """Raise ConfigError for the first problem in a layer."""
     try:
         problem = next(problems(layer.tree, shape), None)
     except RecursionError as error:
@@ -88,10 +88,11 @@ def check(layer: Layer, shape: type[Struct]) -> None:
 
 
 def merge(layers: Iterable[Layer]) -> Merged:
-    """Lay layers over each other, the lowest first.
+    """Merge layers, the lowest first.
 
-    Tables are merged, the lists of rules and hooks joined, everything else is replaced. A provider that
-    gets another address loses the credentials of the layers below, and a tool server all that they say.
+    Tables are merged, the lists of rules and hooks concatenated, everything else is replaced. A provider that
+    gets another address loses the credentials of the layers below, and an MCP server that gets a command or
+    url loses all its keys from them.
     """
     merged = Merged({}, {})
     for layer in layers:
@@ -117,7 +118,7 @@ def _lay(
                 under[key] = {}
             _lay(value, under[key], here, source, sources)
         elif here in JOINED:
-            # An empty list adds nothing; it must not take away what a layer below denies.
+            # An empty list adds nothing; it must not remove what a layer below denies.
             under[key] = [*under.get(key, ()), *value]
             if value:
                 sources[here] = (*sources.get(here, ()), source)
@@ -127,7 +128,7 @@ def _lay(
 
 
 def is_whole_server(entry: dict[str, Any]) -> bool:
-    """Tell whether an entry of a tool server stands alone; one that does not changes those below."""
+    """Return True if an MCP server's entry is complete; an incomplete one changes those below."""
     return "command" in entry or "url" in entry
 
 

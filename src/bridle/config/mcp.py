@@ -1,12 +1,12 @@
-"""The tool servers that settings name: where each stands, what its variables stand for, what is wrong.
+"""The MCP servers in the settings: where each is defined, its variables resolved, and what is wrong with it.
 
 ```
-layers --find_servers--> FoundServer --resolve--> McpServerSettings with every variable put in
+layers --find_servers--> FoundServer --resolve--> McpServerSettings with all variables substituted
 ```
 
-An entry with a `command` or a `url` takes the place of one of that name in the layers below, whole: what
-belongs to one address or program must not go to another. An entry with neither changes what is below.
-A server that cannot be used fails alone; the others do not suffer.
+An entry with a `command` or a `url` completely replaces one of that name in the layers below: what belongs
+to one address or program must not go to another. An entry with neither changes the one below.
+A server that cannot be used fails alone; the others are unaffected.
 """
 
 import os
@@ -35,11 +35,11 @@ _SCRIPTS = (".cjs", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh", "
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 Faults = Mapping[tuple[str, str], str]
-"""What is wrong with single entries, by file and name."""
+"""Errors of individual entries, by file and name."""
 
 
 class FoundServer(Struct, frozen=True):
-    """A server of the settings, as it is written."""
+    """A server of the settings, as written."""
 
     name: str
     settings: McpServerSettings
@@ -47,19 +47,19 @@ class FoundServer(Struct, frozen=True):
     """File and line."""
     layer: LayerName
     folders: tuple[str, ...] = ()
-    """Where a program lies that is named by a relative path."""
+    """Folders in which to look for a program with a relative path."""
     trusted: bool = True
-    """False for a server of a project that has no effect."""
+    """False for a project's server that has no effect."""
     has_lapsed: bool = False
-    """It had an effect, until the project was changed."""
+    """True if it had an effect until the project changed."""
     fault: str = ""
-    """Why it cannot be used, where that shows in its entry alone."""
+    """Why it cannot be used, if the entry alone shows that."""
     must_confine: bool = False
-    """A project has a say in it, and the user's own settings do not let it run outside the sandbox."""
+    """True if a project defines or changes it, and the user's own settings do not lift the sandbox."""
 
     @property
     def transport(self) -> Literal["stdio", "http", "sse"]:
-        """How it is spoken to."""
+        """How to connect to it."""
         if self.settings.transport != "auto":
             return self.settings.transport
         return "http" if self.settings.url else "stdio"
@@ -72,7 +72,7 @@ def find_servers(
     *,
     has_lapsed: bool = False,
 ) -> tuple[FoundServer, ...]:
-    """Return the servers of all layers, by name, those in effect first.
+    """Return the servers of all layers by name, those in effect first.
 
     `untrusted` are layers that have no effect, as they were read.
     """
@@ -119,12 +119,12 @@ def _found(layers: Iterable[Layer], faults: Faults) -> Iterator[FoundServer]:
 
 
 def _names_nothing(entry: dict[str, Any]) -> bool:
-    """True for an entry that switches something off in a server that is not here."""
+    """Return True for an entry that only switches off something of a server that is not defined."""
     return bool(entry) and entry.keys() <= {"enabled", "sandbox"} and not any(entry.values())
 
 
 def server_programs(tree: dict[str, Any]) -> Iterator[str]:
-    """Name the files that servers of a project may mean, by their paths in it; they need not exist."""
+    """Yield the project files that its servers may run, as paths in the project; they need not exist."""
     servers = _table(_table(tree, "mcp"), "servers")
     for name in servers:
         entry = _table(servers, name)
@@ -137,7 +137,7 @@ def server_programs(tree: dict[str, Any]) -> Iterator[str]:
 
 
 def _usual(value: Any) -> list[str]:
-    """Return the texts of a key that nobody has judged yet, with what variables usually stand for."""
+    """Return the strings of an unvalidated value, with variables replaced by their defaults."""
     texts = value if isinstance(value, list) else [value]
     return [
         _VARIABLE.sub(lambda found: found[2] or found[0], text) for text in texts if isinstance(text, str)
@@ -145,7 +145,7 @@ def _usual(value: Any) -> list[str]:
 
 
 def _table(tree: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table of a tree that nobody has judged yet."""
+    """Return a table of an unvalidated tree; empty if there is none."""
     found = tree.get(key)
     return found if isinstance(found, dict) else {}
 
@@ -158,7 +158,7 @@ def _folders(layer: Layer) -> tuple[str, ...]:
 
 
 def entry_fault(settings: McpServerSettings) -> str:
-    """Say what makes no sense about an entry, whatever its variables are."""
+    """Return what is wrong with an entry, whatever its variables are; empty if nothing."""
     if bool(settings.command) == bool(settings.url):
         return "it needs a command or a url" if not settings.command else "it has both a command and a url"
     if settings.url and settings.transport == "stdio":
@@ -172,9 +172,9 @@ def entry_fault(settings: McpServerSettings) -> str:
 
 
 def resolve(found: FoundServer, environ: Mapping[str, str], user_folder: Path | None) -> McpServerSettings:
-    """Return what holds for a server with every variable put in and every path absolute.
+    """Return a server's settings with all variables substituted and all paths absolute.
 
-    Raises ConfigError, which names the server, the key and the variable, and shows no value.
+    Raises ConfigError, which names the server, the key and the variable, but shows no value.
     """
     if found.fault:
         raise ConfigError(f"server {found.name}: {found.place}: {found.fault}")
@@ -201,14 +201,14 @@ def resolve(found: FoundServer, environ: Mapping[str, str], user_folder: Path | 
 
 
 class _Values:
-    """Puts variables into the texts of one server."""
+    """Substitutes variables in the texts of one server."""
 
     def __init__(self, server: str, environ: Mapping[str, str]) -> None:
         self._server = server
         self._environ = environ
 
     def of(self, key: str, text: str, *, lines: bool = False) -> str:
-        """Return a text with its variables put in; `lines` says that it may have more than one line."""
+        """Return a text with its variables substituted; with `lines`, it may have more than one line."""
 
         def value(match: re.Match[str]) -> str:
             name, default = match.groups()
@@ -235,7 +235,7 @@ def _with_paths(
     if "/" in command and not os.path.isabs(command) and found.folders:
         places = [os.path.normpath(os.path.join(folder, command)) for folder in found.folders]
         command = next((place for place in places if os.path.lexists(place)), places[-1])
-    # What comes with a project works in the project, wherever in it a session is.
+    # A project's server runs in the project folder, wherever in the project the session is.
     if found.layer == "project":
         cwd = os.path.normpath(os.path.join(found.folders[-1], cwd))
     elif cwd and not os.path.isabs(cwd):
@@ -250,9 +250,9 @@ def _at_home(path: str, user_folder: Path | None) -> str:
 
 
 def url_problem(url: str, *, is_secret: bool) -> tuple[str, str] | None:
-    """Say what is wrong with an address, and what to do; None when it can be used.
+    """Return what is wrong with an address and a hint; None if it can be used.
 
-    `is_secret` says that something is sent along that nobody on the way may read.
+    `is_secret` says that the request carries something that must not be sent unencrypted.
     """
     try:
         parts = urlsplit(url)
@@ -277,13 +277,13 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-# ---------------------------------------------------------------------------- for people to read
+# ---------------------------------------------------------------------------- display
 
 
 def shown_server(entry: McpServerSettings | dict[str, Any], *, for_trust: bool = False) -> dict[str, Any]:
-    """Return what an entry says, as TOML can say it, without what may be a secret.
+    """Return an entry as TOML values, without what may be a secret.
 
-    Who is to trust it sees what its program would get, unless a name suggests a secret.
+    With `for_trust`, show the program's environment, except variables whose names suggest a secret.
     """
     said: dict[str, Any] = dict(entry) if isinstance(entry, dict) else _said(entry)
     for key in ("env", "headers"):
@@ -296,7 +296,7 @@ def shown_server(entry: McpServerSettings | dict[str, Any], *, for_trust: bool =
 
 
 def shown_url(url: str) -> str:
-    """Return an address without what may be a secret: a password, and what stands behind a question mark."""
+    """Return an address without what may be a secret: a password, and everything after a question mark."""
     address, mark, _ = url.partition("?")
     scheme, slashes, rest = address.partition("://")
     host, slash, path = rest.partition("/")
@@ -311,7 +311,7 @@ def _shown(name: str, text: str, *, is_open: bool) -> str:
 
 
 def _said(settings: Struct) -> dict[str, Any]:
-    """Return what differs from the defaults, as TOML can say it."""
+    """Return the fields that differ from the defaults, as TOML values."""
     usual = type(settings)()
     fields = {name: getattr(settings, name) for name in settings.__struct_fields__}
     return {name: _plain(value) for name, value in fields.items() if value != getattr(usual, name)}

@@ -1,12 +1,12 @@
-"""Tool servers in the files of other programs: `.mcp.json`, and the same shape in `.bridle/mcp.json`.
+"""Read MCP servers from `.mcp.json`, which other programs share, and from `.bridle/mcp.json`.
 
 ```json
 {"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"TZ": "${TZ:-UTC}"}},
                 "issues": {"type": "http", "url": "https://example.com/mcp", "headers": {"X-Key": "${KEY}"}}}}
 ```
 
-What Bridle does not know in them is passed over: they belong to others, too. A file that is wrong as a whole
-is left out, and the user is told: with it goes what it offers, never a run.
+Unknown keys are ignored, because other programs use these files too. A file that is invalid as a whole is
+left out with a warning: the user loses its servers, never a run.
 """
 
 import re
@@ -38,19 +38,19 @@ TRANSPORTS = {
 
 
 class McpFile(Struct, frozen=True):
-    """What one file says."""
+    """The servers of one file."""
 
     layer: Layer
     faults: dict[str, str] = {}
-    """What is wrong with single servers, by their names."""
+    """What is wrong with individual servers, by name."""
 
 
 class McpFiles(Struct, frozen=True):
-    """What the files of a project say, the stronger one last."""
+    """The servers of a project's files; later files override earlier ones."""
 
     files: tuple[McpFile, ...]
     broken: tuple[str, ...]
-    """For each file that is left out: which it is, what is wrong with it and what to do."""
+    """A warning for each file that is left out: its path, the error and a hint."""
 
 
 def read_mcp_files(folder: Path, home: Path) -> McpFiles:
@@ -68,16 +68,16 @@ def read_mcp_files(folder: Path, home: Path) -> McpFiles:
 
 
 def mcp_file_paths(folder: Path, home: Path) -> tuple[Path, ...]:
-    """Return the files of a project that may name servers, the stronger one last."""
+    """Return the files of a project that may name servers; later files override earlier ones."""
     ours = folder / PROJECT_FOLDER / MCP_FILE
-    # In the user's own folder, .bridle is no project's.
+    # In the user's own folder, .bridle does not belong to a project.
     return (folder / SHARED_MCP_FILE, *((ours,) if ours.parent != home else ()))
 
 
 def read_mcp_file(file: Path, within: Path) -> McpFile | None:
-    """Read the servers of a project's file, or return None when there is none.
+    """Read the servers of a project's file; return None if there is no file.
 
-    Raises ConfigError with file, line and key; what is wrong with one server alone is in `faults`.
+    Raises ConfigError with file, line and key; errors of individual servers are in `faults`.
     """
     text = read_text(file, within=within)
     if text is None:
@@ -108,7 +108,7 @@ def read_mcp_file(file: Path, within: Path) -> McpFile | None:
 
 
 def _names(listed: dict[str, Any], file: Path, lines: dict[KeyPath, int]) -> dict[str, str]:
-    """Return the name that each server has here; raises ConfigError."""
+    """Return the name that Bridle gives each server; raises ConfigError."""
     names: dict[str, str] = {}
     for written in listed:
         place = f"{file}:{lines.get((TABLE, written), 1)}: {key_text((TABLE, written[:MAX_SHOWN_CHARS]))}"
@@ -125,7 +125,7 @@ def _names(listed: dict[str, Any], file: Path, lines: dict[KeyPath, int]) -> dic
 
 
 def _entry(entry: Any) -> dict[str, Any]:
-    """Return what we know of an entry, in our words."""
+    """Return the known keys of an entry under Bridle's names."""
     if not isinstance(entry, dict):
         return {}
     ours = {key: entry[key] for key in SAME_KEYS if entry.get(key) is not None}

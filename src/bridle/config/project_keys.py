@@ -1,6 +1,6 @@
-"""The keys that a project may set before the user trusts it, and how each may differ from the user's own.
+"""The keys that a project may set before the user trusts it, and how each may differ from the user's.
 
-This is the whole list. Any other key of a project, and every new one, is left out until the user trusts
+This list is complete. Any other key of a project, and every new one, has no effect until the user trusts
 the project. A key belongs here only if no value that passes its test can change which model answers, where
 data goes or how much is allowed.
 """
@@ -21,9 +21,9 @@ class Allowed(Struct, frozen=True):
     """How a project may set one key."""
 
     is_stricter: Callable[[Any, Any], bool]
-    """Takes the project's value and the user's; True if the project's allows no more."""
+    """Takes the project's value and the user's; True if the project's is no more permissive."""
     why: str
-    """What to say of a value that fails."""
+    """The message for a value that fails."""
 
 
 def _is_lower(theirs: Any, yours: Any) -> bool:
@@ -42,13 +42,13 @@ ANY = Allowed(lambda theirs, yours: True, "")
 LOWER = Allowed(_is_lower, "a project may only lower it")
 OFF = Allowed(lambda theirs, yours: theirs is False, "a project may only switch it off")
 ENTRY_OFF = Allowed(lambda theirs, yours: theirs == {"enabled": False}, "")
-"""Of an entry that the user names: nothing but `enabled = false`."""
+"""For an entry of the user's: only `enabled = false`."""
 STRICTER_MODE = Allowed(_is_stricter_mode, "a project may only choose a stricter mode than yours")
 FEWER = Allowed(_is_subset, "a project may not give your agent more tools")
 
 _PERMISSIONS: dict[str, Allowed] = {
     **{f"limits.{name}": LOWER for name in LimitSettings.__struct_fields__},
-    "rules.ask": ANY,  # lists of rules only grow, and ask and deny win over allow
+    "rules.ask": ANY,  # rules only accumulate, and ask and deny override allow
     "rules.deny": ANY,
 }
 
@@ -73,11 +73,12 @@ PROJECT_KEYS: Mapping[str, Allowed] = {
     "lsp.servers.NAME": ENTRY_OFF,
     "mcp.servers.NAME": ENTRY_OFF,
 }
-"""Of `config.toml`; NAME stands for a name that the user chooses."""
+"""For `config.toml`; NAME stands for a name that the user chooses."""
 
 OWN_KEYS = frozenset({"kernel.syd_config", "providers.NAME.executable", "scale.fetch"})
-"""What a project may not set even if it is trusted: programs that run outside the sandbox, and what takes its
-place. Trust could not cover the files that they load, which an agent can change."""
+"""Keys that even a trusted project may not set: programs that run outside the sandbox, and what replaces it.
+Trust could not cover the files that they load, because an agent can change those.
+"""
 
 AGENT_KEYS: Mapping[str, Allowed] = {**_PERMISSIONS, "name": ANY, "mode": STRICTER_MODE, "tools": FEWER}
-"""Of an agent's `config.toml`."""
+"""For an agent's `config.toml`."""

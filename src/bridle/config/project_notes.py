@@ -1,4 +1,4 @@
-"""A first AGENTS.md for a project: what its files say about building and testing, and room for the rest."""
+"""Write a first AGENTS.md for a project: its build and test commands, and placeholders for the rest."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from bridle.system.files import write_whole
 NOTES_FILE = FILE_NAMES[0]
 PUBLIC_FILE = 0o644
 MARKS = (".git", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "Makefile", "pom.xml")
-"""What says that a folder is a project."""
+"""Files that mark a folder as a project."""
 USUAL: dict[str, tuple[str, ...]] = {
     "Cargo.toml": ("cargo build", "cargo test"),
     "go.mod": ("go build ./...", "go test ./..."),
@@ -27,14 +27,14 @@ _SCRIPT = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]*")
 
 
 def wants_notes(root: Path, user_folder: Path | None) -> bool:
-    """Tell whether a folder is a project that has no notes for agents yet."""
+    """Return True if a folder is a project that has no notes for agents yet."""
     if root == user_folder or any(os.path.lexists(root / name) for name in FILE_NAMES):
         return False
     return any(os.path.lexists(root / mark) for mark in MARKS)
 
 
 def write_notes(root: Path) -> Path:
-    """Write a first AGENTS.md; one that is there stays as it is. Raises ConfigError."""
+    """Write a first AGENTS.md; an existing one is not changed. Raises ConfigError."""
     file = root / NOTES_FILE
     try:
         write_whole(file, notes_text(root).encode(), mode=PUBLIC_FILE, replace=False)
@@ -44,7 +44,7 @@ def write_notes(root: Path) -> Path:
 
 
 def notes_text(root: Path) -> str:
-    """Return what a first AGENTS.md says: short, for it goes along with every request."""
+    """Return the text of a first AGENTS.md: short, because every request includes it."""
     commands = list(dict.fromkeys(_commands(root)))[:MOST_COMMANDS]
     lines = [f"- `{command}`" for command in commands] or ["- (say here how to build and to test)"]
     return "\n".join(

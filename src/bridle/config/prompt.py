@@ -1,4 +1,4 @@
-"""The system text of a request: the agent's own words, what people wrote for agents, where it works."""
+"""Build the system prompt: the agent's prompt, the context files, the skills and the working directory."""
 
 import sys
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ _SKILLS = "Skills are instructions for special tasks. When one fits, first load 
 
 
 def system_prompt(agent: str, context: str, cwd: Path, now_ms: int, *, skills: str = "") -> str:
-    """Put the parts together, the most stable first, so that a vendor's cache keeps what it can."""
+    """Join the parts, the most stable first, so that as much as possible stays in the vendor's cache."""
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date().isoformat()
     place = f"{_PLACE}{cwd}\nOperating system: {sys.platform}\nDate: {today}"
     return "\n\n".join(part for part in (agent, context, skills, place) if part)
 
 
 def with_more(prompt: str, text: str) -> str:
-    """Return a system text with more in it, before the lines that are not the same on another day."""
+    """Insert a text into a system prompt, before the lines that change from day to day."""
     said, gap, place = prompt.rpartition("\n\n")
     if gap and place.startswith(_PLACE):
         return f"{said}\n\n{text}\n\n{place}"
@@ -30,7 +30,7 @@ def with_more(prompt: str, text: str) -> str:
 
 
 def skill_catalogue(skills: Sequence[Skill]) -> str:
-    """List the skills that a model may load, one on each line; empty when there are none."""
+    """Return the list of skills that a model may load, one per line; empty if there are none."""
     shown = [skill for skill in skills if not skill.disable_model_invocation]
     if not shown:
         return ""

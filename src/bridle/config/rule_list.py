@@ -1,4 +1,4 @@
-"""Every rule that is written down for a working directory, and where."""
+"""List every rule that applies to a working directory, with the file and line that defines it."""
 
 from collections.abc import Iterator
 
@@ -15,18 +15,18 @@ from bridle.core.permission import Action
 
 
 class PlacedRule(Struct, frozen=True):
-    """A rule as it is written, and where that is."""
+    """A rule as written, and where."""
 
     action: Action
     rule: str
     place: str
     """File and line."""
     in_effect: bool = True
-    """Not so for what a project allows without being trusted."""
+    """False for an allow rule of a project that is not trusted."""
 
 
 def placed_rules(settings: Settings, agent: str) -> list[PlacedRule]:
-    """List the rules of all files, the strictest first; raises ConfigError."""
+    """Return the rules of all files, the strictest first; raises ConfigError."""
     layers = list(_layers(settings, agent))
     return [rule for action in ACTIONS for layer in layers for rule in _of_layer(settings, layer, action)]
 

@@ -1,4 +1,4 @@
-"""Rules as people write them: a text, or a table with examples of what the rule means.
+"""Rules as users write them: a string, or a table with examples that check the rule.
 
 ```toml
 deny = [
@@ -7,8 +7,8 @@ deny = [
 ]
 ```
 
-A path in a rule is relative to the working directory, or to the project when a project says it;
-`~/` is the user's own folder.
+A path in a rule is relative to the working directory, or to the project if a project defines the rule;
+`~/` is the user's home folder.
 """
 
 from collections.abc import Iterable
@@ -27,34 +27,34 @@ ACTIONS: tuple[Action, ...] = ("deny", "ask", "allow")
 
 
 class RuleText(str):
-    """A rule as the user wrote it, in a list of its action."""
+    """A rule as the user wrote it; its class says which list it is in."""
 
     __slots__ = ()
     action: ClassVar[Action] = "deny"
 
 
 class DenyText(RuleText):
-    """A rule of a list `deny`."""
+    """A rule of the list `deny`."""
 
     __slots__ = ()
 
 
 class AskText(RuleText):
-    """A rule of a list `ask`."""
+    """A rule of the list `ask`."""
 
     __slots__ = ()
     action = "ask"
 
 
 class AllowText(RuleText):
-    """A rule of a list `allow`."""
+    """A rule of the list `allow`."""
 
     __slots__ = ()
     action = "allow"
 
 
 class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule with examples, which are tried when it is read."""
+    """A rule with examples, which are checked when it is read."""
 
     rule: str = ""
     match: tuple[str, ...] = ()
@@ -68,12 +68,12 @@ def read_rule(kind: type[RuleText], table: RuleTable) -> RuleText:
 
 
 def text_of(item: Any) -> str:
-    """Return the rule of an item as it stands in a file, in either form."""
+    """Return the rule of an item in a file, which may be a string or a table."""
     return str(item["rule"] if isinstance(item, dict) else item)
 
 
 def local_rules(rules: Iterable[Rule], user_folder: Path | None, cwd: Path) -> tuple[Rule, ...]:
-    """Return rules as they hold in a working directory; raises ConfigError for `~/` without a home."""
+    """Return rules as they apply in a working directory; raises ConfigError for `~/` without a home."""
     return tuple(local for rule in rules for local in seen_from(_below_home(rule, user_folder), str(cwd)))
 
 
@@ -86,7 +86,7 @@ def _below_home(rule: Rule, user_folder: Path | None) -> Rule:
 
 
 def in_project(tree: dict[str, Any], project: Path, cwd: Path) -> dict[str, Any]:
-    """Return a project's file with the relative paths of its rules seen from the project, wherever we are."""
+    """Return a project's tree with the relative paths of its rules made relative to the project."""
     if project == cwd or not isinstance(tree.get("rules"), dict):
         return tree
     lists = {

@@ -1,4 +1,4 @@
-"""The keys of `[store]` and `[scale]`: where sessions are kept, and how many machines work on them."""
+"""The keys of `[store]` and `[scale]`: where sessions are stored, and how machines share them."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from bridle.config.tls_keys import TlsSettings
 DatabaseUrl = Annotated[
     str,
     Meta(
-        # No password in it: the settings are shown, a secret is not.
+        # No password in it: settings are shown, secrets are not.
         pattern=r"\A(?!.*password\s*=)(postgres(ql)?://([^\s:@/]+@)?[^\s@]*)?\Z",
         description="postgresql://USER@HOST:PORT/DATABASE without a password",
     ),
@@ -19,41 +19,41 @@ DatabaseUrl = Annotated[
 
 
 class BucketSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[store.s3]`: a bucket for blobs; its keys come from the environment, by AWS's usual names."""
+    """`[store.s3]`: a bucket for blobs; its keys come from the standard AWS environment variables."""
 
     bucket: Annotated[str, Meta(pattern=r"\A[a-z0-9.-]{0,63}\Z", description="the name of a bucket")] = ""
     endpoint: BaseUrl = ""
-    """Of a service that is not AWS's own."""
+    """Address of a service other than AWS."""
     region: Name = "us-east-1"
     prefix: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9._/-]{0,200}\Z", description="a path")] = "bridle"
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[store]`: where sessions are kept."""
+    """`[store]`: where sessions are stored."""
 
     backend: Literal["sqlite", "jsonl", "ephemeral", "postgres"] = "sqlite"
     sync: Literal["normal", "full"] = "normal"
     url: DatabaseUrl = ""
-    """Of the PostgreSQL; the whole of it, with a password, may come in the variable of `url_env` instead."""
+    """PostgreSQL URL; the variable named in `url_env` may hold it instead, with a password."""
     url_env: VariableName = "BRIDLE_DATABASE_URL"
     pool: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 8
-    """Connections that one process has to it."""
+    """Connections per process."""
     patience: Duration = Duration(300)
-    """How long runs wait for a database that is away."""
+    """How long runs wait for an unreachable database."""
     blobs: Literal["files", "database", "s3"] = "files"
-    """Where long outputs and earlier files are kept; many machines do not share files."""
+    """Where long outputs and earlier file versions are stored; "files" are not shared between machines."""
     s3: BucketSettings = BucketSettings()
     keep_archived: Duration | None = None
-    """Archived sessions that nobody has touched for so long are removed; without a value they stay."""
+    """Archived sessions unchanged for this long are deleted; without a value they stay."""
 
 
 class ModelLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """`[scale.models."provider/name"]`: how much of a model all machines together may use."""
 
     runs: Count | None = None
-    """At the same time."""
+    """Concurrent runs."""
     starts: Count | None = None
-    """Runs begun in each `period`."""
+    """Runs started per `period`."""
     period: Duration = Duration(60)
 
 
@@ -61,64 +61,64 @@ class TenantLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """`[scale.tenants]`: how much each tenant may use on all machines together."""
 
     runs: Count | None = None
-    """At the same time, of one model and label."""
+    """Concurrent runs per model and label."""
     starts: Count | None = None
-    """Runs begun in each `period`."""
+    """Runs started per `period`."""
     period: Duration = Duration(60)
 
 
 class Placement(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[[scale.placement]]`: sessions that need a worker with a label; the first that fits counts."""
+    """`[[scale.placement]]`: sessions that need a worker with a label; the first match counts."""
 
     label: Name
     agent: AgentName = ""
     folder: Annotated[str, Meta(pattern=r"\A(/[^\x00-\x1f\x7f]*)?\Z", description="an absolute path")] = ""
-    """Their folder, or one above it."""
+    """The session's folder, or one above it."""
     tenant: Annotated[str, Meta(pattern=r"\A[a-z0-9-]{0,32}\Z", description="the name of a tenant")] = ""
 
 
 class ScaleSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[scale]`: many machines that work on the sessions of one PostgreSQL."""
+    """`[scale]`: many machines that work on the sessions of one PostgreSQL database."""
 
     enabled: bool = False
-    """Whether the daemon is a worker and a gateway of them."""
+    """Whether the daemon is a worker and a gateway."""
     node: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9._-]{0,64}\Z", description="the name of a machine")] = ""
-    """What this machine is called; the name of the host if it is empty."""
+    """Name of this machine; if empty, its host name."""
     listen: Address = "127.0.0.1:0"
-    """Where a worker is reached by gateways."""
+    """The address at which gateways reach this worker."""
     advertise: Address = ""
-    """How it is reached from other machines, if that is another address."""
+    """Its address for other machines, if that differs."""
     labels: tuple[Name, ...] = ()
-    """What this worker has that not all have: gpu, a repository, an operating system."""
+    """Features that not every worker has: gpu, a repository, an operating system."""
     only_labels: bool = False
-    """Whether it leaves sessions alone that need none of its labels."""
+    """Whether it refuses sessions that need none of its labels."""
     runs: Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")] = 64
     """How many sessions it works on at the same time."""
     priority: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 100
-    """That of the prompts which this gateway takes; the lowest number goes first."""
+    """Priority of the prompts that this gateway accepts; the lowest number goes first."""
     workspaces: Literal["shared", "local"] = "shared"
-    """Whether every worker sees the same folders, or a session stays with the machine it began on."""
+    """Whether all workers see the same folders, or a session stays on the machine where it began."""
     tenant_folders: Annotated[
         str, Meta(pattern=r"\A(/[^\x00-\x1f\x7f]*)?\Z", description="an absolute path")
     ] = ""
-    """Where each tenant has a folder of its own, in which its sessions work unless it is told otherwise."""
+    """The parent of the tenants' folders; a tenant's sessions work in its folder unless told otherwise."""
     fetch: tuple[PathText, ...] = ()
-    """A program that brings a session's folder to this machine, or mounts it, where it is missing."""
+    """A program that copies or mounts a session's folder on this machine if it is missing."""
     fetch_timeout: Duration = Duration(600)
     rest_after: Duration = Duration(30)
-    """A run that waits so long for a person lets its worker go; the answer brings it back."""
+    """A run that waits this long for a person releases its worker; the answer brings it back."""
     take_timeout: Duration = Duration(60)
-    """How long a prompt waits for a worker before its sender is told that there is none."""
+    """How long a prompt waits for a worker before its sender gets an error."""
     beat: Delay = Delay(1)
-    """How often a worker says that it lives."""
+    """How often a worker sends a heartbeat."""
     dead_after: Duration = Duration(15)
-    """A worker that has said nothing for so long is given up, and its sessions go on elsewhere."""
+    """A worker without a heartbeat for this long counts as dead, and its sessions continue elsewhere."""
     poll: Delay = Delay(0.1)
-    """How often a worker looks for work."""
+    """How often a worker polls for work."""
     migrate: bool = True
-    """Whether a node brings the tables of the database up to date when it starts."""
+    """Whether a node migrates the database when it starts."""
     tls: TlsSettings = TlsSettings()
-    """Of what nodes say to each other; `client_ca` has signed the certificates of all of them."""
+    """For connections between nodes; `client_ca` has signed all their certificates."""
     tenants: TenantLimits = TenantLimits()
     models: dict[ModelRef, ModelLimits] = {}
     placement: tuple[Placement, ...] = ()

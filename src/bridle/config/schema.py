@@ -1,7 +1,7 @@
-"""Judging a parsed text by the structs that describe it: every problem with its key and what to do.
+"""Validate a parsed text against the structs that describe it; each problem names its key and a fix.
 
-Msgspec alone would say `Expected int, got str - at $.providers[...].window_tokens`; this walk goes
-along the same structs, key by key, so that a message can name the key and the near miss.
+Msgspec alone would say `Expected int, got str - at $.providers[...].window_tokens`; this module walks the
+same structs key by key, so that a message can name the key and suggest a similar one.
 """
 
 import math
@@ -20,7 +20,7 @@ from bridle.config.rules import RuleTable, RuleText, read_rule
 from bridle.core.errors import ConfigError
 
 PRIVATE_KEYS = frozenset({"api_key_env", "base_url", "env", "headers", "url"})
-"""Keys whose values are not repeated in a message: people paste a secret there."""
+"""Keys whose values are not repeated in messages, because users paste secrets there."""
 
 MAX_SHOWN_CHARS = 60
 
@@ -39,21 +39,21 @@ _WORDS: dict[Any, str] = {
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong with one key."""
+    """Something wrong with one key."""
 
     path: KeyPath
     message: str
-    """A whole phrase that names the key."""
+    """A complete phrase that names the key."""
     hint: str = ""
 
 
 def build(tree: dict[str, Any], shape: type[ShapeT]) -> ShapeT:
-    """Turn a tree without problems into its struct."""
+    """Convert a tree without problems to its struct."""
     return msgspec.convert(tree, shape, dec_hook=_decode)
 
 
 def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
-    """Find what is wrong with a parsed value of a kind: a struct or the type of a field."""
+    """Yield the problems of a parsed value; `kind` is a struct or the type of a field."""
     kind = _without_none(kind)
     match _container(kind):
         case "struct" | "dict" | "choice" if not isinstance(value, dict):
@@ -106,7 +106,7 @@ def kind_at(shape: type[Struct], path: KeyPath) -> Any:
 
 
 def known_keys(shape: type[Struct]) -> list[str]:
-    """List every key there is; `NAME` stands for a name the user chooses."""
+    """Return every key; `NAME` stands for a name the user chooses."""
     found: list[str] = []
     for name, kind in _field_types(shape).items():
         inner = _without_none(kind)
@@ -120,7 +120,7 @@ def known_keys(shape: type[Struct]) -> list[str]:
 
 
 def set_keys(tree: dict[str, Any], shape: type[Struct], path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the path of every key that a tree without problems sets, and its name as `known_keys` has it.
+    """Yield the path of every key that a valid tree sets, and its name as in `known_keys`.
 
     An entry under a name that the user chooses is one key, and so is each table of a list.
     """
@@ -139,7 +139,7 @@ def set_keys(tree: dict[str, Any], shape: type[Struct], path: KeyPath = ()) -> I
 
 
 def value_from_text(text: str, kind: Any) -> Any:
-    """Read what a user typed for a value of a kind; a text that does not fit stays as it is."""
+    """Convert a text that the user typed to a value of a kind; a text that does not fit stays a string."""
     kind = _without_none(kind)
     try:
         match _container(kind):
@@ -159,12 +159,12 @@ def value_from_text(text: str, kind: Any) -> Any:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8; an argument with stray bytes cannot."""
+    """Return True if a text can be encoded as UTF-8; an argument with stray bytes cannot."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that differs least or holds the word; nothing when none is near."""
+    """Return the known word that differs least or contains the word; empty if none is near."""
     word, known = word[:MAX_SHOWN_CHARS], list(known)
     best = min(known, key=lambda candidate: _distance(word, candidate), default="")
     if best and _distance(word, best) <= min(len(best) // 2, 3):
@@ -173,7 +173,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Make a text from a file safe to print: no control characters."""
+    """Make a text from a file safe to print: escape control characters."""
     return text if text.isprintable() else literal(text)[1:-1].replace('\\"', '"')
 
 
@@ -197,7 +197,7 @@ def _leaf_problems(value: Any, kind: Any, path: KeyPath) -> Iterator[Problem]:
 
 
 def _choice_problems(value: dict[str, Any], kind: Any, path: KeyPath) -> Iterator[Problem]:
-    """Judge a table by the one of several structs that its tag names."""
+    """Check a table against the one of several structs that its tag names."""
     configs = {part.__struct_config__.tag: part for part in get_args(kind)}
     tag_field = next(iter(configs.values())).__struct_config__.tag_field
     if tag_field not in value:
@@ -238,7 +238,7 @@ def _unknown(path: KeyPath, known: dict[str, Any]) -> tuple[str, str]:
 
 
 def _decode(kind: type, value: Any) -> Any:
-    """Read the kinds msgspec does not know."""
+    """Convert to the types that msgspec does not support."""
     if issubclass(kind, Duration):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError
@@ -253,7 +253,7 @@ def _decode(kind: type, value: Any) -> Any:
 
 
 def _json_problems(value: Any, path: KeyPath) -> Iterator[Problem]:
-    """Find what JSON cannot say: dates, and numbers without end."""
+    """Find values that JSON cannot hold: dates and non-finite numbers."""
     match value:
         case dict():
             for key, item in value.items():
@@ -289,7 +289,7 @@ def _is_rule(kind: Any) -> bool:
 
 
 def _without_none(kind: Any) -> Any:
-    """Return X of `X | None`: no text can say None."""
+    """Return X of `X | None`: a text cannot hold None."""
     if get_origin(kind) in (Union, types.UnionType):
         parts = [part for part in get_args(kind) if part is not type(None)]
         return parts[0] if len(parts) == 1 else kind
@@ -313,7 +313,7 @@ def _words(kind: Any) -> str:
 
 
 def _distance(left: str, right: str) -> int:
-    """Count the letters to add, drop, change or swap to get from one word to the other."""
+    """Return the edit distance: letters to add, drop, change or swap."""
     before: list[int] = []
     above = list(range(len(right) + 1))
     for row, letter in enumerate(left, 1):

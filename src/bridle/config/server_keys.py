@@ -1,4 +1,4 @@
-"""The keys of `[mcp]` and `[lsp]`: servers that lend tools, and servers that know code."""
+"""The keys of `[mcp]` and `[lsp]`: MCP servers and language servers."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,22 +9,22 @@ from bridle.config.kinds import HeaderName, HeaderText, Name, PathText, Port, Sh
 
 
 class OAuthSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[mcp.servers.NAME.oauth]`: how to log in where the server cannot say it all by itself."""
+    """`[mcp.servers.NAME.oauth]`: login details that the server cannot provide itself."""
 
     client_id: Annotated[str, Meta(max_length=500)] = ""
-    """An application that is known there; empty to register one."""
+    """A client id registered with the server; empty to register one."""
     client_secret_env: VariableName = ""
     scopes: tuple[HeaderText, ...] = ()
     callback_port: Port = 0
-    """Where the browser comes back to; 0 for any that is free."""
+    """Port of the browser's redirect; 0 for any free port."""
 
 
 Command = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a program")]
 ServerName = Annotated[
     str,
     Meta(
-        # Two underscores part the names of a server and its tool in mcp__server__tool. Of a name that is too
-        # long the first 55 characters stay: all of the server must be among them, for rules speak of it.
+        # Two underscores separate server and tool in mcp__server__tool. A name that is too long keeps its
+        # first 55 characters: they must include the whole server name, because rules refer to it.
         pattern=r"\A(?!.*__)(?!_)[A-Za-z0-9_-]{1,48}(?<!_)\Z",
         description="a name of at most 48 letters, digits, - and single _ inside",
     ),
@@ -35,7 +35,7 @@ McpUrl = Annotated[
 
 
 class McpServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[mcp.servers.NAME]`: a server that lends tools; a program here, or an address elsewhere.
+    """`[mcp.servers.NAME]`: an MCP server; a local program, or a remote address.
 
     In command, args, env, cwd, url and headers `${VAR}` and `${VAR:-default}` stand for variables.
     """
@@ -50,44 +50,44 @@ class McpServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """"auto" is stdio for a command and http for a url."""
     enabled: bool = True
     tools: tuple[HeaderText, ...] = ()
-    """The only tools to use, by name or pattern (`git_*`); none for all."""
+    """The only tools to use, by name or pattern (`git_*`); empty for all."""
     without_tools: tuple[HeaderText, ...] = ()
     reads: tuple[HeaderText, ...] = ()
-    """Tools that you know to change nothing: they run without asking."""
+    """Tools that the user declares read-only: they run without asking."""
     scope: Literal["project", "user", "session"] = "project"
-    """Who shares one: the sessions of a folder, all sessions, or nobody."""
+    """What shares one server process: the sessions of a folder, all sessions, or a single session."""
     start_timeout: Duration = Duration(30)
     timeout: Duration = Duration(120)
-    """For one call; each sign of progress begins it anew."""
+    """For one call; each progress notification restarts it."""
     sampling: Literal["ask", "allow", "deny"] = "ask"
-    """Whether it may have the model answer something, on your account."""
+    """Whether it may request model completions, at the user's cost."""
     sandbox: bool = False
-    """Run the program behind the same walls as commands."""
+    """Run the program in the same sandbox as commands."""
     oauth: OAuthSettings = OAuthSettings()
 
 
 class McpSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[mcp]`: servers that lend tools by the Model Context Protocol."""
+    """`[mcp]`: servers that provide tools over the Model Context Protocol."""
 
     wait: Delay = Delay(5)
     """How long a prompt waits for servers that are starting."""
     share: Share = 0.05
-    """When the tools of servers would take more than this part of the window, they are found by search."""
+    """If the servers' tools take more than this part of the window, the model finds them by search."""
     idle: Duration = Duration(900)
-    """After this time servers of a folder without sessions are ended."""
+    """How long the servers of a folder without sessions keep running."""
     servers: dict[ServerName, McpServerSettings] = {}
 
 
 class LanguageServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[lsp.servers.NAME]`: a language server; for one that Bridle knows, only what is different."""
+    """`[lsp.servers.NAME]`: a language server; for a built-in one, only what differs."""
 
     command: tuple[Command, ...] = ()
     extensions: tuple[HeaderText, ...] = ()
-    """Endings of the files it is for, as `.py`."""
+    """Extensions of its files, such as `.py`."""
     language: HeaderText = ""
-    """What it calls their language; empty for what is usual."""
+    """Its language id for these files; empty for the default."""
     root_markers: tuple[HeaderText, ...] = ()
-    """Files that say where a project begins."""
+    """Files that mark the root of a project."""
     env: dict[VariableName, str] = {}
     init_options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
@@ -96,12 +96,12 @@ class LanguageServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LspSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[lsp]`: language servers, which see code as a compiler does."""
+    """`[lsp]`: language servers, which analyze code as a compiler does."""
 
     enabled: bool = True
     wait: Delay = Delay(3)
-    """How long the result of an edit waits for what servers say of it."""
+    """How long the result of an edit waits for the servers' diagnostics."""
     sandbox: bool = True
-    """Run them behind the same walls as commands; where there are none, they run in trusted projects only."""
+    """Run them in the same sandbox as commands; without a sandbox they run in trusted projects only."""
     idle: Duration = Duration(900)
     servers: dict[Name, LanguageServerSettings] = {}

@@ -1,15 +1,15 @@
-"""The settings: every layer read, judged and laid over the one below.
+"""Load the settings: every layer is read, checked and merged over the one below.
 
 ```
 defaults < user      BRIDLE_HOME/config.toml, by default ~/.bridle/config.toml
-                     (over Kontekst's own, if that home lies beside it)
+                     (over Kontekst's own, if that home belongs to a Kontekst installation)
          < project   .bridle/config.toml in the working directory or the nearest folder above it
-                     (over the tool servers in its .mcp.json and .bridle/mcp.json)
+                     (over the MCP servers in its .mcp.json and .bridle/mcp.json)
          < environment   secrets only, by the names in providers.NAME.api_key_env
-         < flags     what the command line says
+         < flags     the command line
 ```
 
-This is the only module that looks at environment variables, in the mapping it is given.
+Environment variables come only from the mapping that the caller passes, never from `os.environ`.
 """
 
 import os
@@ -46,7 +46,7 @@ from bridle.core.trace import TRACE, parse_trace
 
 
 class Secret:
-    """A text that does not show itself in a log or a traceback."""
+    """A string that is not shown in logs or tracebacks."""
 
     __slots__ = ("_text",)
 
@@ -62,56 +62,56 @@ class Secret:
 
 
 class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What holds for one working directory, and where each value came from."""
+    """The effective settings for one working directory, and the origin of each value."""
 
     home: Path
     """BRIDLE_HOME: the user's own folder."""
     project: Path | None
-    """The folder that has a `.bridle` folder; None outside of any project."""
+    """The folder that has a `.bridle` folder; None outside any project."""
     root: Path
-    """Where the project starts: its repository, its `project` folder, or the working directory."""
+    """The root of the project: its repository, its `project` folder, or the working directory."""
     cwd: Path
     user_folder: Path | None
-    """What `~/` stands for in a rule."""
+    """The folder that `~/` means in a rule."""
     held: tuple[Held, ...]
-    """What the project says and may only say when it is trusted."""
+    """Keys that the project sets and that need it to be trusted."""
     left_out: tuple[str, ...]
-    """The keys of the project that have no effect, as it is not trusted."""
+    """The project's keys that have no effect because it is not trusted."""
     has_lapsed: bool
-    """The project was trusted, and has changed since."""
+    """True if the project was trusted and has changed since."""
     own_only: tuple[str, ...]
-    """The keys of the project that only the user's own settings may have, which trust does not change."""
+    """The project's keys that only the user's own settings may have, even if the project is trusted."""
     sources: dict[KeyPath, tuple[Source, ...]]
-    """Where each value came from; a value that nobody set is not in it."""
+    """The origin of each value; values that no layer sets are absent."""
     api_keys: dict[str, Secret]
     """The keys found in the environment, by provider."""
     database_url: Secret | None = None
-    """Where the PostgreSQL is, with its password; None when nobody says so."""
+    """The PostgreSQL URL, with its password; None if it is not set."""
     kontekst: KontekstConfig | None = None
-    """The Kontekst installation that `home` lies beside."""
+    """The Kontekst installation that `home` belongs to."""
     hooks_found: tuple[FoundHook, ...] = ()
-    """The hooks with where each stands; also those of a project that is not trusted."""
+    """The hooks and where each is defined, including those of an untrusted project."""
     servers_found: tuple[FoundServer, ...] = ()
-    """The tool servers with where each stands; also those of a project that is not trusted."""
+    """The MCP servers and where each is defined, including those of an untrusted project."""
     server_files_broken: tuple[str, ...] = ()
-    """The warnings about files of tool servers that are left out."""
+    """Warnings about files of MCP servers that are left out."""
     flags: Mapping[str, Any] = {}
-    """What was given on top, for whichever folder: settings of another one are read with it too."""
+    """The flags, for any folder: the settings of another folder are loaded with them too."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was said and has no effect, for the user to read."""
+        """Warnings about settings that have no effect."""
         left_out = left_out_note(self.left_out, has_lapsed=self.has_lapsed)
         return (*self.server_files_broken, *left_out, *own_keys_note(self.own_only))
 
     @property
     def written(self) -> Path:
-        """The folder that the user's own agents and skills are written in."""
+        """The folder of the user's own agents and skills."""
         return self.home if self.kontekst is None else self.kontekst.data_dir
 
     @property
     def folder(self) -> Path:
-        """What is trusted as a whole: the project, or where it starts for want of a `.bridle` folder."""
+        """The folder that is trusted as a whole: the project, or its root if there is no `.bridle` folder."""
         return self.project or self.root
 
     @property
@@ -121,15 +121,15 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def project_file(self) -> Path | None:
-        """The project's `config.toml`, whether or not it exists; None outside of any project."""
+        """The project's `config.toml`, whether or not it exists; None outside any project."""
         return self.project / PROJECT_FOLDER / CONFIG_FILE if self.project else None
 
     def source(self, *path: str | int) -> tuple[Source, ...]:
-        """Return where a value came from; more than one place for joined lists."""
+        """Return the origin of a value; more than one place for concatenated lists."""
         return self.sources.get(path, (Source("default"),))
 
     def is_flag(self, *path: str) -> bool:
-        """Tell whether the command line set a value."""
+        """Return True if the command line set the value."""
         return self.source(*path)[-1].layer == "flag"
 
 
@@ -180,7 +180,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
 
 
 def find_home(environ: Mapping[str, str], cwd: Path) -> Path:
-    """Return BRIDLE_HOME, by default `~/.bridle`; raises ConfigError when there is no home at all."""
+    """Return BRIDLE_HOME, by default `~/.bridle`; raises ConfigError if there is no home at all."""
     chosen, user_folder = environ.get("BRIDLE_HOME", ""), environ.get("HOME", "")
     if chosen.startswith("~/") and user_folder:
         chosen = f"{user_folder}/{chosen[2:]}"
@@ -192,26 +192,26 @@ def find_home(environ: Mapping[str, str], cwd: Path) -> Path:
 
 
 def find_user_folder(environ: Mapping[str, str]) -> Path | None:
-    """Return the user's own folder, which `~/` stands for in a rule; None when there is none."""
+    """Return the user's home folder, which `~/` means in a rule; None if there is none."""
     return _real(Path(environ["HOME"])) if environ.get("HOME") else None
 
 
 def find_trace(environ: Mapping[str, str]) -> str:
-    """Return what this process is a part of, as a W3C traceparent; empty when its environment names none."""
+    """Return the W3C traceparent in the environment; empty if there is none or it is invalid."""
     named = environ.get(TRACE, "")
     return named if parse_trace(named) is not None else ""
 
 
 class _Project(Struct, frozen=True):
-    """What the files of a project say, and how much of it takes effect."""
+    """The settings in a project's files, and which of them take effect."""
 
     layers: tuple[Layer, ...]
-    """What takes effect."""
+    """The layers that take effect."""
     held: tuple[Held, ...]
     left_out: tuple[str, ...]
     own_only: tuple[str, ...]
     untrusted: Layer | None
-    """Its settings as they were read, if some of them do not take effect."""
+    """Its settings as read, if some of them do not take effect."""
     has_lapsed: bool
     servers_withheld: tuple[Layer, ...]
     """The same for all files that name servers."""
@@ -300,7 +300,7 @@ def _is_project(folder: Path, home: Path) -> bool:
 
 
 def project_root(environ: Mapping[str, str], cwd: Path) -> Path:
-    """Return where the project of a folder starts, whatever its settings say; raises ConfigError."""
+    """Return the root of a folder's project, without reading settings; raises ConfigError."""
     cwd = _real(cwd)
     home, user_folder = find_home(environ, cwd), find_user_folder(environ)
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
@@ -308,7 +308,7 @@ def project_root(environ: Mapping[str, str], cwd: Path) -> Path:
 
 
 def settings_stamp(environ: Mapping[str, str], cwd: Path) -> tuple[object, ...]:
-    """Return something that is the same as long as all that the settings of a folder are read from is.
+    """Return a value that stays equal while all files behind a folder's settings are unchanged.
 
     It takes some tenths of a millisecond. Raises ConfigError.
     """
@@ -326,7 +326,7 @@ def _find_root(cwd: Path, project: Path | None, user_folder: Path | None) -> Pat
 
 
 def _find_up(cwd: Path, stop: Path | None, found: Callable[[Path], bool]) -> Path | None:
-    """Return the nearest folder from `cwd` upwards that is one; the search ends below `stop`."""
+    """Return the nearest folder from `cwd` upwards that `found` accepts; the search ends before `stop`."""
     for folder in (cwd, *cwd.parents):
         if folder == stop:
             return None

@@ -1,7 +1,7 @@
-"""The text of one skill: its front matter judged, each problem with file and line.
+"""Parse the text of one skill and check its front matter; each problem has a file and line.
 
-Skills are written for several programs. A key that means nothing here is left alone, unless it looks like one
-of ours with a typing error: who may call a skill must not depend on that.
+Skills are written for several programs. An unknown key is ignored, unless it looks like a typo of a known
+one: a typo must not change who may call a skill.
 """
 
 from functools import lru_cache
@@ -24,7 +24,7 @@ from bridle.core.skill import (
     read_front_matter,
 )
 
-MAX_HEAD_CHARS = 16 * 1024  # of front matter; those of people have some hundred
+MAX_HEAD_CHARS = 16 * 1024  # of front matter; a typical one has some hundred
 MAX_YAML_DEPTH = 20
 NAME_HINT = "a name has letters, digits, -, _ and dots inside, 64 at most"
 
@@ -36,45 +36,45 @@ _OF_OTHERS = frozenset(
 
 
 class SkillProblem(Struct, frozen=True):
-    """What is wrong with a skill."""
+    """Something wrong with a skill."""
 
     place: str
-    """The file, with the line where that is known."""
+    """The file, with the line if it is known."""
     message: str
     hint: str = ""
     is_left_out: bool = True
-    """The skill cannot be used; otherwise it can, for what is wrong is only unwise."""
+    """True if the skill cannot be used; false for a warning."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
 
 
 class SkillFile(Struct, frozen=True):
-    """Where a skill lies."""
+    """The location of a skill."""
 
     path: str
     name: str
-    """What its file or folder is called: its own name, unless TOML says another."""
+    """Name of its file or folder, which is the skill's name unless TOML front matter sets another."""
     level: Level
     has_folder: bool
 
 
 class ParsedSkill(Struct, frozen=True):
-    """What came of one file."""
+    """The result of parsing one file."""
 
     skill: Skill | None
     problems: tuple[SkillProblem, ...] = ()
 
 
 class _Head(Struct, frozen=True):
-    """The keys of front matter, and the lines they stand on."""
+    """The keys of front matter, and the lines they are on."""
 
     tree: dict[str, Any]
     lines: dict[str, int]
 
 
 class _Wrong(Exception):
-    """Ends the reading of a skill that cannot be used."""
+    """Aborts the parsing of a skill that cannot be used."""
 
     def __init__(self, message: str, line: int = 0, hint: str = "") -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class _Wrong(Exception):
 
 
 def parse_skill(text: str, file: SkillFile) -> ParsedSkill:
-    """Read a skill; what is wrong with it is told, not raised."""
+    """Parse a skill; problems are returned, not raised."""
     found: list[SkillProblem] = []
 
     def note(message: str, line: int = 0, hint: str = "", *, is_left_out: bool = False) -> None:
@@ -131,7 +131,7 @@ def _build(parts: FrontMatter, head: _Head, file: SkillFile) -> Skill:
 def _unwise(
     skill: Skill, syntax: Syntax, tree: dict[str, Any], file: SkillFile
 ) -> list[tuple[str, str, str]]:
-    """Return message, key and hint of what other programs, or a model, would not make much of."""
+    """Return message, key and hint for what other programs, or a model, could not use well."""
     found: list[tuple[str, str, str]] = []
     if len(skill.description) > MAX_DESCRIPTION_CHARS:
         found.append(
@@ -150,7 +150,7 @@ def _unwise(
 
 def _text(key: str, value: Any, line: int) -> str:
     if key == "argument-hint" and isinstance(value, list):
-        # Written as [file], which YAML takes for a list.
+        # Written as [file], which YAML reads as a list.
         value = f"[{', '.join(map(str, value))}]"
     if not isinstance(value, str):
         raise _Wrong(f"{key} must be text, not {_shown(value)}", line)
@@ -167,7 +167,7 @@ def _shown(value: Any) -> str:
 def _read_head(parts: FrontMatter) -> _Head:
     if len(parts.head) > MAX_HEAD_CHARS:
         raise _Wrong(f"its front matter has more than {MAX_HEAD_CHARS:,} characters", parts.line)
-    # Empty lines above it make every line that a parser names the line in the file.
+    # Empty lines above it make a parser report the line numbers of the file.
     text = "\n" * (parts.line - 1) + parts.head
     match parts.syntax:
         case "toml":
@@ -178,14 +178,14 @@ def _read_head(parts: FrontMatter) -> _Head:
             return _Head({}, {})
 
 
-# A run begins with reading every skill; what was parsed once is not parsed again.
+# Every run reads all skills; the cache avoids parsing them again.
 
 
 @lru_cache(maxsize=256)
 def _read_toml(text: str) -> _Head:
     try:
         tree = parse_toml(text, "")
-    except ConfigError as error:  # ":LINE: message", or ": message" where no line is known
+    except ConfigError as error:  # ":LINE: message", or ": message" if the line is unknown
         line, _, message = error.message.removeprefix(":").partition(": ")
         raise _Wrong(message, int(line)) if line.isdigit() else _Wrong(f"{line}: {message}") from error
     places = scan(text).lines
@@ -203,7 +203,7 @@ def _read_yaml(text: str, first_line: int) -> _Head:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_YAML_DEPTH:
                 raise _Wrong("not valid front matter: nested too deeply", first_line)
-            if isinstance(event, yaml.AliasEvent):  # a few lines of them can stand for gigabytes
+            if isinstance(event, yaml.AliasEvent):  # a few lines of aliases can expand to gigabytes
                 raise _Wrong(f"not valid front matter: no aliases (*{event.anchor}) here", first_line)
         loader = loader_type(text)
         try:
@@ -213,7 +213,7 @@ def _read_yaml(text: str, first_line: int) -> _Head:
             loader.dispose()
     except yaml.YAMLError as error:
         raise _yaml_error(error, first_line) from error
-    except ValueError as error:  # a date or a number that there is not
+    except ValueError as error:  # an impossible date or number
         raise _Wrong(f"not valid YAML: {one_line(str(error))[:MAX_SHOWN_CHARS]}", first_line) from error
     if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
         raise _Wrong("its front matter is not a list of keys and values", first_line, "write key: value")

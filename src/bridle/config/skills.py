@@ -1,15 +1,15 @@
-"""Skills: found in these folders, the one that wins first; one that is broken is told, and the others load.
+"""Load skills from these folders; earlier ones override later ones, and a broken skill is only reported.
 
 ```
-<project>/.bridle/skills     NAME.md, or NAME/SKILL.md with files beside it
-<folder>/.agents/skills      NAME/SKILL.md, from the working directory up to where the project starts
+<project>/.bridle/skills     NAME.md, or NAME/SKILL.md with files next to it
+<folder>/.agents/skills      NAME/SKILL.md, from the working directory up to the project's root
 <folder>/.claude/skills      the same
 BRIDLE_HOME/skills           NAME.md or NAME/SKILL.md
 ~/.agents/skills             NAME/SKILL.md
 ~/.claude/skills             the same
 ```
 
-A link in a project may not lead out of it. The links of a user are the user's own business.
+A link in a project may not lead out of it. Links in the user's own folders are not restricted.
 """
 
 import os
@@ -30,15 +30,15 @@ from bridle.core.skill import Level, Skill
 
 MAX_SKILLS = 200
 MAX_SKILL_BYTES = 128 * 1024  # some 30,000 tokens
-MAX_ENTRIES = 1000  # of one folder
+MAX_ENTRIES = 1000  # per folder
 SHARED_FOLDERS = (".agents", ".claude")
-"""Where skills lie that are not for Bridle alone."""
+"""Folders with skills that several programs share."""
 
 _MARKDOWN = ".md"
 
 
 class LoadedSkills(Struct, frozen=True):
-    """The skills of a working directory by name, and what is wrong with those that are not among them."""
+    """The skills of a working directory by name, and what is wrong with those left out."""
 
     skills: tuple[Skill, ...] = ()
     problems: tuple[SkillProblem, ...] = ()
@@ -50,13 +50,13 @@ class _Root(Struct, frozen=True):
     folder: Path
     level: Level
     within: Path | None = None
-    """The folder that its links must stay in."""
+    """The folder that its links must not leave."""
     takes_files: bool = False
-    """A skill may also be a file of its own."""
+    """True if a skill may also be a single file."""
 
 
 def load_skills(settings: Settings) -> LoadedSkills:
-    """Find and read every skill; blocking, raises nothing."""
+    """Find and read every skill. Blocks; raises nothing."""
     found: dict[str, Skill] = {}
     problems: list[SkillProblem] = []
     for root in _roots(settings):
@@ -76,10 +76,10 @@ def load_skills(settings: Settings) -> LoadedSkills:
 
 
 def opening_rules(skills: Sequence[Skill], settings: Settings) -> tuple[Rule, ...]:
-    """Return the rules by which tools can read what comes with a skill that lies outside of the directory.
+    """Return the rules that let tools read the folders of skills outside the working directory.
 
-    The folder of a skill is opened, for reading, as it really is; never one that the user's folder or the
-    working directory lies in, nor one whose name a rule would take for a pattern.
+    A rule opens the real path of a skill's folder, for reading; never a folder that contains the user's home
+    folder or the working directory, nor one whose name a rule would take for a pattern.
     """
     rules = []
     for skill in skills:
@@ -93,7 +93,7 @@ def opening_rules(skills: Sequence[Skill], settings: Settings) -> tuple[Rule, ..
 
 
 def _roots(settings: Settings) -> Iterator[_Root]:
-    """Yield the folders of skills, the one that wins first."""
+    """Yield the folders of skills; earlier ones override later ones."""
     home, user = settings.written / SKILLS_FOLDER, settings.user_folder
     shared = [user / name / SKILLS_FOLDER for name in SHARED_FOLDERS] if user else []
     if project := settings.project:
@@ -134,7 +134,7 @@ def _read_root(root: _Root, problems: list[SkillProblem]) -> Iterator[Skill]:
 
 
 def _files(root: _Root, problems: list[SkillProblem]) -> list[SkillFile]:
-    """List what may be a skill, by name; hidden files and folders without their file are none."""
+    """Return what may be a skill, by name; hidden files and folders without SKILL.md do not count."""
     real = Path(os.path.realpath(root.folder))
     if root.within is not None and not real.is_relative_to(os.path.realpath(root.within)):
         if os.path.lexists(real):

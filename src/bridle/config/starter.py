@@ -1,7 +1,7 @@
-"""The first `config.toml`: written with comments, or a model and a mode put into the one that is there.
+"""Write the first, commented `config.toml`, or set model and mode in an existing one.
 
-`starter.toml` beside this module is what a new file begins with: the usual keys, each with a comment, and
-those that nobody has set commented out.
+`starter.toml` next to this module is the template of a new file: the common keys, each with a comment, and
+unset ones commented out.
 """
 
 from pathlib import Path
@@ -18,11 +18,11 @@ MOST_COPIES = 50
 
 
 class Written(Struct, frozen=True):
-    """What became of the settings."""
+    """The result of writing the settings."""
 
     file: Path
     copy: Path | None
-    """Where the text from before is kept; None when there was none."""
+    """The copy of the previous text; None if there was none."""
 
 
 def starter_text(model: str, mode: Mode) -> str:
@@ -32,9 +32,9 @@ def starter_text(model: str, mode: Mode) -> str:
 
 
 def write_settings(file: Path, model: str, mode: Mode, *, anew: bool = False) -> Written:
-    """Write a commented `config.toml`, or change model and mode in one that is there and keep its copy.
+    """Write a commented `config.toml`, or set model and mode in an existing one and keep a copy of it.
 
-    With `anew` a file that is there is replaced as a whole. On a ConfigError nothing has changed.
+    With `anew`, an existing file is replaced as a whole. On a ConfigError nothing has changed.
     """
     with locked(file):
         before = _broken_text(file) if anew else read_text(file)
@@ -52,7 +52,7 @@ def _with(text: str, model: str, mode: Mode, name: str) -> str:
 
 
 def _broken_text(file: Path) -> str | None:
-    """Return the text of a file that may be no TOML, not even UTF-8; raises ConfigError for a strange one."""
+    """Return the text of a file that may be invalid TOML or UTF-8; raises ConfigError if it is no file."""
     try:
         return read_text(file)
     except ConfigError:
@@ -62,7 +62,7 @@ def _broken_text(file: Path) -> str | None:
 
 
 def _keep(file: Path, text: str) -> Path:
-    """Write a copy beside the file under a name that is free, or that holds the same text already."""
+    """Write a copy next to the file, under a free name or one that already holds the same text."""
     for number in range(1, MOST_COPIES + 1):
         copy = file.with_name(f"{file.name}.bak{number if number > 1 else ''}")
         there = _broken_text(copy)

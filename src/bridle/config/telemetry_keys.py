@@ -1,4 +1,4 @@
-"""The keys of `[telemetry]`: what is told to a collector of traces, metrics and logs."""
+"""The keys of `[telemetry]`: what is sent to a collector of traces, metrics and logs."""
 
 from msgspec import Struct
 
@@ -6,16 +6,16 @@ from bridle.config.kinds import BaseUrl
 
 
 class TelemetrySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[telemetry]`: OpenTelemetry, with the conventions for generative AI; all of it is off by default."""
+    """`[telemetry]`: OpenTelemetry with the conventions for generative AI; all of it is off by default."""
 
     traces: bool = False
     metrics: bool = False
     logs: bool = False
     endpoint: BaseUrl = ""
-    """Where the collector is; empty for what OTEL_EXPORTER_OTLP_ENDPOINT says, or this machine."""
+    """The collector's address; empty means OTEL_EXPORTER_OTLP_ENDPOINT, or else this machine."""
     content: bool = False
-    """Whether prompts, answers, arguments and results are told too."""
+    """Whether prompts, answers, arguments and results are sent too."""
     prometheus: bool = False
-    """Whether `GET /metrics` of the HTTP service shows the metrics."""
+    """Whether `GET /metrics` of the HTTP service serves the metrics."""
     prometheus_open: bool = False
-    """Whether that needs no token."""
+    """Whether `GET /metrics` works without a token."""

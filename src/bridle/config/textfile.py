@@ -1,7 +1,7 @@
-"""Reading and writing the small text files a user keeps, without being hurt by strange ones.
+"""Read and write small text files of the user safely.
 
-A FIFO does not block, a device or a giant file is refused, and a project's link that leads out of
-the project is not followed: its text might be somebody's key on its way to a model.
+A FIFO does not block, a device or a huge file is rejected, and a project's link that leads out of the project
+is not followed: its target might be a secret key, which would then be sent to a model.
 """
 
 import os
@@ -16,18 +16,18 @@ from bridle.core.errors import ConfigError
 from bridle.system import files
 from bridle.system.files import write_whole
 
-MAX_TEXT_BYTES = 1024 * 1024  # a text that people write by hand is far smaller
+MAX_TEXT_BYTES = 1024 * 1024  # a text written by hand is far smaller
 
 
 class Head(Struct, frozen=True):
-    """The beginning of a file, and how long the whole of it is."""
+    """The first bytes of a file, and the size of the whole file."""
 
     data: bytes
     size_bytes: int
 
 
 def read_text(path: Path, *, within: Path | None = None) -> str | None:
-    """Return a whole file, or None when there is none; raises ConfigError naming the file.
+    """Return a whole file, or None if it does not exist; raises ConfigError naming the file.
 
     With `within`, a link that leads out of that folder is an error.
     """
@@ -47,7 +47,7 @@ def read_text(path: Path, *, within: Path | None = None) -> str | None:
 
 
 def read_head(path: Path, limit_bytes: int, *, within: Path | None = None) -> Head | None:
-    """Return up to `limit_bytes` of a regular file, or None when there is none; raises ConfigError."""
+    """Return up to `limit_bytes` of a regular file, or None if it does not exist; raises ConfigError."""
     real = os.path.realpath(path)
     if within is not None and not Path(real).is_relative_to(os.path.realpath(within)):
         raise ConfigError(f"{path}: leads out of the project to {real}", hint="replace the link by a file")
@@ -61,7 +61,7 @@ def read_head(path: Path, limit_bytes: int, *, within: Path | None = None) -> He
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ConfigError(f"{path}: is not a regular file")
-        # One byte more than asked for: some file systems report a size of zero.
+        # One byte more than requested: some file systems report a size of zero.
         data = _read(descriptor, limit_bytes + 1)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
@@ -71,9 +71,9 @@ def read_head(path: Path, limit_bytes: int, *, within: Path | None = None) -> He
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file in one step, readable by its owner only; raises ConfigError.
+    """Replace a file atomically, readable by its owner only; raises ConfigError.
 
-    A link is kept and what it points to is replaced. After a crash the file is the old or the new one.
+    A link is kept and its target is replaced. After a crash the file is the old or the new one.
     """
     try:
         write_whole(Path(os.path.realpath(path)), text.encode())
@@ -83,7 +83,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file until this one has replaced it; raises ConfigError."""
+    """Prevent other processes from changing a file inside the `with` block; raises ConfigError."""
     with ExitStack() as held:
         try:
             held.enter_context(files.locked(path))

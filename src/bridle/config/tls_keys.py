@@ -1,4 +1,4 @@
-"""The keys of `[http.tls]`, `[serve.tls]`, `[grpc.tls]` and `[scale.tls]`: certificates of a listener."""
+"""The keys of `[http.tls]`, `[serve.tls]`, `[grpc.tls]` and `[scale.tls]`: a listener's certificates."""
 
 from pathlib import Path
 
@@ -9,17 +9,17 @@ from bridle.system.tls_files import TlsFiles
 
 
 class TlsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which files a listener is protected by; without a certificate there is no TLS."""
+    """The certificate files of a listener; without a certificate there is no TLS."""
 
     cert: PathText | None = None
-    """The certificate in PEM, with those that lead to its authority behind it."""
+    """The certificate in PEM, followed by the chain to its authority."""
     key: PathText | None = None
-    """Its key in PEM, which only the user may read."""
+    """The private key in PEM, readable only by the user."""
     client_ca: PathText | None = None
-    """The authority that must have signed the certificate of every client."""
+    """The authority that must have signed every client's certificate."""
 
     def files(self, where: str) -> TlsFiles:
-        """Return the files; `where` is the table of the settings that names them."""
+        """Return the files; `where` is the settings table that names them."""
         return TlsFiles(_path(self.cert), _path(self.key), _path(self.client_ca), where)
 
 

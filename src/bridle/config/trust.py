@@ -1,7 +1,7 @@
-"""What a project's files may not say: they come with the code, and the user has not read them.
+"""What a project's files may not set: they come with the code, and the user has not read them.
 
 A project may set the keys of `project_keys`, and only make them stricter. All others are left out and named
-in one line, until the user trusts the project as it is; a file that is wrong is still an error.
+in one warning, until the user trusts the project in its current state; an invalid file is still an error.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,18 +44,18 @@ REASONS = {
     "telemetry": "a project may not decide who hears of your work",
     "tui": "a project may not decide what your keys do and what you see",
 }
-"""Why the keys of a table are not a project's to set, for people to read."""
+"""Why a project may not set the keys of a table, for the user."""
 
 
 class Withheld(Struct, frozen=True):
-    """A key of a project that has no effect, and why."""
+    """A project's key that has no effect, and why."""
 
     path: KeyPath
     why: str
 
 
 class Held(Struct, frozen=True):
-    """A key that a project may only set when it is trusted, as people read it."""
+    """A key that needs the project to be trusted, for display."""
 
     place: str
     """File and line."""
@@ -65,13 +65,13 @@ class Held(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """What is left of a project's layer, and what is not."""
+    """A project's layer after the check, and what needs trust."""
 
     layer: Layer
     held: tuple[Held, ...] = ()
-    """Keys that take effect through trust alone; they are in the layer if the project is trusted."""
+    """Keys that take effect only through trust; the layer has them if the project is trusted."""
     state: TrustState = "trusted"
-    """How the project is trusted, if there are such keys."""
+    """The project's trust state, if there are such keys."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -82,9 +82,9 @@ class Kept(Struct, frozen=True):
 def withheld(
     tree: dict[str, Any], shape: type[Struct], allowed: Mapping[str, Allowed], yours: Struct
 ) -> Iterator[Withheld]:
-    """Name the keys of a project's file that may not take effect.
+    """Yield the keys of a project's file that may not take effect.
 
-    `shape` is what the file can say, `allowed` what a project may set, `yours` what holds without it.
+    `shape` describes the file, `allowed` is what a project may set, `yours` are the settings without it.
     """
     theirs = build(tree, shape)
     for path, name in set_keys(tree, shape):
@@ -110,7 +110,7 @@ def without_own_keys(layer: Layer) -> tuple[Layer, tuple[str, ...]]:
 
 
 def _places(tree: Any, parts: Sequence[str], path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Find where a tree has a key; NAME in it stands for any name."""
+    """Find where a tree has a key; NAME in it matches any name."""
     if not parts:
         yield path
     elif isinstance(tree, dict):
@@ -119,9 +119,9 @@ def _places(tree: Any, parts: Sequence[str], path: KeyPath = ()) -> Iterator[Key
 
 
 def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], TrustState]) -> Kept:
-    """Leave keys out of a layer, unless its project is trusted.
+    """Remove keys from a layer, unless its project is trusted.
 
-    `look` says how the project is trusted; it is asked only if something is to be left out.
+    `look` returns the project's trust state; it is called only if there are keys to remove.
     """
     items = list(items)
     if not items:
@@ -134,13 +134,13 @@ def withhold(layer: Layer, items: Iterable[Withheld], look: Callable[[Layer], Tr
     if state == "trusted":
         return Kept(layer, held)
     tree = layer.tree
-    for item in reversed(items):  # so that what is left of a list keeps its numbers
+    for item in reversed(items):  # so that the remaining items of a list keep their indexes
         tree = _without(tree, item.path)
     return Kept(Layer(layer.source, tree, layer.text), held, state)
 
 
 def left_out_note(keys: Sequence[str], *, has_lapsed: bool) -> tuple[str, ...]:
-    """Say in one line which keys of a project have no effect; nothing if there are none."""
+    """Return a warning with the project's keys that have no effect; empty if there are none."""
     if not keys:
         return ()
     why = "has changed since you trusted it" if has_lapsed else "is not trusted"
@@ -148,7 +148,7 @@ def left_out_note(keys: Sequence[str], *, has_lapsed: bool) -> tuple[str, ...]:
 
 
 def own_keys_note(keys: Sequence[str]) -> tuple[str, ...]:
-    """Say in one line which keys of a project never have an effect; nothing if there are none."""
+    """Return a warning with the project's keys that never have an effect; empty if there are none."""
     if not keys:
         return ()
     return (f"left out {_named(keys)} of this project (hint: set it in your own config.toml)",)
@@ -165,7 +165,7 @@ def _shown(tree: dict[str, Any], path: KeyPath) -> str:
 
 
 def _at(tree: Any, path: KeyPath) -> Any:
-    """Return what a tree or a struct has at a path; None if nothing is there."""
+    """Return the value at a path of a tree or a struct; None if nothing is there."""
     value = tree
     for part in path:
         if isinstance(part, int):

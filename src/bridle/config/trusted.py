@@ -4,9 +4,9 @@
 {"version": 1, "projects": {"/home/ann/site": {".bridle/config.toml": "9f86d0…"}}}
 ```
 
-A project is trusted as it was looked at: one byte more or less in one of its files, a file more or
-less, and it is not. Its files are its settings, its agents, its tool servers, and the programs of its
-hooks and servers: those in `.bridle/hooks`, and those that an entry names.
+A project is trusted only in the state that the user saw: one changed byte in one of its files, or one file
+more or less, and it is no longer trusted. Its files are its settings, its agents, its MCP servers, and the
+programs of its hooks and servers: those in `.bridle/hooks`, and those that an entry names.
 """
 
 import hashlib
@@ -49,34 +49,37 @@ Fingerprint = dict[str, str]
 
 
 class TrustRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `trust.json` says."""
+    """The content of `trust.json`."""
 
     version: int = 1
     projects: dict[str, Fingerprint] = {}
 
 
 def fingerprint(project: Path) -> Fingerprint:
-    """Return what a project's files are now; raises ConfigError when one cannot be read."""
+    """Return the digests of a project's current files; raises ConfigError if one cannot be read."""
     return {name: _digest(data) for name, data in _read_files(project)}
 
 
 def trust_state(home: Path, project: Path, layer: Layer) -> TrustState:
-    """Tell whether a project is trusted as it is now, `layer` being what was read of it."""
+    """Return whether a project is trusted in its current state; `layer` is what was read from it."""
     known = read_record(home).projects.get(str(project))
     if known is None:
         return "unknown"
     try:
         files = dict(_read_files(project))
-    except ConfigError:  # then it is not what was trusted; who needs the file says what is wrong with it
+    except ConfigError:  # it differs from what was trusted; the reader of that file reports the error
         return "changed"
-    # The file may have changed since the layer was read: what is trusted is what takes effect.
+    # The file may have changed since the layer was read: only what takes effect is trusted.
     data = files.get(os.path.relpath(layer.source.file, project), b"")
     is_same = known == {name: _digest(content) for name, content in files.items()}
     return "trusted" if is_same and data.decode("utf-8-sig", "replace") == layer.text else "changed"
 
 
 def is_trusted(home: Path, project: Path) -> bool:
-    """Tell whether a project is trusted as it is now; raises ConfigError when nobody knows what was."""
+    """Return True if a project is trusted in its current state.
+
+    Raises ConfigError if the record of trusted projects is damaged.
+    """
     known = read_record(home).projects.get(str(project))
     if known is None:
         return False
@@ -87,7 +90,7 @@ def is_trusted(home: Path, project: Path) -> bool:
 
 
 def stamp(project: Path) -> tuple[object, ...]:
-    """Return something that is the same as long as a project's files are; cheaper than a fingerprint.
+    """Return a value that stays equal while a project's files do; cheaper than a fingerprint.
 
     Raises ConfigError.
     """
@@ -97,17 +100,17 @@ def stamp(project: Path) -> tuple[object, ...]:
 
 
 def file_stamp(file: Path) -> tuple[str, int, int, int, int] | None:
-    """Return something that is the same as long as a file is; None when there is none."""
+    """Return a value that stays equal while a file is unchanged; None if there is no file."""
     try:
         found = os.stat(file)
     except (OSError, ValueError):
         return None
-    # Who changes a file can set the time of that change, but not the second one.
+    # A program that changes a file can set its mtime, but not its ctime.
     return str(file), found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def read_record(home: Path) -> TrustRecord:
-    """Return the record; raises ConfigError when it is damaged, for then nobody knows what was trusted."""
+    """Return the record; raises ConfigError if it is damaged, because what was trusted is then unknown."""
     file = home / TRUST_FILE
     text = read_text(file)
     if text is None:
@@ -124,7 +127,7 @@ def read_record(home: Path) -> TrustRecord:
 
 
 def set_trust(home: Path, project: str, known: Fingerprint | None) -> bool:
-    """Trust a project as it was seen, or no more with None; returns whether that changed anything."""
+    """Trust a project in the state `known`, or revoke trust with None; return whether anything changed."""
     file = home / TRUST_FILE
     with locked(file):
         record = read_record(home)
@@ -154,7 +157,7 @@ def _read_files(project: Path) -> Iterator[tuple[str, bytes]]:
     for name in _program_names(project, _named_programs(project)):
         real = os.path.realpath(project / name)
         if not Path(real).is_relative_to(os.path.realpath(project)):
-            # Such as .venv/bin/python: what it leads to is not the project's, but where it leads is.
+            # Such as .venv/bin/python: its target is not part of the project, but where it points is.
             yield name, b"\0link to " + os.fsencode(real)
             continue
         head = read_head(project / name, MAX_PROGRAM_BYTES, within=project)
@@ -201,12 +204,12 @@ def _program_names(project: Path, named: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _programs_as_of(project: Path, files: tuple[object, ...]) -> tuple[str, ...]:
-    """Return what the files of a project name, as long as they are the same: they take a while to read."""
+    """Return the programs that a project's files name, cached while the files are equal: parsing is slow."""
     return tuple(_named_programs(project))
 
 
 def _named_programs(project: Path) -> Iterator[str]:
-    """Yield the paths that hooks and servers name; of a file that cannot be read nothing runs."""
+    """Yield the paths that hooks and servers name; an unreadable file is skipped, since it runs nothing."""
     with suppress(ConfigError):
         text = read_text(project / PROJECT_FOLDER / CONFIG_FILE, within=project) or ""
         tree = parse_toml(text, CONFIG_FILE)

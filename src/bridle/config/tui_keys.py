@@ -1,4 +1,4 @@
-"""The keys of `[tui]`: how the terminal interface looks and what its keys do."""
+"""The keys of `[tui]`: the look of the terminal interface and its key bindings."""
 
 from typing import Annotated, Literal
 
@@ -20,12 +20,12 @@ class TuiSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[tui]`: the terminal interface."""
 
     theme: Literal["auto", "dark", "light", "high-contrast"] = "auto"
-    """Its colours; auto goes by the background of the terminal."""
+    """Color theme; "auto" follows the terminal's background."""
     diff: Literal["unified", "side-by-side"] = "unified"
-    """How a change is shown where there is room for both."""
+    """How a change is shown if the screen is wide enough for both."""
     notify: Literal["off", "bell", "osc9", "osc777"] = "bell"
-    """How you are told that a run has ended or waits while you look elsewhere."""
+    """How you are notified that a run ended or waits while the terminal is not focused."""
     mouse: bool = True
-    """Whether the mouse is taken from the terminal."""
+    """Whether the interface captures the mouse."""
     keys: dict[Name, tuple[KeyText, ...]] = {}
     """Other keys for an action, by its name; an empty list for none."""

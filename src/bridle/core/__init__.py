@@ -1,1 +1,1 @@
-"""Values and decisions: what Bridle is, without any of the outside world."""
+"""The pure core of Bridle: its values and decisions, without I/O, clock, randomness or `await`."""

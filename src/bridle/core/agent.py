@@ -9,18 +9,18 @@ from bridle.core.permission import Mode, Rule
 
 
 class Agent(Struct, frozen=True):
-    """Who a session talks to."""
+    """The profile that a session runs with."""
 
     name: str
     prompt: str
     model: str
     small_model: str = ""
-    """A quick, cheap model for titles; without one a title is made from the prompt."""
+    """A fast, cheap model for titles; without one, the title is made from the prompt."""
     fallbacks: tuple[str, ...] = ()
-    """Models to go on with, in order, when the model before cannot be reached."""
+    """Models to try, in order, when the one before cannot be reached."""
     display_name: str = ""
     tools: tuple[str, ...] | None = None
-    """Names of the tools it may use; None means all of them."""
+    """Names of the tools the agent may use; None means all of them."""
     mode: Mode = "ask"
     code: bool = False
     """The model writes Python that calls the tools, instead of calling them one by one."""
@@ -28,4 +28,4 @@ class Agent(Struct, frozen=True):
     limits: Limits = Limits()
     params: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
-    """What to tell the user before a run: settings that have no effect."""
+    """Notes for the user before a run: settings that have no effect."""

@@ -1,14 +1,14 @@
-"""Who used how much: a fold over records, of one run, of a session or of many.
+"""Usage statistics by agent, sub-agent, tool and hook: a fold over the records of a run or of sessions.
 
-| who | is found in |
+| user | counted from |
 |---|---|
 | the agent itself | ModelReplied, ModelSampled, ReplyLost, SessionTitled, Compacted, RunStarted to RunEnded |
-| its sub-agents | ChildStarted, ChildEnded: each with all that is below it |
+| its sub-agents | ChildStarted, ChildEnded: each with all sub-agents below it |
 | tools | ToolFinished |
 | hooks | HookCompleted, HookFailed, HookDenied |
-| compaction | Compacted, CompactionFailed; it is also part of what the agent used |
+| compaction | Compacted, CompactionFailed; it also counts as the agent's own use |
 
-What was rewound was used all the same.
+Rewound turns still count: they were paid for.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,19 +42,19 @@ from bridle.core.protocol import (
 
 
 class Use(Struct):
-    """What somebody has used."""
+    """Turns, calls, tokens, dollars and time used."""
 
     turns: int = 0
     tool_calls: int = 0
     tokens: int = 0
-    """Sent and received, with what came from a cache."""
+    """Sent and received, including those read from a cache."""
     cost: float = 0.0
     unpriced: int = 0
-    """Requests whose price is not known and therefore missing from `cost`."""
+    """Requests whose price is unknown and therefore missing from `cost`."""
     duration_ms: int = 0
 
     def take(self, usage: Usage, cost: float | None, requests: int = 1) -> None:
-        """Add what requests have used."""
+        """Add the usage and cost of one or more requests."""
         self.tokens += usage.context
         self.cost += cost or 0.0
         if cost is None and usage.context:
@@ -62,19 +62,19 @@ class Use(Struct):
 
 
 class ToolUse(Struct):
-    """What the calls of a tool came to."""
+    """Statistics of one tool's calls."""
 
     calls: int = 0
-    """Also those that were refused."""
+    """All calls, including denied ones."""
     failed: int = 0
     denied: int = 0
     duration_ms: int = 0
     tokens: int = 0
-    """Of the results that the model got."""
+    """Tokens of the results that the model got."""
 
 
 class HookUse(Struct):
-    """How often a hook was asked, and what it did."""
+    """Statistics of one hook: how often it ran, denied and failed."""
 
     asked: int = 0
     denied: int = 0
@@ -83,21 +83,21 @@ class HookUse(Struct):
 
 
 class CompactionUse(Struct):
-    """What summaries have cost; it is part of what the agent used."""
+    """What compaction summaries cost; the agent's own use includes it."""
 
     count: int = 0
     failed: int = 0
     tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
-    """How many have an unknown price."""
+    """Summaries whose price is unknown and therefore missing from `cost`."""
 
 
 CountsT = TypeVar("CountsT", Use, ToolUse, HookUse, CompactionUse)
 
 
 class Blame(Struct):
-    """Who has used what, by name, who has used most first."""
+    """Usage by name, the largest users first."""
 
     own: Use
     """The agent itself, without its sub-agents."""
@@ -108,10 +108,10 @@ class Blame(Struct):
 
 
 class Account:
-    """Collects who uses what.
+    """Collect usage from records.
 
-    Several sessions may be added one after the other, each after a `begin`. What a sub-agent used is in
-    `children`, and wherever else it counts once its own session is added.
+    Several sessions may be added one after the other, each after a `begin`. The use of a sub-agent is in
+    `children`; it is in the other tables only if the sub-agent's own session is added too.
     """
 
     def __init__(self, *, since: int = 0, day_of: Callable[[int], str] | None = None) -> None:
@@ -126,17 +126,17 @@ class Account:
         self.hooks: dict[str, HookUse] = {}
         self.compaction = CompactionUse()
         self._since = since
-        """What was recorded before, in milliseconds since 1970, does not count."""
+        """Milliseconds since 1970; earlier records do not count."""
         self._day_of = day_of
         self._names: dict[SessionId, str] = {}
         self._agent = self._model = ""
         self._began: int | None = None
-        """When the active run began, moved forward by the time that nobody drove it."""
+        """When the active run began, moved forward by the time in which no process ran it."""
         self._last_at = 0
 
     @property
     def blame(self) -> Blame:
-        """Return who has used what so far."""
+        """Usage so far, by name."""
         return Blame(
             self.own,
             dict(sorted(self.children.items(), key=lambda child: -child[1].tokens)),
@@ -146,19 +146,19 @@ class Account:
         )
 
     def begin(self, agent: str) -> None:
-        """Go on with the records of another session."""
+        """Start with the records of another session."""
         self.sessions += 1
         self._agent, self._model, self._began, self._last_at = agent, "", None, 0
 
     def page(self) -> "Account":
-        """Return an empty account that goes on where this one stops: together they hold all."""
+        """Return an empty account that continues after this one's last record; their sum is the whole."""
         after = Account(since=self._since, day_of=self._day_of)
         after._names, after._agent, after._model = self._names, self._agent, self._model
         after._began, after._last_at = self._began, self._last_at
         return after
 
     def include(self, other: "Account") -> None:
-        """Add what another account holds."""
+        """Add the counts of another account."""
         self.sessions += other.sessions
         for outcome, number in other.outcomes.items():
             self.outcomes[outcome] = self.outcomes.get(outcome, 0) + number
@@ -172,12 +172,12 @@ class Account:
         _include(self.hooks, other.hooks, HookUse)
 
     def add_all(self, records: Iterable[Record]) -> None:
-        """Take in records, oldest first."""
+        """Count records, oldest first."""
         for record in records:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Take in the next record."""
+        """Count the next record."""
         match record.event:
             case RunStarted() as event:
                 self._model, self._began = event.model, record.at
@@ -226,7 +226,7 @@ class Account:
                 pass
 
     def _users(self, model: str, at: int) -> list[Use]:
-        """Return whoever a request counts for."""
+        """Return the counters that a request adds to."""
         users = [self.own]
         if model:
             users.append(self.models.setdefault(model, Use()))
@@ -257,7 +257,7 @@ class Account:
     def _count_hook(self, event: HookCompleted | HookFailed | HookDenied) -> None:
         hook = self.hooks.setdefault(event.hook_id, HookUse())
         if isinstance(event, HookDenied):
-            hook.denied += 1  # that it was asked is said by the event before
+            hook.denied += 1  # the event before it, HookCompleted or HookFailed, counts in `asked`
             return
         hook.asked += 1
         hook.failed += isinstance(event, HookFailed)
@@ -273,7 +273,7 @@ class Account:
 
 
 def add_up(sum_: CountsT, more: CountsT) -> None:
-    """Add every number of one value to those of another."""
+    """Add every number of `more` to `sum_`."""
     for name in sum_.__struct_fields__:
         setattr(sum_, name, getattr(sum_, name) + getattr(more, name))
 

@@ -1,8 +1,8 @@
 """What a run may use (Limits) and what it has left (Budget): reserve before spending, settle after.
 
-The children of a run spend out of its budget, so budgets form a tree (`pool.py`). Tokens, tool calls
-and cost are shared in it; turns and wall time bound each budget on its own, a child's no less than its
-parent's.
+The sub-agents of a run spend from its budget, so budgets form a tree (`pool.py`). The tree shares tokens,
+tool calls and cost. Turns and wall time are not shared: each budget counts its own, and a child's limits
+are never looser than its parent's.
 """
 
 import math
@@ -19,9 +19,9 @@ SharePolicy = Literal["equal", "proportional", "fixed", "remaining"]
 
 _SHARED = ("tokens", "tool_calls", "cost")
 
-WARN_AT = 0.8  # share of a limit at which the user is warned once
+WARN_AT = 0.8  # share of a limit at which the user gets one warning
 
-_PICO = 10**12  # dollars are counted in whole parts of this size, so that sums come out even
+_PICO = 10**12  # parts of a dollar; costs are whole numbers of them, so that sums are exact
 _MOST_DOLLARS = 1e15
 
 
@@ -35,7 +35,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     turns: int | None = None
 
     def over(self, other: "Limits") -> "Limits":
-        """Return these limits with `other` filling the gaps."""
+        """Return these limits, with those of `other` where one is None."""
         return Limits(
             **{
                 name: getattr(other, name) if getattr(self, name) is None else getattr(self, name)
@@ -44,7 +44,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
         )
 
     def check(self) -> None:
-        """Refuse what is no amount; raises UsageError."""
+        """Raise UsageError for a limit that is negative, infinite or not a number."""
         for name in self.__struct_fields__:
             amount = getattr(self, name)
             if amount is not None and not 0 <= amount < math.inf:
@@ -52,20 +52,20 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 
 
 class Share(Struct, frozen=True):
-    """Which part of what its parent has left a child may use."""
+    """The part of a parent's remaining budget that a child may use."""
 
     policy: SharePolicy = "remaining"
     weight: float = 1.0
-    """Proportional: its weight among `weights`."""
+    """Proportional: this child's weight, out of `weights`."""
     weights: float = 1.0
-    """Proportional: the sum of the weights of all that still get a share, this one among them."""
+    """Proportional: the sum of the weights of all children that still get a share, this one included."""
     among: int = 1
-    """Equal: how many still get a share, this one among them."""
+    """Equal: how many children still get a share, this one included."""
     limits: Limits = Limits()
-    """Fixed: the amounts; with another policy they bound it further."""
+    """Fixed: the amounts; with any other policy, further upper bounds."""
 
     def check(self) -> None:
-        """Refuse what is no part of a whole; raises UsageError."""
+        """Raise UsageError if the limits, weights or counts cannot describe a share."""
         self.limits.check()
         if self.among < 1:
             raise UsageError(f"a budget cannot be shared among {self.among}", hint="1 or more")
@@ -76,7 +76,7 @@ class Share(Struct, frozen=True):
             )
 
     def part_of(self, left: int) -> int:
-        """Return the part of what is left that this share is, if it is one."""
+        """Return this share of `left`; all of it for the policies `fixed` and `remaining`."""
         if self.policy == "equal":
             return left // self.among
         if self.policy == "proportional":
@@ -86,7 +86,7 @@ class Share(Struct, frozen=True):
 
 
 class Spend(Struct, frozen=True):
-    """An amount in every kind that is counted (wall time is measured instead)."""
+    """An amount of every counted kind (wall time is measured instead)."""
 
     tokens: int = 0
     tool_calls: int = 0
@@ -111,7 +111,7 @@ class Spend(Struct, frozen=True):
 
 
 class Level(Struct, frozen=True):
-    """How full one kind of budget is."""
+    """Use and limit of one kind of budget."""
 
     kind: BudgetKind
     used: float
@@ -119,18 +119,18 @@ class Level(Struct, frozen=True):
 
 
 class Budget:
-    """Track one run's use, and that of its children, against its limits.
+    """Track the use of one run and its children against its limits.
 
-    Invariant: what was granted by `reserve` and not yet settled, plus what was settled, plus what is set
-    aside for children, never exceeds a limit at the moment of granting. Settling may record more than was
-    reserved (a model can answer longer than estimated): it counts in every budget above too, and then
-    nothing further is granted.
+    Invariant: when `reserve` grants an amount, the sum of open reservations, settled use and what is set
+    aside for children stays within every limit. Settling may record more than was reserved (a model can
+    answer longer than estimated): the excess counts in every budget above too, and once a limit is passed
+    nothing more is granted.
     """
 
     def __init__(
         self, limits: Limits, started_s: float, used: Spend | None = None, *, warn_at: float = WARN_AT
     ) -> None:
-        """Begin with what was used before; raises UsageError for limits that are no amounts."""
+        """Start from an earlier use; raises UsageError for limits that are not amounts."""
         limits.check()
         spent = _units(used or Spend())
         self.limits = limits
@@ -139,27 +139,27 @@ class Budget:
         self._warned: set[BudgetKind] = set()
         self._pool = Pool(_limited(limits), {kind: spent[kind] for kind in _SHARED})
         self._turns = Pool({} if limits.turns is None else {"turns": limits.turns}, {"turns": spent["turns"]})
-        """Apart, as they are not shared."""
+        """A pool of their own, because turns are not shared."""
 
     @property
     def used(self) -> Spend:
-        """Return what was settled, here and below."""
+        """Settled use, here and in all budgets below."""
         return _spend({**self._pool.used, **self._turns.used})
 
     @property
     def reserved(self) -> Spend:
-        """Return what is reserved, here and below."""
+        """Open reservations, here and in all budgets below."""
         return _spend({**self._pool.held, **self._turns.held})
 
     @property
     def set_aside(self) -> Spend:
-        """Return what children may still claim and nobody else may."""
+        """What only the children may still reserve."""
         return _spend({"turns": 0, **{kind: self._pool.set_aside(kind) for kind in _SHARED}})
 
     # ------------------------------------------------------------------ spending
 
     def reserve(self, amount: Spend) -> Level | None:
-        """Hold an amount; return None when it fits, else the kind that stands in the way."""
+        """Reserve an amount; return None if it fits, else the kind that has too little left."""
         units = _units(amount)
         turns = {"turns": units.pop("turns")}
         if blocked := self._pool.hold(units):
@@ -170,16 +170,16 @@ class Budget:
         return None
 
     def settle(self, reserved: Spend, actual: Spend) -> None:
-        """Turn a reservation into what was really used; that counts even if the budget is closed by now."""
+        """Replace a reservation with the actual use, which counts even if the budget is closed by now."""
         held, used = _units(reserved), _units(actual)
         self._turns.settle({"turns": held.pop("turns")}, {"turns": used.pop("turns")})
         self._pool.settle(held, used)
 
     def affordable_output(self, input_tokens: int, price: Price | None, most: int) -> int | None:
-        """Return how many tokens of output can be paid for beside the input, at most `most`.
+        """Return how many output tokens the budget can pay for in addition to the input, at most `most`.
 
-        None when it is not even one: then `reserve` of `most_spent` with one says why. Where the price is
-        not known, a cost limit stands in the way only once it is used up.
+        None if not even one: then `reserve(most_spent(input_tokens, 1, price))` returns the limit that is
+        the reason. If the price is unknown, a cost limit blocks only once it is used up.
         """
         fits = most
         tokens, cost = self._pool.left("tokens"), self._pool.left("cost")
@@ -196,7 +196,7 @@ class Budget:
     # ------------------------------------------------------------------ sharing
 
     def share(self, share: Share, now_s: float) -> "Budget":
-        """Return a child's budget, which is to be closed at the child's end; raises UsageError."""
+        """Create a child's budget; the caller closes it when the child ends. Raises UsageError."""
         share.check()
         wanted = _limited(share.limits)
         limit: dict[str, int] = {}
@@ -227,9 +227,10 @@ class Budget:
         return child
 
     def take_up(self, limits: Limits, started_s: float, used: Spend, *, set_aside: bool) -> "Budget":
-        """Return the budget of a child that has used some of it before a crash; that counts here too.
+        """Restore the budget of a child that used some of it before a crash; that use counts here too.
 
-        `set_aside` keeps what is left of it from everybody else, as a share that is a part does.
+        With `set_aside`, only the child may use what is left of its limits, as with a share of the
+        policies `equal`, `proportional` and `fixed`.
         """
         units = _units(used)
         child = Budget(limits, started_s, Spend(turns=used.turns), warn_at=self._warn_at)
@@ -240,14 +241,14 @@ class Budget:
         return child
 
     def close(self) -> None:
-        """Give back what is not used, here and below, and grant nothing any more; twice is once."""
+        """Return what is unused, here and below, to the parent, and grant nothing more. Idempotent."""
         self._pool.close()
         self._turns.close()
 
     # ------------------------------------------------------------------ what is left
 
     def levels(self, now_s: float) -> list[Level]:
-        """Return how full each kind is that has a limit here."""
+        """Return the level of each kind that has a limit here."""
         found = {kind: _level(kind, self._pool) for kind in self._pool.limit}
         if self.limits.duration_s is not None:
             found["duration"] = Level("duration", now_s - self._started_s, self.limits.duration_s)
@@ -258,13 +259,13 @@ class Budget:
         ]
 
     def exhausted(self, now_s: float) -> Level | None:
-        """Return the first kind that is used up, here or in a budget this one draws on."""
+        """Return the first kind that is used up, here or in a budget above; None if there is none."""
         _, *above = self._pool.path()
         drawn_on = [_level(kind, pool) for pool in above for kind in pool.limit]
         return next((level for level in (*self.levels(now_s), *drawn_on) if level.used >= level.limit), None)
 
     def new_warnings(self, now_s: float) -> list[Level]:
-        """Return the kinds that passed the warning share since the last call, each once."""
+        """Return the kinds that passed the warning share since the last call; each is returned only once."""
         fresh = [
             level
             for level in self.levels(now_s)
@@ -276,7 +277,7 @@ class Budget:
         return fresh
 
     def remaining_s(self, now_s: float) -> float | None:
-        """Return the wall time left, or None without a limit."""
+        """Return the seconds of wall time left, or None without a limit."""
         if self.limits.duration_s is None:
             return None
         return max(0.0, self._started_s + self.limits.duration_s - now_s)
@@ -292,10 +293,10 @@ class Budget:
 
 
 def most_spent(input_tokens: int, output_tokens: int, price: Price | None) -> Spend:
-    """Return the most that one request can use, to reserve it: all input at its dearest price.
+    """Return the most that one request can use, for `reserve`: all input at its highest price.
 
-    It costs something even where the price is not known, so that a cost limit that is used up, or 0,
-    lets no request through.
+    The cost is above 0 even if the price is unknown, so that no request passes a cost limit that is 0 or
+    used up.
     """
     per_input, per_output = _rates(input_tokens, price)
     cost = max(1, per_input * input_tokens + per_output * output_tokens)
@@ -303,7 +304,7 @@ def most_spent(input_tokens: int, output_tokens: int, price: Price | None) -> Sp
 
 
 def _rates(input_tokens: int, price: Price | None) -> tuple[int, int]:
-    """Return what a token of input and one of output cost at most; nothing where that is not known."""
+    """Return the highest price of one input and of one output token; 0 if the price is unknown."""
     if price is None:
         return 0, 0
     price = price.for_context(input_tokens)
@@ -329,7 +330,7 @@ def _units(amount: Spend) -> dict[str, int]:
 
 
 def _limited(limits: Limits) -> dict[str, int]:
-    """Return the limits of what is shared."""
+    """Return the limits of the shared kinds, cost in picodollars."""
     cost = None if limits.cost is None else _pico(limits.cost)
     found = {"tokens": limits.tokens, "tool_calls": limits.tool_calls, "cost": cost}
     return {kind: limit for kind, limit in found.items() if limit is not None}
@@ -340,7 +341,7 @@ def _spend(units: dict[str, int]) -> Spend:
 
 
 def _level(kind: str, pool: Pool) -> Level:
-    """Say how full a kind is; what is closed is full."""
+    """Return the level of a kind; a closed pool counts as used up."""
     used = pool.used[kind]
     limit = used if pool.is_closed else pool.limit[kind]
     scale = _PICO if kind == "cost" else 1

@@ -1,10 +1,11 @@
-"""What a compaction carries along word for word, beside its summary.
+"""What a compaction keeps word for word next to its summary.
 
 ```
-pins ─▶ the user's corrections ─▶ the running run's prompt ─▶ to do ─▶ files known
+pins ─▶ the user's corrections ─▶ the active run's prompt ─▶ to-do list ─▶ known files
 ```
 
-Each takes what those before it leave of one budget. What does not fit is named, never silently dropped.
+In this order each takes its space from one token budget. What does not fit is listed as left out, never
+dropped silently.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from bridle.core.context import estimate_tokens
 from bridle.core.messages import Media, Message
 from bridle.core.protocol import SessionFacts, Todo
 
-CORRECTIONS_SHARE = 3  # one part in so many of the budget is theirs at most
+CORRECTIONS_SHARE = 3  # corrections get at most 1/3 of the budget
 PROMPT_SHARE = 0.75  # of what pins and corrections leave
 MAX_FILES = 50
 DIGEST_CHARS = 12
 NAME_CHARS = 60
 MAX_NAMED = 20
-FRAME_TOKENS = 20  # the words around a text
+FRAME_TOKENS = 20  # for the tags around a text
 
 FILES = (
     "Files you know, the newest first, with the beginning of their SHA-256. "
@@ -32,19 +33,19 @@ _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
 class Carried(Struct, frozen=True):
-    """What stands below the summary."""
+    """The text below the summary, and what did not fit into it."""
 
     text: str = ""
     corrections: tuple[str, ...] = ()
-    """Those that stand in it."""
+    """The corrections that `text` contains."""
     fallen: tuple[str, ...] = ()
-    """Corrections that no longer do: the summary has to tell of them."""
+    """Older corrections that no longer fit: the summary has to include them."""
     left_out: tuple[str, ...] = ()
-    """What did not fit, in words."""
+    """What did not fit, described for the model."""
 
 
 class _Bag:
-    """Takes texts as long as there is room."""
+    """Collect texts up to a number of tokens."""
 
     def __init__(self, tokens: int) -> None:
         self.left = tokens
@@ -52,7 +53,7 @@ class _Bag:
         self.left_out: list[str] = []
 
     def takes(self, text: str) -> bool:
-        """Take up room for a text, if there is any."""
+        """Reserve the tokens of a text; return False if it does not fit."""
         size = estimate_tokens(text) + FRAME_TOKENS
         if size > self.left:
             return False
@@ -71,7 +72,7 @@ def carry(
     prompt: Message | None,
     tokens: int,
 ) -> Carried:
-    """Choose what goes along, within so many tokens; corrections come oldest first, the newest win."""
+    """Choose what to keep within `tokens`; corrections are given oldest first, and the newest win."""
     bag = _Bag(max(0, tokens))
     _add_pins(bag, pins)
     kept = _add_corrections(bag, corrections, tokens // CORRECTIONS_SHARE)
@@ -84,7 +85,7 @@ def carry(
 
 
 def shorten(text: str, tokens: int) -> str:
-    """Leave out the middle of a text that is longer than so many tokens, and say so."""
+    """Replace the middle of a text longer than `tokens` with a note of how much is left out."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= tokens * 4:
         return text
@@ -95,7 +96,7 @@ def shorten(text: str, tokens: int) -> str:
 
 
 def name_of(text: str) -> str:
-    """Return the beginning of a text, on one line."""
+    """Return the start of a text on one line, to name it by."""
     line = " ".join(text.split())
     return line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + "…"
 

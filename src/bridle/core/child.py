@@ -1,8 +1,8 @@
-"""Sub-agents: what may be asked of a run's helpers, and what is known of them.
+"""Sub-agents: how a run starts, watches and stops them.
 
-A child is a session of its own, driven through the same door. `spawn` begins one without messages, `fork`
-with some of its parent's. It works under its parent's rules and out of its parent's budget, and it never
-outlives the run that started it.
+A child is a separate session, run through the same session API. `spawn` starts one without messages, `fork`
+with some of its parent's. It works under its parent's rules, spends its parent's budget, and never outlives
+the run that started it.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from bridle.core.ids import CallId, RunId, SessionId, uuid7
 from bridle.core.messages import Usage
 from bridle.core.tenancy import session_in, tenant_of
 
-SPREAD_MS = 1 << 20  # ids are told apart by their first part, which is a time: some minutes are room enough
+SPREAD_MS = 1 << 20  # ids differ in their first part, a time; about 17 minutes keep them apart
 
 Inherited = Literal["nothing", "full_history", "last_turns", "summary"]
 ChildStage = Literal["running", "waiting", "completed", "failed", "cancelled"]
-"""Waiting is for the answer of a person."""
+"""`waiting`: for a person's answer."""
 
 
 class ChildOrder(Struct, frozen=True):
@@ -28,26 +28,26 @@ class ChildOrder(Struct, frozen=True):
     prompt: str
     inherited: Inherited = "nothing"
     amount: int = 0
-    """Turns of `last_turns`, tokens of `summary`."""
+    """How many turns for `last_turns`, how many tokens for `summary`."""
     agent: str = ""
-    """Empty for the parent's own."""
+    """Empty for the parent's agent."""
     model: str = ""
-    """Empty for the agent's own, or the parent's."""
+    """Empty for the agent's model, or the parent's."""
     system: str = ""
-    """Instead of the agent's instructions."""
+    """Replaces the agent's instructions."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use, of those its parent has; None for all of them."""
+    """The only tools it may use, out of its parent's; None for all of them."""
     without_tools: tuple[str, ...] = ()
     share: Share = Share()
     background: bool = False
-    """Its result comes at a turn boundary, as a message."""
+    """True delivers its result as a message, at a turn boundary of the parent."""
     worktree: bool = False
-    """It works in a git worktree of its own."""
+    """True gives it a separate git worktree."""
     call_id: CallId | None = None
 
 
 class ChildView(Struct, frozen=True, omit_defaults=True):
-    """What is known of a child."""
+    """The status of a child."""
 
     id: SessionId
     name: str
@@ -65,39 +65,40 @@ class ChildView(Struct, frozen=True, omit_defaults=True):
     inherited: int = 0
     """How many messages it began with."""
     worktree: str = ""
-    """Where it works, if apart; kept at its end only when it has changed something."""
+    """Its separate git worktree, if it has one; kept after its end only if it changed something."""
 
 
 class Children(Protocol):
     """The sub-agents of one run."""
 
     async def start(self, order: ChildOrder) -> ChildView:
-        """Begin a child; raises ToolError when a limit of depth, number or budget stands in the way."""
+        """Start a child; raises ToolError if a limit of depth, number or budget forbids it."""
         ...
 
     async def wait(self, child: SessionId) -> ChildView:
-        """Wait for its end; who is cancelled while waiting cancels the child."""
+        """Wait for the child's end; cancelling this wait cancels the child."""
         ...
 
     def views(self) -> tuple[ChildView, ...]:
-        """Return every child of the run, the first first."""
+        """Return every child of the run, in the order they were started."""
         ...
 
     async def cancel(self, child: SessionId, reason: str = "") -> ChildView:
-        """Stop a child and all below it, and wait for that; raises ToolError for an unknown one."""
+        """Stop a child and all below it, and wait until they end; raises ToolError for an unknown child."""
         ...
 
     async def send(self, to: str, text: str) -> str:
-        """Give an agent of the same tree a message for its next turn; says who got it, raises ToolError."""
+        """Send an agent of the same tree a message for its next turn; return its name. Raises ToolError."""
         ...
 
 
 def child_session(
     parent: SessionId, created_at: int, run_id: RunId, call_id: CallId, place: int
 ) -> SessionId:
-    """Name the session of the child that a call starts, `place` being how many it has started before.
+    """Return the id of the session for a child that a call starts; `place` counts the call's children from 0.
 
-    A call that runs again after a crash finds the session that it had made, also when nobody knew of it yet.
+    The id follows from the arguments: a call that runs again after a crash finds the session it had created,
+    even if nothing had recorded that session yet.
     """
     named = "\0".join((parent, run_id, call_id, str(place)))
     entropy = hashlib.sha256(named.encode(errors="surrogatepass")).digest()

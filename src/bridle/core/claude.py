@@ -1,7 +1,7 @@
-"""The words of Claude Code for what hooks are told: its events, its tools and their arguments.
+"""Translate hook events, tool names and tool arguments between Bridle and Claude Code.
 
-A hook that was written for Claude Code looks for `tool_input.file_path` of a tool named `Edit`. Told of our
-`edit_file` and its `path`, a guardrail would find nothing to object to.
+A hook written for Claude Code checks `tool_input.file_path` of a tool named `Edit`. If it got Bridle's
+`edit_file` with a `path` instead, a guardrail would find nothing to deny.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ EVENTS: dict[str, HookPoint] = {
     "PostToolUse": "post_tool_execution",
     "Stop": "run_completed",
 }
-"""The events that have a point here."""
+"""The Claude Code events that have a hook point in Bridle."""
 
 EVENT_AT: dict[HookPoint, str] = {point: event for event, point in EVENTS.items()}
 
@@ -30,7 +30,7 @@ TOOLS: dict[str, str] = {
     "WebFetch": "web_fetch",
     "Task": "agent_spawn",
 }
-"""Their names for tools, and ours; others, as those of MCP servers, have the same name in both."""
+"""Claude Code's tool names and Bridle's; all others, such as MCP tools, have the same name in both."""
 
 _THEIR_TOOL = {ours: theirs for theirs, ours in TOOLS.items()}
 
@@ -43,16 +43,16 @@ _ARGUMENTS: dict[str, dict[str, str]] = {
     "list_files": {"pattern": "path"},
     "grep": {"include": "glob"},
 }
-"""Our names for arguments, and theirs; others are the same in both."""
+"""For each of Bridle's tools: its argument names and Claude Code's; all others are the same in both."""
 
 
 def their_tool(name: str) -> str:
-    """Return the name of one of our tools as Claude Code has it."""
+    """Return Claude Code's name for one of Bridle's tools."""
     return _THEIR_TOOL.get(name, name)
 
 
 def their_arguments(tool: str, args: dict[str, Any], cwd: str) -> dict[str, Any]:
-    """Return the arguments of a call of ours as Claude Code would have written them."""
+    """Convert the arguments of a Bridle call to Claude Code's; a relative `file_path` becomes absolute."""
     told: dict[str, Any] = _renamed(args, _ARGUMENTS.get(tool, {}))
     path = told.get("file_path")
     if isinstance(path, str) and cwd and not path.startswith(("/", "~")):
@@ -61,14 +61,14 @@ def their_arguments(tool: str, args: dict[str, Any], cwd: str) -> dict[str, Any]
 
 
 def our_arguments(tool: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments in the words of Claude Code as those of a tool of ours."""
+    """Convert Claude Code's arguments to those of one of Bridle's tools."""
     names = {theirs: ours for ours, theirs in _ARGUMENTS.get(tool, {}).items()}
     args: dict[str, Any] = _renamed(told, names)
     return args
 
 
 def _renamed(value: Any, names: dict[str, str]) -> Any:
-    """Rename keys, also those of the tables in a list: the edits of a call are one."""
+    """Rename the keys of an object and of objects in its lists, such as the `edits` of a call."""
     if isinstance(value, dict):
         return {names.get(key, key): _renamed_items(item, names) for key, item in value.items()}
     return value

@@ -1,15 +1,15 @@
-"""Code mode: the model writes Python between fences, which becomes a call of the tool `python`.
+"""Code mode: the model writes Python in fenced blocks, which become a call of the tool `python`.
 
 ```
 reply     Let me count.                         call      python(code="total = 1 + 1\ntotal")
           ~~~python                             result    2
           total = 1 + 1                         request   [Output]
-          total                                           2                  (as the user's words)
+          total                                           2                  (as a user message)
           ~~~
 ```
 
-A model without tool calling can use tools this way: it is sent a conversation of words alone. Replies are
-the words of a stranger: reading one takes time in proportion to its length, whatever it says.
+A model without tool calling can use tools this way: it gets a conversation of text only. Replies are
+untrusted: parsing one takes time linear in its length, whatever it contains.
 """
 
 import re
@@ -36,7 +36,7 @@ from bridle.core.tool import ToolSpec
 
 PYTHON = "python"
 FENCED = "fenced"
-"""The key in the metadata of a call that was read from the text: there it need not be written again."""
+"""Metadata key of a call that was parsed from the text, so that `as_text` does not write it a second time."""
 
 _FENCES = ("```", "~~~")
 _PYTHON_FENCE = re.compile(r"(?:python3?|py)(?![^\s{,:;])", re.IGNORECASE)
@@ -54,7 +54,7 @@ _ENDS = {quote: re.compile(rf"\\.?|{quote}", re.DOTALL) for quote in ("'", '"', 
 
 
 class _Fence(Struct, frozen=True):
-    """A line that opens or closes a block."""
+    """A line that opens or closes a fenced block."""
 
     char: str
     length: int
@@ -72,7 +72,7 @@ class _Fence(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True):
-    """Lines of Python: `start` is the one after the fence, `end` the one after the last."""
+    """A Python block, as line indices: `start` follows the opening fence, `end` follows the last line."""
 
     start: int
     end: int
@@ -81,11 +81,11 @@ class _Block(Struct, frozen=True):
 
 
 def read_reply(message: Message, stop_reason: StopReason) -> Message:
-    """Add the call that the Python blocks of a reply ask for, all of them as one piece of code.
+    """Add one call that runs the code of all Python blocks in a reply.
 
-    A reply without any, or with calls of its own, stays as it is. Where the model goes on with a result of
-    its own invention, only the blocks before that count. A block that was cut off makes the call an invalid
-    one, which is refused: nobody knows what would have followed.
+    A reply without Python blocks, or with tool calls, is returned unchanged. If the model continues with a
+    made-up result, only the blocks before that count. If the last block was cut off, the call is invalid and
+    is refused, because the rest of the code is unknown.
     """
     if message.calls:
         return message
@@ -107,7 +107,7 @@ def _with_call(message: Message, call: ToolCall) -> Message:
 
 
 def _joined(message: Message) -> str:
-    """Join the text parts; a fence at the start of one is at the start of a line, whatever came before."""
+    """Join the text parts; a part that starts with a fence starts on a new line."""
     pieces: list[str] = []
     for part in message.parts:
         if isinstance(part, Text) and part.text:
@@ -125,15 +125,15 @@ def _blocks(lines: Sequence[str], *, is_cut: bool) -> Iterator[_Block]:
         position += 1
         if fence is None:
             if found_code and _RESULT.fullmatch(lines[position - 1].rstrip()):
-                return  # what follows rests on a result that the model has made up
+                return  # the rest builds on a result that the model made up
             continue
         if not fence.is_python:
             position = _skip(lines, position, fence)
             continue
         end, quote = _find_end(lines, position, fence, knows_strings=knows_strings)
         if quote in _TRIPLE and not is_cut:
-            # Its string never ends, so what looks like a fence in it is one. From now on all are: a text
-            # full of such strings must not be read to its end for each of them.
+            # The string never ends, so a fence inside it does close the block. From now on ignore strings:
+            # a text full of unclosed strings must not be scanned to its end for each of them.
             knows_strings = False
             end, _ = _find_end(lines, position, fence, knows_strings=False)
         yield _Block(position, end, fence.indent, is_closed=end < len(lines))
@@ -146,13 +146,13 @@ def _read_fence(line: str) -> _Fence | None:
         return None
     char = stripped[0]
     info = stripped.lstrip(char)
-    if char == "`" and "`" in info:  # code within a line of prose
+    if char == "`" and "`" in info:  # inline code
         return None
     return _Fence(char, len(stripped) - len(info), len(line) - len(stripped), info.strip())
 
 
 def _skip(lines: Sequence[str], start: int, fence: _Fence) -> int:
-    """Return the line after a block that is no Python, with the blocks that stand in it."""
+    """Return the index of the line after a non-Python block and the blocks nested in it."""
     open_fences = [fence]
     for number in range(start, len(lines)):
         inner = _read_fence(lines[number])
@@ -161,12 +161,12 @@ def _skip(lines: Sequence[str], start: int, fence: _Fence) -> int:
             if not open_fences:
                 return number + 1
         elif inner is not None and inner.char == fence.char and inner.length >= open_fences[-1].length:
-            open_fences.append(inner)  # its end would otherwise be taken for ours
+            open_fences.append(inner)  # otherwise its end would close the outer block
     return len(lines)
 
 
 def _find_end(lines: Sequence[str], start: int, fence: _Fence, *, knows_strings: bool) -> tuple[int, str]:
-    """Return the line that closes a block, or the end, and the quotes of the string that is open there."""
+    """Return the line that closes a block, or the number of lines, and the quote of a string open there."""
     quote = ""
     for number in range(start, len(lines)):
         if quote not in _TRIPLE and fence.is_closed_by(_read_fence(lines[number])):
@@ -177,9 +177,9 @@ def _find_end(lines: Sequence[str], start: int, fence: _Fence, *, knows_strings:
 
 
 def _open_quote(line: str, quote: str) -> str:
-    """Return the quotes of the string that is open after a line of code, given those before it.
+    """Return the quote of the string that is still open after a line of code; `quote` is open before it.
 
-    Prefixes do not matter: in raw strings, too, a quote after a backslash ends nothing.
+    String prefixes do not matter: a quote after a backslash does not end a raw string either.
     """
     position = 0
     while True:
@@ -188,7 +188,7 @@ def _open_quote(line: str, quote: str) -> str:
             return quote if quote in _TRIPLE else ""
         if found[0] == "#":
             return ""
-        if found[0] == "\\":  # the string goes on in the next line
+        if found[0] == "\\":  # the string continues on the next line
             return quote
         if not found[0].startswith("\\"):
             quote = "" if quote else found[0]
@@ -196,7 +196,7 @@ def _open_quote(line: str, quote: str) -> str:
 
 
 def _code(lines: Sequence[str], block: _Block) -> str:
-    """Return the code of a block without the indentation that it has from a list around it."""
+    """Return the code of a block without the indentation of a list item around it."""
     kept = lines[block.start : block.end]
     if block.indent:
         kept = [line[min(block.indent, len(line) - len(line.lstrip(" \t"))) :] for line in kept]
@@ -209,10 +209,10 @@ def _code(lines: Sequence[str], block: _Block) -> str:
 
 
 def as_text(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a conversation in words alone, for a request without tools.
+    """Return a conversation as text only, for a request without tools.
 
-    Calls become Python blocks and results what the user says. Roles alternate: neighbours of one role
-    become one message. More messages only add to what fewer gave, so a vendor's cache still fits.
+    Calls become Python blocks, results become user messages. Roles alternate: adjacent messages of one role
+    are merged. More messages only extend the output for fewer, so a vendor's prompt cache stays valid.
     """
     written: list[tuple[Role, list[Part]]] = []
     for message in messages:
@@ -230,7 +230,7 @@ def as_text(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _in_words(part: Part) -> Iterator[tuple[Part, bool]]:
-    """Give what stands for a part, and whether that is the part itself."""
+    """Yield what replaces a part, with True if it is the part itself."""
     match part:
         case Text() | Reasoning() | Media():
             yield part, True
@@ -245,7 +245,7 @@ def _in_words(part: Part) -> Iterator[tuple[Part, bool]]:
 
 
 def _append(parts: list[Part], part: Part, *, is_apart: bool) -> None:
-    """Add a part; as some vendors join texts as they are, one that stands apart begins a paragraph."""
+    """Add a part; with `is_apart` a text starts a new paragraph, because some vendors join texts directly."""
     if is_apart and isinstance(part, Text) and part.text and any(isinstance(old, Text) for old in parts):
         part = replace(part, text=f"\n\n{part.text}")
     parts.append(part)
@@ -271,7 +271,7 @@ def _is_name(text: str) -> bool:
 
 
 def describe_tools(specs: Sequence[ToolSpec], signature: Callable[[ToolSpec], str]) -> str:
-    """List tools as Python functions, a line each, with the first paragraph of what they are for."""
+    """List tools as Python functions, one line each, with the first paragraph of their description."""
     return "\n".join(_describe(spec, signature(spec)) for spec in specs)
 
 

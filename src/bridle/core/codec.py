@@ -1,4 +1,4 @@
-"""The one codec: values of the protocol as JSON, and events as lines chained by their hashes.
+"""The codec: protocol values as JSON, and events as JSON lines chained by their hashes.
 
 ```
 {"seq":7,"at":1763190000000,"event":{"type":"tool_started",…},"hash":"<sha256 of prev hash + all before>"}
@@ -33,7 +33,7 @@ class _Foreign(Struct):
 
 
 KINDS: frozenset[str] = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Event))
-"""The names of the events that are known here."""
+"""The names of all events that this version has."""
 
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(Record)
@@ -42,7 +42,7 @@ _command_decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
 
 
 def encode(value: Any) -> bytes:
-    """Encode any value of the protocol as one line of JSON without its newline."""
+    """Encode a protocol value as one line of JSON, without the newline."""
     return _encoder.encode(value)
 
 
@@ -59,9 +59,9 @@ def decode_command(data: bytes | str) -> Command:
 def encode_records(
     prev_hash: str, first_seq: int, at: int, events: Iterable[Event], dates: Sequence[int] = ()
 ) -> list[tuple[Record, bytes]]:
-    """Number, date and chain events; return each record with its exact stored line.
+    """Number, date and chain events; return each record with the exact line to store.
 
-    `at` is now, and the date of all of them unless there is an earlier one for each.
+    `at` is now. `dates` may give each event an earlier date; without it, all are dated `at`.
     """
     chained = []
     for seq, event in enumerate(events, first_seq):
@@ -73,9 +73,9 @@ def encode_records(
 
 
 def decode_record(line: bytes) -> Record:
-    """Decode one stored line; raises StoreCorrupt when it is not one.
+    """Decode one stored line; raises StoreCorrupt if it is not a record.
 
-    The event of a newer Bridle becomes an `Unknown` one.
+    An event of a newer Bridle becomes an `Unknown` event.
     """
     try:
         return _record_decoder.decode(line)
@@ -97,7 +97,7 @@ def _decode_foreign(line: bytes) -> Record | None:
 
 
 def verify_line(prev_hash: str, line: bytes) -> str | None:
-    """Return the line's hash if its bytes follow from `prev_hash`, else None."""
+    """Return the line's hash if it is the hash of `prev_hash` and the line's bytes, else None."""
     body, separator, rest = line.rpartition(b',"hash":"')
     if (
         not separator

@@ -1,12 +1,12 @@
-"""When a summary takes the place of what was said, and what stays as it is.
+"""Compaction decisions: when a summary replaces old messages, and which messages stay unchanged.
 
 ```
 before   summary? │ old messages …                     │ the newest exchanges
-after    summary + what is carried word for word       │ the newest exchanges
+after    summary + what is kept word for word          │ the newest exchanges
 ```
 
-Old outputs of tools go first: where that is enough, no summary is made. All sizes are the session's own
-estimates; where the vendor counts more, the window is taken to be that much smaller.
+Old tool outputs are cleared first; if that is enough, no summary is made. All sizes are the session's own
+estimates. If the vendor counts more tokens, the window is treated as smaller by the same factor.
 """
 
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from bridle.core.protocol import CompactionTrigger, OutputsCleared
 from bridle.core.session import Session
 from bridle.core.transcript import CLEARED, cleared
 
-CLEARABLE_TOKENS = 200  # an output below this is not worth a note in its place
-CLEARED_SHARE = 0.6  # of the limit: clearing outputs is enough when it leaves no more than this
+CLEARABLE_TOKENS = 200  # a shorter output is not worth replacing with a note
+CLEARED_SHARE = 0.6  # of the limit; clearing outputs is enough if at most this much is left
 KEPT_SHARE = 0.3  # of the window, for the newest exchanges
-CARRIED_SHARE = 0.25  # of the window, for what is carried word for word
+CARRIED_SHARE = 0.25  # of the window, for what is kept word for word
 NEWEST_SHARE = 0.7  # of the room, for the results of the newest calls
-AFTER_SHARE = 0.75  # of the room: so full it is afterwards at most, or the next one is due at once
-SUMMARY_SHARE = 4  # a summary has at most one part in so many of the room
+AFTER_SHARE = 0.75  # of the room, used afterwards at most; with more, the next compaction is due at once
+SUMMARY_SHARE = 4  # a summary gets at most 1/4 of the room
 LEAST_SUMMARY_TOKENS = 64
-LEAST_GAIN_TOKENS = 200  # below this nobody is asked for a summary unasked
-OVERFLOW_SHARE = 0.8  # of a request that was too long: what the vendor is taken to accept
+LEAST_GAIN_TOKENS = 200  # an automatic compaction that saves less is not worth a model call
+OVERFLOW_SHARE = 0.8  # of a request that was too long; the vendor is assumed to accept this much
 MAX_SCALE = 8.0
 
 MAX_PINS = 100
@@ -45,7 +45,7 @@ RECALL = " Details of it can be found with the tool memory_search."
 
 
 class CompactionPolicy(Struct, frozen=True):
-    """When to compact, and how much to leave."""
+    """When to compact, and how much to keep."""
 
     auto: bool = True
     threshold_tokens: int = 100_000
@@ -60,34 +60,34 @@ class Sizes(Struct, frozen=True):
     """How full the window is, in tokens."""
 
     history: int
-    """Of all messages."""
+    """Size of all messages."""
     total: int
-    """Of the request they would make."""
+    """Size of the request with all messages."""
     limit: int
-    """Of a request that makes a compaction due."""
+    """Size of a request from which a compaction is due."""
     room: int
-    """For messages."""
+    """Space for messages."""
     window: int
     is_full: bool
-    """The limit is reached, by our count or the vendor's."""
+    """True if the limit is reached, by our estimate or the vendor's count."""
     overflows: bool
-    """Not all messages can be sent."""
+    """True if not all messages can be sent."""
 
 
 class Plan(Struct, frozen=True):
     """What a compaction would do."""
 
     cleared: OutputsCleared | None
-    """Enough by itself, if there is one."""
+    """Tool outputs to clear; if not None, clearing them is enough and no summary is needed."""
     first_kept: int
-    """How many messages, the oldest, the summary is of."""
+    """Index of the first message that stays; the summary replaces all before it."""
     carried: Carried
     most_tokens: int
-    """What the summary may have."""
+    """Upper bound for the summary."""
 
 
 def measure(session: Session, window: Window, policy: CompactionPolicy, trigger: CompactionTrigger) -> Sizes:
-    """Say how full a window is."""
+    """Measure how full the window is."""
     history = _size(session.messages)
     total = history + window.system + window.tools
     usable = max(1, window.tokens - window.reserve)
@@ -108,7 +108,7 @@ def measure(session: Session, window: Window, policy: CompactionPolicy, trigger:
 
 
 def is_due(sizes: Sizes, policy: CompactionPolicy, session: Session, turn: int, last_turn: int) -> bool:
-    """Tell whether a compaction is due unasked; `last_turn` of the run had the last one, if above 0."""
+    """Return True if an automatic compaction is due; `last_turn` had the run's last one, 0 for none."""
     if not policy.auto or not (sizes.is_full or sizes.overflows):
         return False
     has_failed = session.run is not None and session.run.compaction_failed
@@ -123,7 +123,7 @@ def plan(
     trigger: CompactionTrigger,
     pins: Sequence[str] | None = None,
 ) -> Plan | None:
-    """Decide what to do; None when there is nothing to gain. `pins` are the session's own if not given."""
+    """Plan a compaction; None if it would gain nothing. `pins` default to those of the session."""
     sizes = measure(session, window, policy, trigger)
     messages = session.messages
     pins = session.known.pins if pins is None else pins
@@ -151,17 +151,17 @@ def plan(
 
 
 def _newest(messages: Sequence[Counted], keep_turns: int, room: int) -> int:
-    """Return the place of the newest exchange; the end if its results are too long to stay."""
+    """Return the index of the newest exchange; the number of messages if its results are too long to stay."""
     is_waiting = bool(messages) and messages[-1].message.role == "user"
     most = _size(messages) if is_waiting else int(room * NEWEST_SHARE)
     return first_kept(messages, keep_turns, budget=0, room=most)
 
 
 def first_kept(messages: Sequence[Counted], keep_turns: int, *, budget: int, room: int) -> int:
-    """Return the place of the first message that stays.
+    """Return the index of the first message that stays.
 
-    The newest exchange stays if there is any room for it, those before it within the budget. A result is
-    never parted from its call, and what a compaction left never stays.
+    The newest exchange stays if it fits into `room`, older ones as long as all fit into `budget`. A result
+    always stays with its call, and the summary of an earlier compaction never stays.
     """
     first, replies, size = len(messages), 0, 0
     for index in range(len(messages) - 1, _old_summary(messages) - 1, -1):
@@ -177,7 +177,7 @@ def first_kept(messages: Sequence[Counted], keep_turns: int, *, budget: int, roo
 
 
 def clear_outputs(messages: Sequence[Counted], keep_turns: int, target: int) -> OutputsCleared | None:
-    """Choose long outputs, the oldest first, until at most `target` tokens are left; None if more are."""
+    """Choose long outputs, oldest first, until at most `target` tokens are left; None if more stay."""
     before = after = _size(messages)
     everything = before + 1
     protected = first_kept(messages, keep_turns, budget=everything, room=everything)
@@ -194,14 +194,14 @@ def clear_outputs(messages: Sequence[Counted], keep_turns: int, target: int) -> 
 
 
 def compose(summary: str, carried: Carried, *, can_recall: bool) -> Message:
-    """Write the message that takes the place of others."""
+    """Build the message that replaces the compacted ones."""
     heading = HEADING + (RECALL if can_recall else "")
     missing = f"Left out for lack of room: {'; '.join(carried.left_out)}" if carried.left_out else ""
     return user_message("\n\n".join(filter(None, (heading, summary, carried.text, missing))))
 
 
 def check_pin(pins: Sequence[str], text: str) -> None:
-    """Refuse what cannot be kept word for word; raises UsageError."""
+    """Raise UsageError if a text is empty or too long to pin, or if too many texts are pinned."""
     if not text.strip():
         raise UsageError("there is nothing to pin: the text is empty")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_PIN_BYTES:
@@ -230,7 +230,7 @@ def _target(sizes: Sizes, window: Window) -> int:
 
 
 def _carried(session: Session, first: int, pins: Sequence[str], tokens: int) -> Carried:
-    """Choose what goes along when the messages before `first` go."""
+    """Choose what to keep word for word when the messages before `first` are replaced."""
     compacted, run = session.transcript.compacted, session.run
     said = [item.message.text for item in session.messages[:first] if item.kind == "correction"]
     corrections = (*(compacted.corrections if compacted is not None else ()), *said)
@@ -239,5 +239,5 @@ def _carried(session: Session, first: int, pins: Sequence[str], tokens: int) -> 
 
 
 def _old_summary(messages: Sequence[Counted]) -> int:
-    """Return how many of the first messages are what a compaction left."""
+    """Return 1 if the first message is the summary of an earlier compaction, else 0."""
     return sum(item.kind == "summary" for item in messages[:1])

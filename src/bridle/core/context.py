@@ -1,11 +1,11 @@
-"""What fits into one request: Kontekst's budget, re-checked every turn, with room for the answer.
+"""Which messages fit into one request: Kontekst's budget, computed anew each turn, with space for the answer.
 
 ```
 window  =  system + tools + this run + earlier + reserve
 ```
 
-`earlier` is what the other four leave, filled from the newest message backwards. A call is never
-parted from its results, and the first message sent is never a tool result.
+`earlier` gets what the other four leave, filled from the newest message backwards. A call always stays with
+its results, and the first message sent is never a tool result.
 """
 
 from collections.abc import Sequence
@@ -16,22 +16,22 @@ from msgspec import Struct
 from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 
-RESERVE_SHARE = 0.25  # of the window at most, so that a small local model still gets a prompt
-MESSAGE_FRAME_TOKENS = 12  # role, name and separators, with some to spare
-MEDIA_TOKENS = 1_600  # an image costs about this much with every vendor
+RESERVE_SHARE = 0.25  # of the window at most, so that the prompt fits into a small local model too
+MESSAGE_FRAME_TOKENS = 12  # role, name and separators, rounded up
+MEDIA_TOKENS = 1_600  # an image takes about this many at every vendor
 
 
 class Counted(Struct, frozen=True):
-    """A message with its size."""
+    """A message with its size in tokens."""
 
     message: Message
     tokens: int
     kind: Literal["", "summary", "correction"] = ""
-    """What a compaction left, which is always sent; or what the user said while a run was active."""
+    """`summary`: written by a compaction, always sent. `correction`: sent by the user during a run."""
 
 
 class ContextUsage(Struct, frozen=True, omit_defaults=True):
-    """Who uses how much of the window, in tokens."""
+    """What the window is used for, in tokens."""
 
     window: int = 0
     system: int = 0
@@ -45,12 +45,12 @@ class ContextUsage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def total(self) -> int:
-        """Return the tokens sent."""
+        """Tokens sent."""
         return self.system + self.tools + self.earlier + self.run
 
     @property
     def remaining(self) -> int:
-        """Return the tokens left for the answer and more."""
+        """Tokens left, including the reserve for the answer."""
         return self.window - self.total
 
 
@@ -64,21 +64,21 @@ class Window(Struct, frozen=True):
 
 
 class Fitted(Struct, frozen=True):
-    """What one turn sends."""
+    """The messages that one turn sends."""
 
     messages: tuple[Message, ...]
     usage: ContextUsage
     tokens: tuple[int, ...] = ()
-    """Of each message."""
+    """Size of each message."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate tokens where no tokenizer is at hand: four bytes each, rounded up."""
+    """Estimate the tokens of a text without a tokenizer: four bytes each, rounded up."""
     return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
 
 
 def estimate_message(message: Message) -> int:
-    """Estimate a message's tokens, with a little for its frame."""
+    """Estimate a message's tokens, with a few more for role and separators."""
     total = 4
     for part in message.parts:
         match part:
@@ -94,7 +94,7 @@ def estimate_message(message: Message) -> int:
 
 
 def answer_reserve(window_tokens: int, max_output_tokens: int) -> int:
-    """Return the room kept free for the answer."""
+    """Return the tokens reserved for the answer."""
     return min(max_output_tokens, int(window_tokens * RESERVE_SHARE))
 
 
@@ -104,10 +104,10 @@ def earlier_budget(window: Window, run_tokens: int) -> int:
 
 
 def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> Fitted:
-    """Choose what to send; raises ProviderError when not even the newest exchange fits.
+    """Choose the messages to send; raises ProviderError if not even the newest exchange fits.
 
-    Earlier exchanges go first, oldest first; then the oldest exchanges of this run, but never its
-    prompt, never the newest exchange and never what a compaction left.
+    Earlier exchanges are dropped first, oldest first; then the oldest exchanges of this run. Its prompt, its
+    newest exchange and a compaction's summary are never dropped.
     """
     summary = [item for item in earlier[:1] if item.kind == "summary"]
     budget = earlier_budget(window, _size(run) + _size(summary))
@@ -139,7 +139,7 @@ def fit(earlier: Sequence[Counted], run: Sequence[Counted], window: Window) -> F
 
 
 def _answered(items: Sequence[Counted]) -> list[Counted]:
-    """Leave out results that have lost their calls."""
+    """Drop results whose calls are missing."""
     kept: list[Counted] = []
     has_calls = False
     for item in items:
@@ -152,7 +152,7 @@ def _answered(items: Sequence[Counted]) -> list[Counted]:
 
 
 def _newest(items: list[Counted], budget: int, *, least: int = 0) -> list[Counted]:
-    """Return the newest exchanges that fit, and `least` of them in any case; results stay with calls."""
+    """Return the newest exchanges that fit, and at least `least` of them; results stay with their calls."""
     if _size(items) <= budget:
         return items
     first, exchanges, size = len(items), 0, 0
@@ -166,7 +166,7 @@ def _newest(items: list[Counted], budget: int, *, least: int = 0) -> list[Counte
 
 
 def _from_user(items: list[Counted]) -> list[Counted]:
-    """Begin with what the user says, as vendors want it."""
+    """Drop messages before the first user message: vendors require one at the start."""
     roles = [item.message.role for item in items]
     return items[roles.index("user") :] if "user" in roles else []
 

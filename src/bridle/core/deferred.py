@@ -1,10 +1,10 @@
-"""Tools that requests do not show: called through one that is always there, so that requests stay alike.
+"""Deferred tools: left out of requests and called through `tool_call`, so that the prompt prefix stays fixed.
 
 ```
-request   tool_call                                     names Bridle's own; tool_search finds those of servers
+request   tool_call                                     lists Bridle's own; tool_search finds MCP tools
 reply     tool_call(name="mcp__git__log", arguments={…})
 record    mcp__git__log({…})                            what rules, hooks, people and the record see
-request   tool_call(name="mcp__git__log", arguments={…})    the model's own words again
+request   tool_call(name="mcp__git__log", arguments={…})    as the model wrote it
 ```
 """
 
@@ -23,12 +23,12 @@ CALL = "tool_call"
 
 
 def is_seldom(tool: object) -> bool:
-    """Tell whether a tool has the mark `seldom`: a first turn hardly ever needs it, so it is only named."""
+    """Return True if a tool has `seldom` set: first turns rarely need it, so requests only name it."""
     return bool(getattr(tool, "seldom", False))
 
 
 def named_call(call: ToolCall, deferred: Collection[str]) -> ToolCall:
-    """Return the call that a call of `tool_call` stands for; any other as it is."""
+    """Return the call that a `tool_call` call wraps; return any other call unchanged."""
     if call.name != CALL or call.invalid:
         return call
     name, arguments = call.args.get("name"), _read(call.args.get("arguments", {}))
@@ -37,7 +37,7 @@ def named_call(call: ToolCall, deferred: Collection[str]) -> ToolCall:
 
 
 def _read(arguments: Any) -> Any:
-    """Return what a text stands for that should have been an object: models often write it so."""
+    """Decode arguments that came as JSON text instead of an object, a common mistake of models."""
     try:
         return decode(arguments) if isinstance(arguments, str) else arguments
     except (DecodeError, UnicodeEncodeError, RecursionError):
@@ -45,7 +45,7 @@ def _read(arguments: Any) -> Any:
 
 
 def with_named_calls(message: Message, deferred: Collection[str]) -> Message:
-    """Return a reply with the calls that it stands for."""
+    """Return a reply with each `tool_call` replaced by the call it wraps."""
     if not deferred or not message.calls:
         return message
     parts = tuple(
@@ -55,7 +55,7 @@ def with_named_calls(message: Message, deferred: Collection[str]) -> Message:
 
 
 def as_sent(messages: Sequence[Message], deferred: Collection[str]) -> tuple[Message, ...]:
-    """Return a conversation in which deferred tools are called as the model has called them."""
+    """Return a conversation in which deferred tools are called through `tool_call` again."""
     if not deferred:
         return tuple(messages)
     through: set[CallId] = set()

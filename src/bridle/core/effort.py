@@ -1,12 +1,12 @@
-"""What it takes to say why a value fits none of a schema's choices.
+"""Estimate how long a JSON Schema validator takes to explain why a value fits none of a schema's choices.
 
-A checker then goes through every choice to its end, and through the choices inside of it:
+To explain that, a validator checks every choice to its end, and the choices inside it:
 
 ```
 {"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}, "minItems": 1}]}       2 ** depth steps
 ```
 
-That is easily more than anybody can wait for, so it is estimated first.
+That can take practically forever, so the effort is estimated first.
 """
 
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ _BELOW = tuple(key for key in SINGLES if key not in _HERE)
 
 
 def has_choices(schema: dict[str, Any]) -> bool:
-    """Tell whether a value may fit one part of a schema or another."""
+    """Return True if a schema contains `anyOf` or `oneOf`."""
     return any("anyOf" in part or "oneOf" in part for _, part in subschemas(schema))
 
 
 def count_values(value: Any, most: int) -> int:
-    """Return how many values there are in a value, itself included; counts no further than `most`."""
+    """Count the values in a JSON value, itself included; stop at `most`."""
     waiting, counted = [value], 0
     while waiting and counted < most:
         counted += 1
@@ -33,16 +33,16 @@ def count_values(value: Any, most: int) -> int:
 
 
 class Effort:
-    """Estimates how many parts of a schema one path into a value meets."""
+    """Estimate how many subschemas a validator checks along one path into a value."""
 
     def __init__(self, schema: dict[str, Any], most: int) -> None:
         self._schema = schema
         self._most = most
-        """What stands for everything above it, and for what cannot be known."""
+        """Upper bound of every estimate; also the estimate for what cannot be known."""
         self._known: dict[tuple[int, int], int] = {}
 
     def at(self, depth: int) -> int:
-        """Return the estimate for a value of a depth."""
+        """Return the estimate for a value of this nesting depth."""
         try:
             return self._of(self._schema, depth)
         except RecursionError:
@@ -53,12 +53,12 @@ class Effort:
             return 0
         key = (id(part), depth)
         if key not in self._known:
-            self._known[key] = 0  # what leads back to itself without going deeper is gone through once
+            self._known[key] = 0  # a cycle that goes no deeper is counted once
             self._known[key] = min(self._most, 1 + self._here(part, depth) + self._below(part, depth - 1))
         return self._known[key]
 
     def _here(self, part: dict[str, Any], depth: int) -> int:
-        """Add up what is said about the value itself."""
+        """Sum the estimates of the subschemas that apply to the value itself."""
         if "$dynamicRef" in part or "$recursiveRef" in part:
             return self._most
         parts = [part.get(key) for key in _HERE]
@@ -72,7 +72,7 @@ class Effort:
         return sum(self._of(inner, depth) for inner in parts)
 
     def _below(self, part: dict[str, Any], depth: int) -> int:
-        """Add up what may be said about one value inside of it: of its named parts only one is about it."""
+        """Sum the estimates for one value inside it; of the named subschemas only one applies to it."""
         named = [_inside(part.get("properties")), _inside(part.get("prefixItems"))]
         if isinstance(part.get("items"), list):
             named.append(part["items"])
@@ -88,7 +88,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def _place(schema: Any, ref: Any) -> Any:
-    """Return what a reference leads to; None if it is not written as a place in the document."""
+    """Return the target of a reference; None if it is not a JSON pointer into the document."""
     if not isinstance(ref, str) or not f"{ref}/".startswith("#/"):
         return None
     for step in ref.split("/")[1:]:

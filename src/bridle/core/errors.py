@@ -1,28 +1,28 @@
-"""Every error Bridle raises, in one tree.
+"""Every error that Bridle raises, in one class tree.
 
 ```
-BridleError                    what happened, to which thing; `hint` says what to do
-├── UsageError                 the caller asked for something that makes no sense
-├── NotAllowed                 whoever asks has no right to it
-├── BudgetSpent                a tenant has nothing left that a run could use
-├── ConfigError                a settings, agent or rule text is wrong (file, line, key)
-├── DaemonGone                 the process that has the sessions has ended, or is not ours
+BridleError                    what happened, to which object; `hint` says what to do
+├── UsageError                 the request makes no sense
+├── NotAllowed                 the caller lacks the permission
+├── BudgetSpent                the tenant has no budget left for a run
+├── ConfigError                a setting, an agent or a rule is wrong (file, line, key)
+├── DaemonGone                 the daemon has ended or speaks another protocol
 ├── SessionError
 │   ├── SessionNotFound
 │   ├── SessionBusy            a run is active and the command cannot wait
 │   ├── SessionNotRunning      the command needs an active run
 │   ├── SessionConflict        another writer appended first
 │   │   └── SessionTaken       another worker holds the session: this one may not write to it
-│   ├── NotDrivenHere          another worker may drive it by now: look again
-│   ├── WorkspaceLost          the folder it works in is not to be had
-│   └── KeyTaken               the key of a prompt belongs to another prompt
+│   ├── NotDrivenHere          this worker does not run the session; look up which one does
+│   ├── WorkspaceLost          the session's folder is not available
+│   └── KeyTaken               the prompt's key belongs to another prompt
 ├── StoreError                 the journal cannot be read or written
-│   ├── StoreCorrupt           it was edited, truncated or is not ours
+│   ├── StoreCorrupt           it was edited, truncated or is not a Bridle journal
 │   └── StoreFull              no space left on the device
-├── ProviderError              the model call failed (`kind` is the taxonomy)
+├── ProviderError              the model call failed (`kind` says why)
 ├── ToolError                  a tool refused or failed; its text goes to the model
-├── HookError                  a hook could not be asked, or its answer makes no sense
-└── IllegalTransition          the loop was asked for a move its table does not have
+├── HookError                  a hook could not be called, or its answer is invalid
+└── IllegalTransition          the loop's table does not have the requested move
 ```
 """
 
@@ -61,11 +61,11 @@ FALLBACK_KINDS: frozenset[ProviderErrorKind] = RETRYABLE_KINDS | {
     "invalid_api_key",
     "unknown",
 }
-"""Failures of a model or its vendor, which another model may not have; the others are the request's."""
+"""Failures of a model or its vendor, which another model may not have; all other kinds are the request's."""
 
 
 class BridleError(Exception):
-    """Say what happened and to which thing; `hint` says what to do about it."""
+    """The base of all errors: the message says what happened to which object, `hint` what to do about it."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -77,27 +77,27 @@ class BridleError(Exception):
 
 
 class UsageError(BridleError):
-    """The caller asked for something that makes no sense."""
+    """The request makes no sense."""
 
 
 class NotAllowed(BridleError):
-    """Whoever asks has no right to it."""
+    """The caller lacks the permission."""
 
 
 class BudgetSpent(BridleError):
-    """A tenant has nothing left that a run could use."""
+    """The tenant has no budget left for a run."""
 
 
 class ConfigError(BridleError):
-    """A settings, agent or rule text is wrong; the message names file, line and key."""
+    """A setting, an agent or a rule is wrong; the message names file, line and key."""
 
 
 class DaemonGone(BridleError):
-    """The process that has the sessions has ended, or does not speak our language."""
+    """The daemon that runs the sessions has ended, or speaks another protocol."""
 
 
 class SessionError(BridleError):
-    """A command could not be taken by a session."""
+    """A session could not accept a command."""
 
 
 class SessionNotFound(SessionError):
@@ -117,19 +117,19 @@ class SessionConflict(SessionError):
 
 
 class SessionTaken(SessionConflict):
-    """Another worker holds the session, or this one was declared gone: it may not write to it."""
+    """Another worker holds the session, or this worker was declared dead: it may not write to the session."""
 
 
 class NotDrivenHere(SessionError):
-    """This worker does not drive the session, or not any more."""
+    """This worker does not run the session, or no longer does."""
 
 
 class WorkspaceLost(SessionError):
-    """The folder that the session works in is not on this machine, and cannot be brought there."""
+    """The session's folder is not on this machine and cannot be restored there."""
 
 
 class KeyTaken(SessionError):
-    """A prompt came with the key of another one."""
+    """The prompt's key belongs to another prompt."""
 
 
 class StoreError(BridleError):
@@ -137,11 +137,11 @@ class StoreError(BridleError):
 
 
 class StoreCorrupt(StoreError):
-    """The journal was edited, truncated or is not one of ours."""
+    """The journal was edited, truncated or is not a Bridle journal."""
 
 
 class StoreFull(StoreError):
-    """No space is left for the journal; what was stored before stays readable."""
+    """No space is left for the journal; what it already holds stays readable."""
 
 
 class ProviderError(BridleError):
@@ -161,11 +161,11 @@ class ProviderError(BridleError):
 
 
 class ToolError(BridleError):
-    """A tool refused or failed; its text is the result the model sees."""
+    """A tool refused or failed; the model sees the message as the result."""
 
 
 class HookError(BridleError):
-    """A hook could not be asked, or its answer makes no sense; `raw` is what it answered."""
+    """A hook could not be called, or its answer is invalid; `raw` is the answer."""
 
     def __init__(self, message: str, *, raw: bytes = b"") -> None:
         super().__init__(message)
@@ -173,4 +173,4 @@ class HookError(BridleError):
 
 
 class IllegalTransition(BridleError):
-    """The loop was asked for a move its table does not have; its state is unchanged."""
+    """The loop's table does not have the requested move; the state is unchanged."""

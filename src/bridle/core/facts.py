@@ -37,13 +37,13 @@ from bridle.core.protocol import (
 )
 from bridle.core.summary import title_from
 
-NO_MODEL = "direct/"  # a person used a tool: that is not the model to go on with
-MAX_SEEN = 500  # files whose digests are remembered
-MAX_TAKEN = 100  # prompts that are known again by their keys
+NO_MODEL = "direct/"  # prefix of the model when a person ran a tool directly: the next run must not use it
+MAX_SEEN = 500  # files whose digests are kept
+MAX_TAKEN = 100  # prompts that are recognized by their keys
 
 
 def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
-    """Return the facts as they stand after one more record."""
+    """Return the facts after one more record."""
     event = record.event
     if isinstance(event, SessionCreated):
         return SessionFacts(event, record.at, event.title)
@@ -120,7 +120,7 @@ def _totals_after(totals: Totals, event: Event) -> Totals:
 
 
 def pins_after(pins: tuple[str, ...], event: Pinned) -> tuple[str, ...]:
-    """Return what compactions are to keep, after one more word about it."""
+    """Return the pinned texts after one more `Pinned` event, which pins or unpins a text."""
     others = tuple(text for text in pins if text != event.text)
     return (*others, event.text) if event.pinned else others
 

@@ -1,4 +1,4 @@
-"""Errors that travel from one process to another: as words, and back."""
+"""Errors between processes: convert an error to a value that can be sent, and back."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from bridle.core.errors import BridleError, ProviderError
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """An error, as it travels."""
+    """An error as a value that can be sent to another process."""
 
     kind: str
     message: str
@@ -18,7 +18,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
 
 
 def as_failure(error: BaseException) -> Failure:
-    """Put an error into words that travel."""
+    """Convert an error to a value that can be sent."""
     if not isinstance(error, BridleError):
         return Failure("BridleError", f"{type(error).__name__}: {error}")
     reason = error.kind if isinstance(error, ProviderError) else "unknown"
@@ -26,7 +26,7 @@ def as_failure(error: BaseException) -> Failure:
 
 
 def as_error(failure: Failure) -> BridleError:
-    """Return the error that has travelled."""
+    """Rebuild the error from a received value; an unknown class becomes BridleError."""
     if failure.kind == "ProviderError":
         return ProviderError(failure.message, kind=failure.reason, hint=failure.hint)
     kind: Any = getattr(errors, failure.kind, None)

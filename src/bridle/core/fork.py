@@ -1,4 +1,4 @@
-"""What a fork takes along of the session that it leaves."""
+"""Forks: which messages, pins and kernel state a new session copies from its parent."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,10 +11,10 @@ from bridle.core.transcript import Transcript, live, transcript_of
 
 
 def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
-    """Return the events that begin a child session with the messages up to `seq`.
+    """Return the first events of a child session, with the parent's messages up to `seq`.
 
-    A call whose result lies beyond `seq` is left out together with its message, so that the child
-    can go on at once.
+    A message with a call whose result comes after `seq` is left out, so that the child can take a prompt at
+    once.
     """
     before = [record for record in records if record.seq <= seq]
     past = live(before).records
@@ -45,6 +45,6 @@ def _pins_of(records: Iterable[Record]) -> tuple[str, ...]:
 
 
 def snapshot_at(past: Sequence[Record]) -> str:
-    """Return what the kernel held after these live records."""
+    """Return the digest of the kernel's last snapshot in these live records; empty for none."""
     found = (record.event.snapshot for record in reversed(past) if isinstance(record.event, KernelSaved))
     return next(found, "")

@@ -1,4 +1,4 @@
-"""How a session is, without its messages: what a list, a head line or a client that has just come needs."""
+"""The status of a session without its messages: for a list, a header line or a client that just connected."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from bridle.core.session import RunState, Session
 
 
 class RunGlance(Struct, frozen=True, omit_defaults=True):
-    """How the run is that was begun last and whose end is not recorded."""
+    """The status of the session's unfinished run: the newest one, if its end is not recorded."""
 
     run_id: RunId
     model: str
@@ -28,30 +28,30 @@ class RunGlance(Struct, frozen=True, omit_defaults=True):
     cost: float | None = None
     """Dollars, or None when a price is unknown."""
     running: tuple[ToolStarted, ...] = ()
-    """The calls whose end is not recorded."""
+    """Calls whose end is not recorded."""
     approvals: tuple[ApprovalRequested, ...] = ()
-    """What nobody has decided about yet."""
+    """Approvals without a decision."""
     questions: tuple[QuestionAsked, ...] = ()
 
 
 class Glance(Struct, frozen=True, omit_defaults=True):
-    """How a session is, without its messages: that costs the same however long it is."""
+    """The status of a session without its messages; its size does not grow with the session's length."""
 
     seq: int
-    """Its newest record."""
+    """Sequence number of its newest record."""
     updated_at: int
     facts: SessionFacts
-    """Without what only the engine needs: digests of files, keys of prompts."""
+    """Without the file digests and prompt keys, which only the engine needs."""
     is_running: bool = False
-    """Somebody drives a run of it, in whichever process."""
+    """True while any process runs it."""
     run: RunGlance | None = None
     last: RunEnded | None = None
-    """How the last run ended, as far as that is known."""
+    """How the last run ended, if known."""
     context: ContextUsage | None = None
 
 
 def glance_of(session: Session, *, is_running: bool = False) -> Glance:
-    """Say how a folded session is."""
+    """Return the status of a folded session."""
     return Glance(
         seq=session.seq,
         updated_at=session.updated_at,

@@ -1,14 +1,14 @@
-"""The contract of hooks: eight named points where the user's code may look, refuse or rewrite.
+"""The hook contract: eight points of a run where the user's code may observe, deny or rewrite.
 
 | class | points |
 |---|---|
 | pre  | run_started, pre_llm_request, pre_tool_execution, turn_boundary |
 | post | post_llm_response, post_tool_execution, run_completed, run_failed |
 
-A hook answers with a decision and patches. What it may do is its capability: `observe` only looks,
-`guardrail` may deny, `rewrite` may deny and patch. Hooks run by priority, then registration; the
-first deny ends the round; of two patches to one field the later wins. A hook sees what those before it
-have rewritten, so that a guardrail judges what would really happen.
+A hook answers with a decision and patches. Its capability limits what it may do: `observe` changes nothing,
+`guardrail` may deny, `rewrite` may deny and patch. Hooks run by priority, then by registration. The first
+deny ends the round; of two patches to one field the later wins. A hook sees the rewrites of the hooks before
+it, so that a guardrail judges what would really happen.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ MAX_TIMEOUT_MS = 600_000
 
 
 class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
-    """What a hook is told of a request that is about to be sent."""
+    """What a hook sees of a request before it is sent."""
 
     max_tokens: int
     message_count: int
@@ -59,7 +59,7 @@ class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
 
 
 class ModelReplySeen(Struct, frozen=True, omit_defaults=True):
-    """What a hook is told of a reply."""
+    """What a hook sees of a reply."""
 
     assistant_text: str
     tool_call_names: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class ModelReplySeen(Struct, frozen=True, omit_defaults=True):
 
 
 class ToolCallSeen(Struct, frozen=True):
-    """What a hook is told of a call that is about to be judged and made."""
+    """What a hook sees of a call before the rules judge it and it runs."""
 
     tool_use_id: CallId
     name: str
@@ -76,7 +76,7 @@ class ToolCallSeen(Struct, frozen=True):
 
 
 class ToolResultSeen(Struct, frozen=True):
-    """What a hook is told of a result that is about to be recorded."""
+    """What a hook sees of a result before it is recorded."""
 
     tool_use_id: CallId
     name: str
@@ -85,7 +85,7 @@ class ToolResultSeen(Struct, frozen=True):
 
 
 class HookInvocation(Struct, frozen=True, omit_defaults=True):
-    """What a hook is told, in the words of the wire."""
+    """The input of a hook, as sent on the wire."""
 
     point: HookPoint
     session_id: SessionId
@@ -99,9 +99,9 @@ class HookInvocation(Struct, frozen=True, omit_defaults=True):
     cwd: str = ""
     agent: str = ""
     parent: SessionId | None = None
-    """The session whose sub-agent this one is."""
+    """The parent session, if this one is a sub-agent."""
     text: str | None = None
-    """What the run would answer, at run_completed."""
+    """The run's answer, at run_completed."""
 
 
 class Allow(Struct, frozen=True, tag_field="decision", tag="allow"):
@@ -109,36 +109,36 @@ class Allow(Struct, frozen=True, tag_field="decision", tag="allow"):
 
 
 class Deny(Struct, frozen=True, tag_field="decision", tag="deny"):
-    """Refuse what is about to happen or has just happened."""
+    """Refuse what is about to happen or what just happened."""
 
     message: str
     reason_code: ReasonCode = "policy_violation"
     hook_id: str = ""
     payload: Any = None
-    """Whatever else the hook wants to say; goes to the model with the refusal of a call."""
+    """Any further data; sent to the model when a call is denied."""
 
 
 class ToolArgsPatch(Struct, frozen=True, tag_field="patch_type", tag="tool_args"):
-    """Other arguments for a call that is about to be made."""
+    """Replace the arguments of a call before it runs."""
 
     args: dict[str, Any]
 
 
 class ToolResultPatch(Struct, frozen=True, tag_field="patch_type", tag="tool_result"):
-    """Another result of a call, for the model."""
+    """Replace the result of a call for the model."""
 
     content: str
     is_error: bool | None = None
 
 
 class AssistantTextPatch(Struct, frozen=True, tag_field="patch_type", tag="assistant_text"):
-    """Another text of the model's answer."""
+    """Replace the text of the model's answer."""
 
     text: str
 
 
 class ModelRequestPatch(Struct, frozen=True, tag_field="patch_type", tag="llm_request"):
-    """Other parameters for a request to the model."""
+    """Replace parameters of a model request."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -146,7 +146,7 @@ class ModelRequestPatch(Struct, frozen=True, tag_field="patch_type", tag="llm_re
 
 
 class RunResultPatch(Struct, frozen=True, tag_field="patch_type", tag="run_result"):
-    """Another text for a run to end with."""
+    """Replace the final text of a run."""
 
     text: str
 
@@ -163,30 +163,30 @@ PATCH_POINT: dict[type, HookPoint] = {
 
 
 class HookResponse(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a hook says, in the words of the wire; all of it may be left out, for no opinion."""
+    """The answer of a hook, as sent on the wire; an empty one means no opinion."""
 
     decision: Allow | Deny | None = None
     patches: tuple[Patch, ...] = ()
 
 
 class InProcessRuntime(Struct, frozen=True, tag_field="type", tag="in_process", forbid_unknown_fields=True):
-    """A function that the embedding program has registered under a name."""
+    """A function that the embedding program registered under a name."""
 
     name: str
 
 
 class CommandRuntime(Struct, frozen=True, tag_field="type", tag="command", forbid_unknown_fields=True):
-    """A program that reads the invocation from its standard input and answers on its standard output."""
+    """A program that reads the invocation from standard input and answers on standard output."""
 
     command: str
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     dialect: Literal["bridle", "claude"] = "bridle"
-    """"claude" speaks to it as Claude Code does, for a hook that was written for that."""
+    """"claude" uses the input and output format of Claude Code, for hooks written for it."""
 
 
 class HttpRuntime(Struct, frozen=True, tag_field="type", tag="http", forbid_unknown_fields=True):
-    """A server that gets the invocation as the body of a request and answers in the body of its response."""
+    """A server that gets the invocation as a request body and answers in the response body."""
 
     url: str
     method: str = "POST"
@@ -197,7 +197,7 @@ HookRuntime = InProcessRuntime | CommandRuntime | HttpRuntime
 
 
 class HookEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One hook, as settings name it."""
+    """One hook, as in the settings."""
 
     runtime: HookRuntime
     id: str = "hook"
@@ -207,26 +207,26 @@ class HookEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     capability: Capability = "observe"
     priority: int = 100
     failure_policy: FailurePolicy | None = None
-    """None for the one of its capability."""
+    """None for the default of its capability."""
     timeout_ms: int | None = None
     tools: tuple[str, ...] = ()
-    """At the points of tools: names, with * and ?, of those it is asked about; none for all."""
+    """At tool points: run only for tools with these names, which may contain * and ?; empty for all tools."""
 
     @property
     def policy(self) -> FailurePolicy:
-        """What its failure means."""
+        """What happens if it fails: its own policy, or the default of its capability."""
         return self.failure_policy or DEFAULT_FAILURE_POLICY[self.capability]
 
 
 class HookOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What one run does differently: hooks left out, then others added behind those that stay."""
+    """Hook changes for one run: first leave out those in `disable`, then add `entries` after the others."""
 
     entries: tuple[HookEntry, ...] = ()
     disable: tuple[str, ...] = ()
 
 
 class HookAnswer(Struct, frozen=True):
-    """What one hook said."""
+    """The answer of one hook, with its id and capability."""
 
     hook_id: str
     capability: Capability
@@ -235,23 +235,23 @@ class HookAnswer(Struct, frozen=True):
 
 
 class HookOutcome(Struct, frozen=True):
-    """What a round of hooks amounts to."""
+    """The combined result of a round of hooks."""
 
     deny: Deny | None = None
     patches: tuple[Patch, ...] = ()
     ignored: tuple[str, ...] = ()
-    """What was said beyond a hook's capability or at the wrong point, in words."""
+    """Messages about answers that exceed a hook's capability or do not apply at the point."""
 
 
 class EntryProblem(Struct, frozen=True):
-    """What is wrong with an entry: the key and the reason."""
+    """What is wrong with an entry: the key, and the reason."""
 
     key: str
     message: str
 
 
 def entry_problem(entry: HookEntry) -> EntryProblem | None:
-    """Find what an entry cannot say, whatever machine it is on."""
+    """Return the first problem of an entry that does not depend on the machine; None if there is none."""
     if not entry.id or len(entry.id) > MAX_ID_CHARS or not entry.id.isprintable():
         return EntryProblem("id", f"must be 1 to {MAX_ID_CHARS} characters on one line")
     if entry.timeout_ms is not None and not 1 <= entry.timeout_ms <= MAX_TIMEOUT_MS:
@@ -284,7 +284,7 @@ def _runtime_problem(runtime: HookRuntime) -> EntryProblem | None:
 
 
 def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvocation:
-    """Return what there is to judge once these patches hold; one without its part does nothing."""
+    """Return the invocation with patches applied; a patch whose part is missing has no effect."""
     for patch in patches:
         match patch:
             case ToolArgsPatch(args) if call := invocation.tool_call:
@@ -298,7 +298,7 @@ def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvoc
             case ModelRequestPatch() if request := invocation.llm_request:
                 params = {**request.provider_params, **(patch.provider_params or {})}
                 warmth = request.temperature if patch.temperature is None else patch.temperature
-                most = request.max_tokens  # more than this is not paid for
+                most = request.max_tokens  # the budget has reserved no more than this
                 if patch.max_tokens is not None:
                     most = max(1, min(most, patch.max_tokens))
                 request = ModelRequestSeen(most, request.message_count, warmth, params)
@@ -311,7 +311,7 @@ def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvoc
 
 
 def combine(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
-    """Fold the answers of one round, given in execution order."""
+    """Combine the answers of one round, given in execution order."""
     patches: list[Patch] = []
     ignored: list[str] = []
     for answer in answers:

@@ -1,4 +1,4 @@
-"""Identifiers: UUIDv7 text, so that ids sort by the time they were made.
+"""Identifiers: UUIDv7 as text, so that ids sort by creation time.
 
 ```
  48 bits unix milliseconds | 4 version | 12 counter or random | 2 variant | 62 random
@@ -9,11 +9,11 @@ import re
 from typing import NewType
 
 SessionId = NewType("SessionId", str)
-"""Names a session."""
+"""The id of a session."""
 RunId = NewType("RunId", str)
-"""Names a run."""
+"""The id of a run."""
 CallId = NewType("CallId", str)
-"""Names a call of a tool."""
+"""The id of a tool call."""
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -28,5 +28,5 @@ def uuid7(now_ms: int, entropy: bytes) -> str:
 
 
 def is_session_id(text: str) -> bool:
-    """Tell whether a text can name a session: a plain file name, never a path."""
+    """Return True if a text can be a session id: a plain file name, never a path."""
     return _SESSION_ID.fullmatch(text) is not None and ".." not in text

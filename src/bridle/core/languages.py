@@ -1,6 +1,6 @@
-"""What language servers know of code: places, symbols, problems, edits; and the seam to whoever keeps them.
+"""The interface to language servers: their values (spans, symbols, problems, edits) and their protocols.
 
-Paths are absolute and free of links. Lines and columns count from 1, columns in characters of the line.
+Paths are absolute, without symbolic links. Lines and columns count from 1, columns in characters.
 """
 
 from typing import Literal, Protocol
@@ -14,7 +14,7 @@ LookKind = Literal["definition", "references", "incoming_calls", "outgoing_calls
 
 
 class Span(Struct, frozen=True, order=True):
-    """A stretch of a file."""
+    """A range of text in a file."""
 
     path: str
     line: int
@@ -24,42 +24,42 @@ class Span(Struct, frozen=True, order=True):
 
 
 class Problem(Struct, frozen=True):
-    """What a server holds against a stretch of code."""
+    """A diagnostic: what a server reports about a range of code."""
 
     span: Span
     severity: Severity
     message: str
     source: str = ""
-    """The server, or the part of it that says so."""
+    """The server, or the part of it that reports the problem."""
     code: str = ""
     tags: tuple[str, ...] = ()
     """`unnecessary`, `deprecated`."""
 
 
 class SymbolInfo(Struct, frozen=True):
-    """Something that has a name."""
+    """A named piece of code."""
 
     name: str
     kind: str
     """`function`, `class`, …"""
     span: Span
-    """All of it, as it would be replaced."""
+    """The whole definition, as an edit would replace it."""
     name_span: Span
     container: str = ""
     depth: int = 0
 
 
 class Found(Struct, frozen=True):
-    """A place that answers a question, with the line of code there."""
+    """A place found by a query, with its line of code."""
 
     span: Span
     text: str = ""
     symbol: str = ""
-    """For calls: what calls, or is called."""
+    """For calls: the caller or the called function."""
 
 
 class Spot(Struct, frozen=True):
-    """Where a question is asked: a symbol by name, in a file or anywhere; a line and column say which."""
+    """The target of a query: a symbol's name, in a file or anywhere; line and column choose among several."""
 
     symbol: str
     path: str = ""
@@ -68,106 +68,106 @@ class Spot(Struct, frozen=True):
 
 
 class TextEdit(Struct, frozen=True):
-    """New text for a stretch of a file."""
+    """New text for a range of a file."""
 
     span: Span
     text: str
 
 
 class FileEdit(Struct, frozen=True):
-    """What is to become of one file: its text, its place, or its end."""
+    """A change of one file: create, edit or remove it."""
 
     path: str
     before: str | None
-    """The text that the edit was made for; None for a file that is not there."""
+    """The text that the edit applies to; None for a new file."""
     after: str | None
-    """None for a file that is removed."""
+    """The new text; None removes the file."""
 
 
 class Fix(Struct, frozen=True):
-    """Something a server offers to do."""
+    """A code action that a server offers."""
 
     id: str
-    """Stays the same as long as the file does."""
+    """Stable while the file does not change."""
     title: str
     kind: str = ""
     is_preferred: bool = False
 
 
 class News(Struct, frozen=True):
-    """What an edit did to the problems of a project, as far as it is known in time."""
+    """How an edit changed the problems of a project, from the servers that answered in time."""
 
     appeared: tuple[Problem, ...] = ()
     gone: int = 0
     remaining: int = 0
-    """Problems that were there before and still are."""
+    """Problems that existed before and still do."""
     late: tuple[str, ...] = ()
-    """Servers that had not looked at the edit in time."""
+    """Servers that had not checked the edit in time."""
 
 
 class CodeReading(Protocol):
-    """Questions about code. All of it raises ToolError, in words for the model."""
+    """Queries about code. Every method raises ToolError with a message for the model."""
 
     async def look(self, kind: LookKind, spot: Spot, cwd: str) -> tuple[Found, ...]:
-        """Find where something is defined, used, or who calls it and what it calls."""
+        """Find the definition, the references, the callers or the callees of a symbol."""
         ...
 
     async def symbols(self, path: str, cwd: str) -> tuple[SymbolInfo, ...]:
-        """Return what a file defines, in order."""
+        """Return the symbols that a file defines, in order."""
         ...
 
     async def find(self, query: str, cwd: str) -> tuple[SymbolInfo, ...]:
-        """Return symbols of the whole project whose names fit."""
+        """Return symbols of the whole project whose names match."""
         ...
 
     async def problems(self, path: str, cwd: str) -> tuple[Problem, ...]:
-        """Return what is wrong with a file, or with all that is known of a project for a folder."""
+        """Return the problems of a file; for a folder, all known problems of the project."""
         ...
 
 
 class CodeEditing(Protocol):
-    """Edits that only a language server can work out; nothing is written. All of it raises ToolError."""
+    """Edits that only a language server can compute; nothing is written. Every method raises ToolError."""
 
     async def rename(self, spot: Spot, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
-        """Work out what renaming a symbol changes."""
+        """Compute the edits that rename a symbol."""
         ...
 
     async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[Fix, ...]:
-        """Return what could be done about these lines."""
+        """Return the code actions offered for these lines."""
         ...
 
     async def fix(self, path: str, line: int, end_line: int, fix: str, cwd: str) -> tuple[FileEdit, ...]:
-        """Work out what one of the fixes changes."""
+        """Compute the edits of one code action."""
         ...
 
 
 class Watching(Protocol):
-    """Files that are about to be edited."""
+    """Files that are about to be edited, with their problems before the edit."""
 
     async def news(self) -> News:
-        """Tell the servers what the files are now, and return what changed, after a short wait at most."""
+        """Send the files' new text to the servers and return how the problems changed; waits only briefly."""
         ...
 
 
 class Languages(CodeReading, CodeEditing, Protocol):
-    """Keeps the language servers of every project."""
+    """The language servers of all projects."""
 
     def serves(self, path: str, cwd: str) -> bool:
-        """Tell whether there is a server for such a file; quick, starts nothing, never raises."""
+        """Return True if a server handles such a file; quick, starts nothing, never raises."""
         ...
 
     def touch(self, path: str, cwd: str) -> None:
-        """Say that a file is looked at: its server starts and reads it in the background."""
+        """Start the server for a file in the background and open the file there."""
         ...
 
     async def before_edit(self, paths: tuple[str, ...], cwd: str) -> Watching:
-        """Note what is wrong now, so that it can be told what an edit has brought; never raises."""
+        """Record the current problems, to compare with those after an edit; never raises."""
         ...
 
     async def views(self, cwd: str) -> tuple[ServerView, ...]:
-        """Say which servers the files of a folder would have, and how they are, without starting one."""
+        """Return the servers for the files of a folder and their states, without starting any."""
         ...
 
     async def aclose(self) -> None:
-        """End every server and all that it has started."""
+        """Stop every server and all processes it started."""
         ...

@@ -1,4 +1,4 @@
-"""The loop: a pure machine that decides what a run does next; the driver does it.
+"""The loop: a pure state machine that decides what a run does next; the driver performs it.
 
 ```
             ┌──────────────── Drained(more) ────────────────┐
@@ -7,14 +7,14 @@
         │  ▲  └──────Replied(no calls)───────────────────────▲                  ▲
   failed│  │waited                                                              │
         ▼  │                        any ──CancelRequested──▶ cancelling ──Settled┘
-      error_recovery ── not retryable, or tried enough ──▶ completed
+      error_recovery ── not retryable, or no retries left ──▶ completed
 ```
 
 Six states and exactly the 14 moves of `TRANSITIONS`. `feed(input) -> actions`: an input says what
-happened, an action says what to do. Calls are prepared in order; those that may run beside others
-do, one that may not waits for all before it and holds up all behind it; so a turn has the effect of
-running its calls one by one. The code of a running call may make calls of its own: they go the same
-way, in the order in which they are made, and the turn waits only for the calls of the reply.
+happened, an action says what to do. Calls are prepared in order. Parallel calls run together; any other
+call waits for all calls before it and blocks all calls after it. So a turn has the same effect as running
+its calls one by one. The code of a running call may make further calls: they follow the same rules, in the
+order they are made, and the turn waits only for the calls of the reply.
 """
 
 import hashlib
@@ -46,18 +46,18 @@ TRANSITIONS: dict[LoopState, frozenset[LoopState]] = {
     "completed": frozenset(),
 }
 
-REPEAT_WINDOW = 10  # turns looked back on for the same calls with the same results
+REPEAT_WINDOW = 10  # last turns searched for the same calls with the same results
 REPEAT_LIMIT = 5
-FAILED_TURNS_LIMIT = 8  # in a row, in each of which no call came to anything
+FAILED_TURNS_LIMIT = 8  # turns in a row in which every call failed
 
 
 class LoopPolicy(Struct, frozen=True):
-    """What the loop is allowed."""
+    """The limits of a loop."""
 
     max_turns: int = 100
     max_parallel: int = 10
     fallbacks: int = 0
-    """How many models there are to fall back on."""
+    """How many fallback models there are."""
     retry: RetryPolicy = RetryPolicy()
 
 
@@ -65,14 +65,14 @@ class LoopPolicy(Struct, frozen=True):
 
 
 class Begin(Struct, frozen=True):
-    """The run starts, or goes on after it was cut off."""
+    """The run starts, or resumes after an interruption."""
 
     reply: Message | None = None
-    """What the model had answered before the cut; no limit of turns stands against it."""
+    """The model's reply from before the interruption; the turn limit does not apply to it."""
 
 
 class Refused(Struct, frozen=True):
-    """The model call cannot even be made."""
+    """The model call cannot be made."""
 
     outcome: Outcome
     reason: str
@@ -98,14 +98,14 @@ class BackoffEnded(Struct, frozen=True):
 
 
 class Called(Struct, frozen=True):
-    """The code of a running call makes another one."""
+    """The code of a running call makes another call."""
 
     call: ToolCall
     parent: CallId
 
 
 class Prepared(Struct, frozen=True):
-    """A call was checked and judged."""
+    """A call was validated and judged by the rules."""
 
     call_id: CallId
     action: Literal["allow", "ask"]
@@ -121,7 +121,7 @@ class Decided(Struct, frozen=True):
 
 
 class Returned(Struct, frozen=True):
-    """A call has its result: it ran, was refused by a rule, or was malformed."""
+    """A call has its result: it ran, a rule refused it, or it was malformed."""
 
     result: ToolResult
 
@@ -130,9 +130,9 @@ class Drained(Struct, frozen=True):
     """The turn boundary is done."""
 
     more: bool = False
-    """Something arrived that the model must see, although it made no calls."""
+    """True if something arrived that the model must see, even though it made no calls."""
     stop: Refused | None = None
-    """Why the run ends here: the budget is used up, or code has given the final answer."""
+    """Why the run ends here: the budget is used up, or code gave the final answer."""
 
 
 class CancelRequested(Struct, frozen=True):
@@ -172,7 +172,7 @@ class CallModel(Struct, frozen=True):
 
 
 class SwitchModel(Struct, frozen=True):
-    """Find another model, number `model` of the fallbacks, then feed BackoffEnded, or ModelFailed again."""
+    """Resolve fallback number `model` (from 1), then feed BackoffEnded, or ModelFailed again."""
 
     model: int
     failure: ModelFailed
@@ -187,7 +187,7 @@ class Backoff(Struct, frozen=True):
 
 
 class Prepare(Struct, frozen=True):
-    """Check the arguments, judge the call, make a preview."""
+    """Validate the arguments, judge the call by the rules, make a preview."""
 
     call: ToolCall
 
@@ -206,7 +206,7 @@ class Refuse(Struct, frozen=True):
 
 
 class DrainTurn(Struct, frozen=True):
-    """Do the turn boundary, in its fixed order."""
+    """Perform the turn boundary, in its fixed order."""
 
     turn: int
 
@@ -221,7 +221,7 @@ class EndRun(Struct, frozen=True):
     outcome: Outcome
     reason: str = ""
     error: ProviderErrorKind | None = None
-    """How the model failed, where that ended the run."""
+    """How the model failed, if that ended the run."""
 
 
 Action = CallModel | SwitchModel | Backoff | Prepare | Execute | Refuse | DrainTurn | StopWork | EndRun
@@ -231,7 +231,7 @@ Action = CallModel | SwitchModel | Backoff | Prepare | Execute | Refuse | DrainT
 
 
 class _Call(Struct):
-    """A call of the current turn on its way to a result."""
+    """A call of the current turn and its progress."""
 
     call: ToolCall
     parent: CallId | None = None
@@ -242,7 +242,7 @@ class _Call(Struct):
 
 
 class Loop:
-    """One run's decisions; a new run gets a new loop."""
+    """The state machine of one run; a new run gets a new loop."""
 
     def __init__(self, policy: LoopPolicy, turn: int = 0) -> None:
         self.state: LoopState = "calling_llm"
@@ -258,13 +258,13 @@ class Loop:
         self._failed_turns = 0
 
     def move(self, state: LoopState) -> None:
-        """Change state; raises IllegalTransition and stays put for a move not in the table."""
+        """Change state; for a move that is not in the table, raise IllegalTransition and stay."""
         if state not in TRANSITIONS[self.state]:
             raise IllegalTransition(f"invalid state transition: {self.state} -> {state}")
         self.state = state
 
     def feed(self, event: Input) -> list[Action]:
-        """Take one input, return what to do next; an input that comes too late has no effect."""
+        """Take one input and return what to do next; an input that comes too late has no effect."""
         match event:
             case Begin() if self.state == "calling_llm" and not self._begun:
                 self._begun = True
@@ -372,7 +372,7 @@ class Loop:
         self._calls = {call_id: entry for call_id, entry in self._calls.items() if entry.parent != parent}
 
     def _start_ready(self, parent: CallId | None) -> list[Action]:
-        """Start what may run of the calls of a reply, or of the calls that one call has made."""
+        """Start the calls that may run now, among those of the reply or those that `parent` made."""
         started: list[Action] = []
         all_before_are_done = all_before_are_parallel = True
         siblings = [entry for entry in self._calls.values() if entry.parent == parent]
@@ -414,7 +414,7 @@ class Loop:
         return self._recent.count(digest) >= REPEAT_LIMIT
 
     def _fails_again(self) -> bool:
-        """Count the turn if all of its calls failed or were denied; any other turn ends the streak."""
+        """Count turns in a row whose calls all failed or were denied; return True at the limit."""
         results = [entry.result for entry in self._calls.values()]
         failed = bool(results) and all(result is not None and result.is_error for result in results)
         self._failed_turns = self._failed_turns + 1 if failed else 0
@@ -433,7 +433,7 @@ class Loop:
 
 
 def diagram() -> str:
-    """Draw the table as Mermaid, for the documentation."""
+    """Return the transition table as a Mermaid diagram, for the documentation."""
     arrows = [
         f"    {state} --> {target}" for state in STATES for target in STATES if target in TRANSITIONS[state]
     ]

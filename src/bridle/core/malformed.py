@@ -1,4 +1,4 @@
-"""What decoding raises for bytes that are not what they should be: too deep and not UTF-8 count as well."""
+"""The exceptions that decoding raises for malformed bytes, including too deep nesting and invalid UTF-8."""
 
 import msgspec
 

@@ -1,7 +1,7 @@
-"""Messages and their ordered parts: what a conversation is made of.
+"""Messages and their ordered parts: the content of a conversation.
 
-Parts keep the order in which the model produced them, and each keeps the vendor's own
-metadata (thought signatures, encrypted reasoning) so that it can be sent back unchanged.
+Parts keep the order in which the model produced them. Each keeps the vendor's metadata (thought signatures,
+encrypted reasoning), which is sent back unchanged.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,14 +17,14 @@ StopReason = Literal["end_turn", "tool_use", "max_tokens", "stop_sequence", "con
 
 
 class Text(Struct, frozen=True, tag="text", omit_defaults=True):
-    """Words."""
+    """Plain text."""
 
     text: str
     meta: dict[str, Any] = {}
 
 
 class Reasoning(Struct, frozen=True, tag="reasoning", omit_defaults=True):
-    """Thinking the model showed, or an opaque block it wants back."""
+    """The model's visible reasoning, or an opaque block that must be sent back."""
 
     text: str
     meta: dict[str, Any] = {}
@@ -39,18 +39,18 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True):
 
 
 class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True):
-    """A call the model wants made."""
+    """A tool call that the model requests."""
 
     id: CallId
     name: str
     args: dict[str, Any] = {}
     invalid: str = ""
-    """The text as sent, when it was no JSON object or code that was cut off; `args` is then empty."""
+    """The original text if it was not a JSON object or was code that was cut off; `args` is then empty."""
     meta: dict[str, Any] = {}
 
 
 class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True):
-    """What a call gave back; a failure is a result too."""
+    """The result of a call; a failure is a result too."""
 
     call_id: CallId
     name: str
@@ -63,24 +63,24 @@ Part = Text | Reasoning | Media | ToolCall | ToolResult
 
 
 class Message(Struct, frozen=True):
-    """One speaker's contribution, in parts."""
+    """One message of the system, user, assistant or a tool, in parts."""
 
     role: Role
     parts: tuple[Part, ...]
 
     @property
     def text(self) -> str:
-        """Join the text parts; reasoning and calls are left out."""
+        """All text parts joined, without reasoning and calls."""
         return "".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def reasoning(self) -> str:
-        """Join the reasoning parts."""
+        """All reasoning parts joined."""
         return "".join([part.text for part in self.parts if isinstance(part, Reasoning)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """Return the tool calls in the order the model made them."""
+        """The tool calls, in the order the model made them."""
         return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
 
@@ -98,7 +98,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def context(self) -> int:
-        """Return the tokens the next request starts from."""
+        """All tokens, input and output: the size that the next request starts from."""
         return self.input + self.cache_read + self.cache_write + self.output
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -112,12 +112,12 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 def user_message(text: str) -> Message:
-    """Wrap plain words as a user message."""
+    """Wrap plain text as a user message."""
     return Message("user", (Text(text),))
 
 
 def with_unique_call_ids(message: Message, used: Collection[CallId], turn: int) -> Message:
-    """Rename calls whose id is missing or taken, since results refer to calls by id."""
+    """Give calls whose id is missing or taken a new one, because results refer to calls by id."""
     if not message.calls:
         return message
     taken: set[CallId] = set()  # in this message; `used` may be long
@@ -140,7 +140,7 @@ def final_text(messages: Sequence[Message]) -> str:
 
 
 def with_media_named(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a conversation for a model that reads only: what else tools gave back is named in words."""
+    """Replace media in tool results with a text note, for a model that only reads text."""
     return tuple(
         [
             Message(message.role, tuple(map(_with_media_named, message.parts)))

@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back, independent of any vendor."""
+"""Models, prices, requests and replies, independent of any vendor."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ class Price(Struct, frozen=True):
     cache_write: float = 0.0
     above_tokens: int = 0
     above: "Price | None" = None
-    """What every token of a request costs whose context is longer than `above_tokens`."""
+    """The price of all tokens of a request whose context is longer than `above_tokens`."""
 
     def for_context(self, tokens: int) -> "Price":
-        """Return the price that holds for a request with a context of so many tokens."""
+        """Return the price of a request whose context has this many tokens."""
         if self.above is None or tokens <= self.above_tokens:
             return self
         return self.above.for_context(tokens)
@@ -34,18 +34,18 @@ class Model(Struct, frozen=True):
     window_tokens: int = 128_000
     max_output_tokens: int = 8_192
     price: Price | None = None
-    """None means unknown, which is said as such and never shown as zero."""
+    """None means unknown; it is shown as unknown, never as zero."""
     images: bool = False
-    """It takes images."""
+    """True if it accepts images."""
 
     @property
     def ref(self) -> str:
-        """Return the name a user types: provider/model."""
+        """The reference that a user types: provider/model."""
         return f"{self.provider}/{self.name}"
 
 
 class ModelRequest(Struct, frozen=True):
-    """One request: everything a provider needs and nothing it may change."""
+    """One request: all that a provider needs, immutable."""
 
     model: str
     system: str
@@ -55,21 +55,21 @@ class ModelRequest(Struct, frozen=True):
     params: dict[str, Any] = {}
     """Vendor parameters, merged catalogue < provider < agent < request."""
     output_schema: dict[str, Any] | None = None
-    """A JSON Schema that the answer is to fit, by the vendor's own means where it has any."""
+    """A JSON Schema for the answer, enforced by the vendor if it can."""
 
 
 class ModelReply(Struct, frozen=True):
-    """The end of a stream: the whole message and what it cost in tokens."""
+    """The end of a stream: the whole message and the tokens it used."""
 
     message: Message
     stop_reason: StopReason
     usage: Usage = Usage()
     model: str = ""
-    """The name the vendor says answered, if it says so."""
+    """The model that answered, if the vendor names it."""
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
-    """Return the dollars a usage costs, or None where the price is unknown."""
+    """Return the cost of a usage in dollars, or None if the price is unknown."""
     if price is None:
         return None
     price = price.for_context(usage.input + usage.cache_read + usage.cache_write)

@@ -6,16 +6,16 @@ pattern  = path glob | command prefix ":*" | "domain:" host glob
 verdict  = deny > ask > allow > what the mode says      (mode yolo never asks, but obeys deny)
 ```
 
-A call is judged by every subject it touches: it is allowed only if all of them are, and denied if
-any of them is.
+A call is judged by every subject it touches: it is allowed only if all of them are allowed, and denied if
+any of them is denied.
 
-Strictness is general, permission is particular. A deny or ask rule for a path of `read_file` holds for
-whatever else would touch that path, and one for a path of an editing tool for whatever would change it;
-it covers a folder with all that is in it, and a program by whichever path it is called. An allow rule
-speaks for its own tool only, and literally.
+Deny and ask rules apply broadly, allow rules narrowly. A deny or ask rule for a path of `read_file` applies
+to every tool that would touch that path, and one for a path of an editing tool to every tool that would
+change it; it covers a folder with all its contents, and a program under any path. An allow rule applies only
+to its own tool, and literally.
 
-Mode accept-edits asks all the same before a file is written that would make a program of the user run
-something by itself (`traps`).
+Even in mode accept-edits, writing a file that makes one of the user's programs run something by itself needs
+an approval (`traps`).
 """
 
 import re
@@ -41,7 +41,7 @@ SHELL_TOOL = "bash"
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_*-]+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
-MAX_RULE_CHARS = 4096  # a path is no longer
+MAX_RULE_CHARS = 4096  # no path is longer
 
 MODE_TABLE: dict[Mode, dict[AccessClass, Action]] = {
     "ask": {"read": "allow", "write": "ask", "execute": "ask", "network": "ask"},
@@ -52,7 +52,7 @@ MODE_TABLE: dict[Mode, dict[AccessClass, Action]] = {
 
 
 class Rule(Struct, frozen=True):
-    """A standing permission."""
+    """A permission rule: allow, ask or deny the use of a tool."""
 
     action: Action
     tool: str
@@ -64,16 +64,16 @@ class Rule(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What the rules say about a call, and why."""
+    """The decision about a call, and why."""
 
     action: Action
     why: str
     rule: Rule | None = None
-    """The rule that decided; None when the mode did."""
+    """The rule that decided; None if the mode did."""
 
 
 def parse_rule(action: Action, text: str) -> Rule:
-    """Read a rule as a user writes it; raises ConfigError when it is malformed."""
+    """Parse a rule as a user writes it; raises ConfigError if it is malformed."""
     if len(text) > MAX_RULE_CHARS:
         raise ConfigError(f'rule "{text[:40]}…" has more than {MAX_RULE_CHARS} characters')
     match = _RULE.fullmatch(text.strip())
@@ -97,7 +97,7 @@ def parse_rule(action: Action, text: str) -> Rule:
 
 
 def _clean_path(pattern: str, text: str) -> str:
-    """Write a path pattern as the paths of calls are written; raises ConfigError when none could ever fit."""
+    """Normalize a path pattern like the paths of calls; raises ConfigError if it could never match."""
     if "\\" in pattern:
         raise ConfigError(f'malformed rule "{text}": a path has slashes, no backslashes')
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
@@ -106,13 +106,13 @@ def _clean_path(pattern: str, text: str) -> str:
             f'malformed rule "{text}": ".." leads nowhere in a rule', hint="write the whole path"
         )
     root = "/" if pattern.startswith("/") else ""
-    if pattern.endswith("/"):  # a folder is all that is in it
+    if pattern.endswith("/"):  # a folder means all its contents
         parts.append("**")
     return root + "/".join(parts) or "."
 
 
 def check_examples(rule: Rule, match: Sequence[str], not_match: Sequence[str]) -> None:
-    """Try a rule on what its author says it means; raises ConfigError at the first surprise."""
+    """Test a rule on its author's examples; raises ConfigError for the first that does not fit."""
     for example, wanted in [*((text, True) for text in match), *((text, False) for text in not_match)]:
         if rule_matches(rule, rule.tool, _example(rule, example)) != wanted:
             said = "should match" if wanted else "should not match"
@@ -128,7 +128,7 @@ def _example(rule: Rule, text: str) -> Subject:
 
 
 def judge(access: Access, rules: Sequence[Rule], mode: Mode) -> Verdict:
-    """Decide one call; a deny rule wins over everything, in every mode."""
+    """Decide about a call; a deny rule always wins, in every mode."""
     verdicts = [_judge_part(access, subject, rules, mode) for subject in _subjects(access)]
     for verdict in verdicts:
         if verdict.action == "deny":
@@ -146,7 +146,7 @@ def judge(access: Access, rules: Sequence[Rule], mode: Mode) -> Verdict:
 
 
 def _judge_part(access: Access, subject: Subject, rules: Sequence[Rule], mode: Mode) -> Verdict:
-    """Decide one thing that a call touches; an unproven command needs a rule of its own."""
+    """Decide about one subject of a call; an unproven command needs an allow rule."""
     verdict = _judge_subject(access.tool, subject, rules, mode)
     is_free = verdict.action == "allow" and verdict.rule is None and mode != "yolo"
     if is_free and access.unproven and subject.kind == "command":
@@ -155,7 +155,7 @@ def _judge_part(access: Access, subject: Subject, rules: Sequence[Rule], mode: M
 
 
 def _protects_files(rules: Sequence[Rule], mode: Mode) -> Rule | None:
-    """Return a rule that keeps files from being read; `yolo` passes over ask rules."""
+    """Return a rule that protects files from being read, or None; mode yolo ignores ask rules."""
     actions = ("deny",) if mode == "yolo" else ("deny", "ask")
     for rule in rules:
         is_path = rule.pattern and not rule.pattern.startswith("domain:")
@@ -165,7 +165,7 @@ def _protects_files(rules: Sequence[Rule], mode: Mode) -> Rule | None:
 
 
 def _subjects(access: Access) -> Iterator[Subject]:
-    """Yield what is to be judged, each with what is done to it."""
+    """Yield the subjects to judge, each with its access class."""
     for subject in access.subjects or (Subject("text", ""),):
         yield subject if subject.access is not None else replace(subject, access=access.access)
 
@@ -196,7 +196,7 @@ def _trap(subject: Subject) -> str:
 
 
 def rule_matches(rule: Rule, tool: str, subject: Subject | None) -> bool:
-    """Tell whether a rule speaks about this tool and subject."""
+    """Return True if a rule applies to this tool and subject."""
     if subject is None or not rule.pattern:
         names = (tool, subject.tool) if subject is not None and subject.tool else (tool,)
         return not rule.pattern and any(_names(rule, name) for name in names)
@@ -238,7 +238,7 @@ def _speaks_of_domain(rule: Rule, tool: str, host: str) -> bool:
 
 
 def _covers_folder(pattern: str, path: str) -> bool:
-    """Tell whether a path is the folder that a pattern ends in, or lies below a folder that it names."""
+    """Return True if a path is the folder that a pattern names, or lies below it."""
     folder = pattern.removesuffix("/**").rstrip("/")
     return (
         path_glob(folder).fullmatch(path) is not None or path_glob(folder + "/**").fullmatch(path) is not None
@@ -261,12 +261,12 @@ def _matches_words(pattern: str, command: str) -> bool:
 
 
 def hidden_patterns(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return the path patterns that nobody may read."""
+    """Return the path patterns that may not be read."""
     return tuple(rule.pattern for rule in _path_denials(rules) if _names(rule, READING_TOOL))
 
 
 def guarded_patterns(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return the path patterns that nobody may change."""
+    """Return the path patterns that may not be changed."""
     return tuple(
         rule.pattern for rule in _path_denials(rules) if any(_names(rule, name) for name in EDITING_TOOLS)
     )
@@ -279,10 +279,10 @@ def _path_denials(rules: Sequence[Rule]) -> Iterator[Rule]:
 
 
 def suggest_rules(access: Access, rules: Sequence[Rule], mode: Mode) -> tuple[str, ...]:
-    """Propose the general rules after which a call like this one would not be asked about again.
+    """Suggest general allow rules so that calls like this one need no further approval.
 
-    None when no rule could do that: an ask rule stands against it, a name holds characters that a rule
-    would read as a pattern, or allowing the like of it in general would be careless.
+    Returns () if no rule can do that: an ask rule applies, a name contains characters that a rule would read
+    as a pattern, or allowing such calls in general would be careless.
     """
     is_hidden = access.unseen and _protects_files(rules, mode)
     if access.doubt or is_hidden or not _TOOL_NAME.fullmatch(access.tool):
@@ -327,8 +327,8 @@ def _is_literal(name: str) -> bool:
     return "*" not in name and "?" not in name
 
 
-# A text between two stars takes its first place for good (an atomic group): the star after it can absorb
-# whatever lies before a later place, so that looking further never helps and no pattern takes forever.
+# A text between two stars matches at its first position only (an atomic group): the star after it can match
+# everything up to a later position, so backtracking never helps, and no pattern takes exponential time.
 
 
 @lru_cache(maxsize=1024)

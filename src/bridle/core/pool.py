@@ -1,14 +1,14 @@
-"""Whole numbers of a few kinds, spent by a tree of spenders that can never claim the same part twice.
+"""Budget pools: whole amounts of a few kinds, shared by a tree in which no unit is granted twice.
 
 ```
 limit ├── used ──┼── held ──┼── set aside ──┼── left ──┤
-        settled,   reserved,  shares of       may be held
-        here and   here and   children, not   here, or
-        below      below      claimed yet     shared out
+        settled,   reserved,  shares of       can be held
+        here and   here and   children, not   here or given
+        below      below      claimed yet     to a child
 ```
 
-A share that is set aside belongs to its child alone, until the child is closed. A child without one
-competes with everybody else for what is left above it.
+A share that is set aside belongs to its child alone until the child is closed. A child without such a share
+competes with all others for what is left above it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,30 +17,30 @@ Units = Mapping[str, int]
 
 
 class Pool:
-    """One spender's part: its limits, what it has used and holds, and its children."""
+    """One node of the tree: its limits, its used and held units, and its children."""
 
     def __init__(self, limit: Units, used: Units) -> None:
         self.limit = dict(limit)
-        """By kind; a kind that is not here has none."""
+        """By kind; a kind that is missing has no limit."""
         self.used = dict(used)
         self.held = dict.fromkeys(used, 0)
         self.own = dict.fromkeys(used, 0)
-        """What is held here; `held` has what is held below too."""
+        """Held by this node itself; `held` also includes the nodes below."""
         self.owned: frozenset[str] = frozenset()
-        """The kinds whose limit is set aside above."""
+        """The kinds whose limit is set aside in the parent."""
         self.parent: Pool | None = None
         self.children: list[Pool] = []
         self.is_closed = False
 
     def child(self, limit: Units, owned: frozenset[str]) -> "Pool":
-        """Add a child, with the limits of the owned kinds set aside for it."""
+        """Add a child; set aside the limits of the owned kinds for it."""
         child = Pool(limit, dict.fromkeys(self.used, 0))
         child.parent, child.owned, child.is_closed = self, owned, self.is_closed
         self.children.append(child)
         return child
 
     def hold(self, units: Units) -> "tuple[str, Pool] | None":
-        """Hold units of several kinds, or none: then say of which kind there is too little, and where."""
+        """Hold units of several kinds, all or none; if none, return the kind that lacks units, and where."""
         for kind, amount in units.items():
             if not amount:
                 continue
@@ -53,7 +53,7 @@ class Pool:
         return None
 
     def settle(self, held: Units, used: Units) -> None:
-        """Let go of what was held, as far as it still is, and count what was used, here and above."""
+        """Release what is still held of `held` and count `used`, here and above."""
         freed = {kind: -min(amount, self.own[kind]) for kind, amount in held.items()}
         _add(self.own, freed)
         for pool in self.path():
@@ -61,7 +61,7 @@ class Pool:
             _add(pool.used, used)
 
     def close(self) -> None:
-        """Give back all that is not used, here and below; from now on nothing is left. Twice is once."""
+        """Return all unused units, here and below; after that nothing is left. Idempotent."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -72,14 +72,14 @@ class Pool:
             self.parent.children.remove(self)
 
     def left(self, kind: str) -> int | None:
-        """Return how much may still be held or shared out; None when nothing limits it."""
+        """Return how much can still be held or given to a child; None without a limit."""
         return self.tightest(kind)[0]
 
     def tightest(self, kind: str) -> "tuple[int | None, Pool]":
-        """Return how much is left, and who on the way up has no more.
+        """Return how much is left, and the node on the way up that is the reason.
 
-        Above a share that was set aside only what is used and held stands in its way, not the shares:
-        it is one of them. Somebody may have used more than was held.
+        Above a share that was set aside, only used and held units reduce what is left, not the shares set
+        aside there: this share is one of them. A node may have used more than it held.
         """
         if self.is_closed:
             return 0, self
@@ -96,17 +96,17 @@ class Pool:
         return least, where
 
     def set_aside(self, kind: str) -> int:
-        """Return what the children may still claim and nobody else may."""
+        """Return what only the children may still hold."""
         return sum(child.claims(kind) for child in self.children)
 
     def claims(self, kind: str) -> int:
-        """Return what this child keeps from the others, beside what it uses and holds."""
+        """Return what is reserved for this child, besides what it has used and holds."""
         if kind not in self.owned:
             return self.set_aside(kind)
         return max(0, self.limit[kind] - self.used[kind] - self.held[kind])
 
     def path(self) -> "Iterator[Pool]":
-        """Yield this one and all above it."""
+        """Yield this node and all above it."""
         pool: Pool | None = self
         while pool is not None:
             yield pool

@@ -1,12 +1,12 @@
-"""What a tenant has left: every run is cut to a part of it before it begins, so that together they fit.
+"""Tenant budgets: each run's limits are cut to what the tenant has left, so that all runs together fit.
 
 ```
 limit of the month ├── used by runs that ended ──┼── set aside for runs ──┼── left ──┤
 limit of the day   ├── …                                                             ┤
 ```
 
-Days and months are those of UTC, by one clock. A run counts where it began. Dollars are counted in whole
-billionths, so that sums come out even.
+Days and months are in UTC, by one clock. A run counts for the day and month in which it began. Dollars are
+counted in whole billionths, so that sums are exact.
 """
 
 import math
@@ -22,7 +22,7 @@ from bridle.core.tenancy import TenantLimits
 NANO = 10**9
 MOST = 2**62
 USUAL_SHARE = 10
-"""A run without limits of its own gets at most this part of a period, so that others can run beside it."""
+"""A run without its own limits gets at most 1/10 of a period's limit, so that other runs fit beside it."""
 
 N = TypeVar("N", int, float)
 
@@ -41,7 +41,7 @@ class Amount(Struct, frozen=True):
 
 
 class Reservation(Struct, frozen=True):
-    """What was set aside for a run."""
+    """The amount set aside for a run."""
 
     session: SessionId
     run_id: RunId
@@ -49,15 +49,15 @@ class Reservation(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """What a run gets."""
+    """The limits that a run gets."""
 
     limits: Limits
     held: Amount
-    """What is to be set aside."""
+    """The amount to set aside."""
 
 
 def amount_of(used: Spend) -> Amount:
-    """Return what was used, in whole numbers, never too little."""
+    """Return a use as an amount, rounded up."""
     return Amount(min(MOST, max(0, used.tokens)), nano(used.cost))
 
 
@@ -67,9 +67,9 @@ def nano(dollars: float) -> int:
 
 
 def grant(tenant: str, limits: TenantLimits, wanted: Limits, day: Amount, month: Amount) -> Grant:
-    """Cut the limits of a run to what is left of the day and of the month; raises BudgetSpent.
+    """Cut a run's limits to what is left of the day and the month; raises BudgetSpent if nothing is left.
 
-    `day` and `month` are what is used and set aside by now.
+    `day` and `month` are the amounts already used or set aside.
     """
     own_tokens = _or_less(wanted.tokens, limits.run.tokens)
     tokens = _part(
@@ -95,7 +95,7 @@ def grant(tenant: str, limits: TenantLimits, wanted: Limits, day: Amount, month:
 
 
 def _part(own: int | None, periods: tuple[tuple[str, int | None, int], ...], what: str) -> int | None:
-    """Return how much of a kind a run gets; None where no period limits it."""
+    """Return how much of a kind a run gets; None if no period limits it."""
     limited = [(name, limit, taken) for name, limit, taken in periods if limit is not None]
     if not limited:
         return None

@@ -1,12 +1,12 @@
-"""What becomes of a run that was cut off: which calls are lost, where it goes on, how it is closed.
+"""Crash recovery of a run: which calls are lost, where the run resumes, how it is closed.
 
-| its call | after a crash |
+| a call that | after a crash |
 |---|---|
 | has a result | keeps it and never runs again |
-| had begun, only reads | runs again |
-| had begun, has started a sub-agent | runs again, finds the sub-agent and waits for it |
-| had begun, may have changed something | gets a result that says so |
-| had not begun | runs if the run is resumed |
+| had started and only reads | runs again |
+| had started and started a sub-agent | runs again, finds the sub-agent and waits for it |
+| had started and may have changed something | gets a result that says so |
+| had not started | runs if the run is resumed |
 """
 
 from collections.abc import Collection
@@ -29,30 +29,30 @@ NOT_RUN = "not run: the run was cut off before it"
 
 
 class ResumePlan(Struct, frozen=True):
-    """How a cut-off run goes on."""
+    """How an interrupted run resumes."""
 
     turn: int
-    """The last turn that needs nothing more."""
+    """The last turn that is complete."""
     replay: Message | None
-    """The reply of the turn after it, if the model had answered already."""
+    """The reply of the next turn, if the model had already answered."""
     lost: tuple[ToolFinished, ...]
     """Results for the calls whose effect is unknown."""
     again: frozenset[CallId] = frozenset()
-    """The calls of the reply that run, or run again."""
+    """The calls of the reply to run, for the first time or again."""
 
 
 def plan_resume(run: RunState, last: Message, with_children: Collection[CallId] = ()) -> ResumePlan:
-    """Decide where a run goes on, given its newest message and the calls that have started sub-agents."""
+    """Decide where a run resumes, from its newest message and the calls that started sub-agents."""
     lost = tuple(
         replace(failed(start.call_id, start.tool, INTERRUPTED), parent=start.parent)
         for start in run.interrupted
         if not (start.repeatable or start.call_id in with_children)
-        or start.parent is not None  # its parent's code does not go on
+        or start.parent is not None  # the code that made this call does not continue
     )
     reply = run.replied
     if reply is None:
         return ResumePlan(max(0, run.turn - 1), None, lost)
-    if run.turn_ended and last.role == "user":  # the next turn's: what this one's end decides was decided
+    if run.turn_ended and last.role == "user":  # the message belongs to the next turn; this one is complete
         return ResumePlan(run.turn, None, lost)
     over = {*run.finished, *(finished.result.call_id for finished in lost)}
     again = frozenset(call.id for call in reply.message.calls if call.id not in over)
@@ -60,7 +60,7 @@ def plan_resume(run: RunState, last: Message, with_children: Collection[CallId] 
 
 
 def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinished]:
-    """Give every open call of the turn a result: a call without one would make the session unusable."""
+    """Give every open call of the turn a result, because a call without one makes the session unusable."""
     calls = run.replied.message.calls if run.replied is not None else ()
     made_by_code = [start for start in run.interrupted if start.parent is not None]
     return [
@@ -74,7 +74,7 @@ def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinish
 
 
 def cut_off_reply(run: RunState, text: str, usage: Usage, cost: float | None) -> ModelReplied:
-    """Keep what the user had seen of a reply that was cut off."""
+    """Return a reply with the part that the user saw before it was cut off."""
     message = Message("assistant", (Text(text),))
     tokens = estimate_message(message)
     return ModelReplied(run.run_id, run.turn, message, "cancelled", usage, cost, tokens)
@@ -83,7 +83,7 @@ def cut_off_reply(run: RunState, text: str, usage: Usage, cost: float | None) ->
 def end_of(
     run: RunState, outcome: Outcome, text: str, reason: str, error: ProviderErrorKind | None = None
 ) -> RunEnded:
-    """Make a run's last event from what it has recorded."""
+    """Return a run's last event, with totals from its recorded state."""
     spent = run.spent
     return RunEnded(
         run.run_id, outcome, text, reason, spent.turns, spent.tool_calls, run.usage, run.cost, error=error
@@ -91,5 +91,5 @@ def end_of(
 
 
 def failed(call_id: CallId, name: str, reason: str) -> ToolFinished:
-    """Record that a call did not run to its end."""
+    """Return the event of a call that did not finish."""
     return ToolFinished(ToolResult(call_id, name, reason, is_error=True))

@@ -1,4 +1,4 @@
-"""A conversation as plain text for the model that is to sum it up, in parts that fit its window.
+"""A conversation as plain text for the model that summarizes it, in parts that fit its window.
 
 ```
 [user] fix the greeting
@@ -7,7 +7,7 @@
 [result of read_file] 1: print("helo")
 ```
 
-What is long is shortened in its middle, results most of all; what a model thought is left out.
+Long texts are shortened in the middle, results most of all; reasoning is left out.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LEAST_PART_TOKENS = 128
 
 
 class Lengths(Struct, frozen=True):
-    """The most that one thing may take, in tokens."""
+    """The maximum length of each kind of entry, in tokens."""
 
     text: int = 1_500
     args: int = 150
@@ -32,11 +32,11 @@ class Lengths(Struct, frozen=True):
 
 
 SHORTER = (1, 2, 4, 8, 16)
-"""What the lengths are divided by, until all fits."""
+"""Divisors for the lengths, tried in order until everything fits."""
 
 
 def retell(messages: Sequence[Message], part_tokens: int, most_parts: int = MAX_PARTS) -> list[str]:
-    """Tell a conversation in at most so many parts of so many tokens; what is oldest goes if need be."""
+    """Return a conversation as at most `most_parts` texts of `part_tokens`; drop the oldest if necessary."""
     part_tokens = max(part_tokens, LEAST_PART_TOKENS)
     parts: list[str] = []
     for divisor in SHORTER:
@@ -51,7 +51,7 @@ def retell(messages: Sequence[Message], part_tokens: int, most_parts: int = MAX_
 
 
 def cut_at_paragraph(text: str, tokens: int) -> str:
-    """Cut the end off a text that has more than so many tokens, where a paragraph, a line or a word ends."""
+    """Cut a text to at most `tokens` tokens, at the end of a paragraph, a line or a word."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= tokens * 4:
         return text

@@ -1,8 +1,8 @@
-"""When to try a model call again, and how long to wait first."""
+"""Retry policy: when to retry a model call, and how long to wait first."""
 
 from msgspec import Struct
 
-MAX_RETRY_AFTER_S = 300.0  # a vendor asking for longer than this is out for this run
+MAX_RETRY_AFTER_S = 300.0  # no retry in this run if a vendor asks for a longer wait
 
 
 class RetryPolicy(Struct, frozen=True):
@@ -14,7 +14,7 @@ class RetryPolicy(Struct, frozen=True):
     multiplier: float = 2.0
 
     def delay_s(self, attempt: int, jitter: float, retry_after_s: float | None = None) -> float:
-        """Return the wait before retry number `attempt` (from 0); `jitter` lies in 0.9 to 1.1."""
+        """Return the wait before retry number `attempt` (from 0); `jitter` is between 0.9 and 1.1."""
         try:
             grown = self.initial_s * self.multiplier**attempt
         except OverflowError:
@@ -22,5 +22,5 @@ class RetryPolicy(Struct, frozen=True):
         return max(min(grown, self.max_s) * jitter, retry_after_s or 0.0)
 
     def allows(self, attempt: int, retry_after_s: float | None = None) -> bool:
-        """Tell whether retry number `attempt` (from 0) may still be made."""
+        """Return True if retry number `attempt` (from 0) is allowed."""
         return attempt < self.max_retries and (retry_after_s or 0.0) <= MAX_RETRY_AFTER_S

@@ -1,4 +1,4 @@
-"""What files were before a session changed them, and how to get back there.
+"""File revisions: the states of files before and after a session's changes, and how to restore them.
 
 ```
             seq 5                 seq 9                  seq 12 (a rewind is a change like any other)
@@ -6,7 +6,7 @@ a.py   before ─▶ after        before ─▶ after         before ─▶ afte
             └── the state at seq 4 is the `before` of the first change after it
 ```
 
-The timeline is that of the disk, not of the conversation: it never branches, and a rewind only adds to it.
+The timeline follows the disk, not the conversation: it never branches, and a rewind only adds to it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ FileKind = Literal["file", "link", "folder", "other"]
 
 
 class FileState(Struct, frozen=True, omit_defaults=True):
-    """What lay at a path: enough to put it back and to tell whether it is still there."""
+    """The state of a path: enough to restore it, and to check whether it has changed."""
 
     kind: FileKind
     mode: int = 0
@@ -27,20 +27,20 @@ class FileState(Struct, frozen=True, omit_defaults=True):
     """SHA-256 of a file's bytes, or of a link's target; empty for anything else."""
     size: int = 0
     kept: bool = True
-    """The content is among the blobs; a file too large to keep is only described."""
+    """True if the content is among the blobs; a file that is too large to keep has only this description."""
 
 
 class FileChange(Struct, frozen=True, omit_defaults=True):
-    """One path, before and after; None means that nothing was there."""
+    """One path, before and after a change; None means that nothing existed there."""
 
     path: str
-    """Relative to the session's working directory, or absolute for another writable root."""
+    """Relative to the session's working directory, or absolute in another writable root."""
     before: FileState | None = None
     after: FileState | None = None
 
 
 def states_at(changes: Iterable[FileChange]) -> dict[str, FileState | None]:
-    """Return what each path was before the first of these changes, given in order."""
+    """Return the state of each path before the first of these changes, given in order."""
     states: dict[str, FileState | None] = {}
     for change in changes:
         states.setdefault(change.path, change.before)
@@ -48,19 +48,19 @@ def states_at(changes: Iterable[FileChange]) -> dict[str, FileState | None]:
 
 
 def last_states(changes: Iterable[FileChange]) -> dict[str, FileState | None]:
-    """Return what each path was after the last of these changes, given in order."""
+    """Return the state of each path after the last of these changes, given in order."""
     return {change.path: change.after for change in changes}
 
 
 def net_changes(changes: Iterable[FileChange]) -> list[FileChange]:
-    """Return what all of these changes, given in order, amount to, sorted by path."""
+    """Merge changes, given in order, into one per path, sorted by path; leave out those that cancel out."""
     listed = list(changes)
     first, last = states_at(listed), last_states(listed)
     return [FileChange(path, first[path], last[path]) for path in sorted(first) if first[path] != last[path]]
 
 
 def conflicts(expected: Mapping[str, FileState | None], found: Mapping[str, FileState | None]) -> list[str]:
-    """Return the paths that are not as the session left them: somebody else has changed them since."""
+    """Return the paths that changed outside the session since it last changed them."""
     return sorted(path for path, state in expected.items() if not _is_same(state, found.get(path)))
 
 

@@ -1,12 +1,12 @@
-"""Rules with absolute paths, as they look from a working directory.
+"""Rules with absolute paths, translated for a working directory.
 
-The paths of calls are relative inside of the working directory and absolute outside of it, so that an
-absolute pattern that reaches into the directory needs a relative twin:
+The paths of calls are relative inside the working directory and absolute outside of it. So an absolute
+pattern that reaches into the directory needs a relative copy:
 
 ```
 /home/ann/.ssh/**    from /home/ann        also  .ssh/**
 /home/*/src/**       from /home/ann/src    also  **
-/home/ann            from /home/ann/src    also  **        (deny and ask: a folder is all that is in it)
+/home/ann            from /home/ann/src    also  **        (deny and ask: a folder means all its contents)
 ```
 """
 
@@ -19,7 +19,7 @@ from bridle.core.tool import Subject
 
 
 def seen_from(rule: Rule, cwd: str) -> Iterator[Rule]:
-    """Yield a rule, and its twins for what lies in the working directory."""
+    """Yield a rule, and its relative copies for paths in the working directory."""
     yield rule
     if rule.pattern.startswith("/") and rule.tool != SHELL_TOOL:
         for pattern in _twins(rule, [part for part in cwd.split("/") if part]):
@@ -27,7 +27,7 @@ def seen_from(rule: Rule, cwd: str) -> Iterator[Rule]:
 
 
 def _twins(rule: Rule, folders: list[str]) -> Iterator[str]:
-    """Walk down the pattern and the folders together; what is left of the pattern then is a twin."""
+    """Match the pattern against the folders from the root; yield what is left of the pattern after them."""
     names = rule.pattern[1:].split("/")
     places = _with_skips(names, {0})
     is_covered = False
@@ -41,12 +41,12 @@ def _twins(rule: Rule, folders: list[str]) -> Iterator[str]:
         yield "**"
         return
     for place in sorted(places - {len(names)}):
-        if not (place - 1 in places and names[place - 1] == "**"):  # that one says more
+        if not (place - 1 in places and names[place - 1] == "**"):  # that copy already covers this one
             yield "/".join(names[place:])
 
 
 def _with_skips(names: list[str], places: set[int]) -> set[int]:
-    """Add where the walk may also be: `**` may stand for no folder at all."""
+    """Add the positions after each `**`, which may match no folder at all."""
     found = set(places)
     for place, name in enumerate(names):
         if place in found and name == "**":

@@ -1,4 +1,4 @@
-"""A request to the model that a tool's server makes, and its answer."""
+"""MCP sampling: a request to the model that an MCP server makes, and the answer."""
 
 from msgspec import Struct
 
@@ -6,10 +6,10 @@ from bridle.core.messages import Message
 
 
 class Sample(Struct, frozen=True):
-    """What a server wants to know from the model."""
+    """A server's request to the model."""
 
     by: str
-    """The server."""
+    """The name of the server."""
     messages: tuple[Message, ...]
     system: str = ""
     max_tokens: int = 1024
@@ -18,7 +18,7 @@ class Sample(Struct, frozen=True):
 
 
 class Sampled(Struct, frozen=True):
-    """What the model said."""
+    """The model's answer."""
 
     text: str
     model: str

@@ -1,11 +1,11 @@
-"""The JSON Schema that an answer is to fit: as given, checked for what must not be in it, and walked.
+"""The JSON Schema of a structured answer: parse it, check it, and walk through its subschemas.
 
 ```
 {"type": "object", …}                                                        the schema itself
-{"schema": {…}, "name": …, "strict": …, "compat": "lossy" | "strict"}        with how to go about it
+{"schema": {…}, "name": …, "strict": …, "compat": "lossy" | "strict"}        a wrapper with options
 ```
 
-A wrapper is one that has `schema` and nothing but these keys, or says `"format": "meerkat_v1"`.
+An object is a wrapper if it has `schema` and only keys of this list, or has `"format": "meerkat_v1"`.
 """
 
 import re
@@ -26,38 +26,38 @@ FORMAT = "meerkat_v1"
 _WRAPPER_KEYS = frozenset({"schema", "name", "strict", "compat", "format"})
 
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords that hold schemas by name."""
+"""Keywords whose value is an object of schemas by name."""
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-"""Keywords that hold a list of schemas; `items` did until 2019."""
+"""Keywords whose value is a list of schemas; `items` could be one up to draft 2019-09."""
 SINGLES = (
     "items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains "
     "propertyNames not if then else contentSchema"
 ).split()
-"""Keywords that hold one schema."""
+"""Keywords whose value is one schema."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 MAX_CHECKS = 20_000_000
-"""Of a value against a schema: some more than a second."""
+"""Limit for validating one value; takes a little over a second."""
 
 _QUOTED = re.compile(rb"%([0-9A-Fa-f]{2})")
 _HERE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 _NAMES_ONLY = ("$defs", "definitions")
 _LOOKS_AGAIN = ("unevaluatedItems", "unevaluatedProperties")
 COSTLY = (*REFERENCES, *_LOOKS_AGAIN)
-"""Keywords without which no value can be costly to check."""
+"""Without any of these keywords, no value is costly to validate."""
 
 
 class OutputSchema(Struct, frozen=True):
-    """What an answer is to fit, and how much it matters that a vendor can say all of it."""
+    """The schema that an answer must fit, and what to do if a vendor cannot enforce all of it."""
 
     schema: dict[str, Any]
     strict: bool = False
-    """Objects have exactly the properties that are named."""
+    """True if objects have exactly the properties that the schema names."""
     compat: Compat = "lossy"
-    """What happens with a part that a vendor cannot hold its model to: a warning, or an error."""
+    """What happens if a vendor cannot enforce a part: `lossy` gives a warning, `strict` an error."""
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> "OutputSchema":
-        """Read a schema or a wrapper; raises UsageError."""
+        """Parse and check a schema or a wrapper; raises UsageError."""
         _check_size(given)
         wrapped = given if _is_wrapper(given) else {"schema": given}
         if not isinstance(wrapped["schema"], dict):
@@ -89,7 +89,7 @@ def _is_wrapper(given: dict[str, Any]) -> bool:
 
 
 def with_compat(given: dict[str, Any], compat: Compat) -> dict[str, Any]:
-    """Return what was given with another `compat`."""
+    """Return a schema or wrapper as a wrapper with this `compat`."""
     wrapped = given if _is_wrapper(given) else {"schema": given, "format": FORMAT}
     return {**wrapped, "compat": compat}
 
@@ -98,7 +98,7 @@ def with_compat(given: dict[str, Any], compat: Compat) -> dict[str, Any]:
 
 
 def subschemas(schema: dict[str, Any], where: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every schema in a schema with the place of it, itself first; what is only data is no schema."""
+    """Yield every subschema with its JSON pointer, the schema itself first; plain data is not a schema."""
     waiting = [(where, schema)]
     while waiting:
         place, part = waiting.pop()
@@ -117,7 +117,7 @@ def _parts(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose objects have exactly the properties that they name."""
+    """Return the schema with all named properties required and all others forbidden."""
 
     def close(part: Any) -> Any:
         if not isinstance(part, dict):
@@ -133,7 +133,7 @@ def closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def map_parts(schema: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Return a schema with each schema directly in it changed."""
+    """Return a schema with `change` applied to each direct subschema."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
         if key in MAPS and isinstance(value, dict):
@@ -153,7 +153,7 @@ def _escaped(name: str) -> str:
 
 
 class References:
-    """The places in a schema that references name."""
+    """Resolve the references in a schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._schema = schema
@@ -164,7 +164,7 @@ class References:
                     self._anchors.setdefault(part[key], part)
 
     def find(self, ref: Any) -> Any:
-        """Return what a reference names in the document itself, a schema or a boolean; None if nothing."""
+        """Return the target of a reference into the same document, a schema or a boolean; None if missing."""
         if not isinstance(ref, str) or not ref.startswith("#"):
             return None
         if not ref.startswith("#/"):
@@ -188,7 +188,7 @@ def _step(place: Any, name: str) -> Any:
 
 
 def is_costly(schema: dict[str, Any], value: Any) -> bool:
-    """Tell whether it could take forever to check a value: references make a small schema a huge one."""
+    """Return True if validating a value could take too long: with references, a small schema can be huge."""
     if not any(key in part for _, part in subschemas(schema) for key in COSTLY):
         return False
     try:
@@ -201,7 +201,7 @@ def is_costly(schema: dict[str, Any], value: Any) -> bool:
 
 
 class _Checks:
-    """Counts how often a value of some depth may be looked at, at one place of it."""
+    """Count how often a validator may check one position of a value of some depth."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._references = References(schema)
@@ -212,12 +212,12 @@ class _Checks:
             return 1
         key = (id(part), depth)
         if key not in self._known:
-            self._known[key] = MAX_CHECKS + 1  # for who comes back to itself at the same place: it has no end
+            self._known[key] = MAX_CHECKS + 1  # a reference cycle at one position never ends
             again = 3 if any(name in part for name in _LOOKS_AGAIN) else 1
             here = sum(self.count(one, depth) for one in self._here(part))
             below = sum(self.count(one, depth - 1) for one in _below(part)) if depth else 0
             properties = part.get("properties")
-            if depth and isinstance(properties, dict):  # each of another place
+            if depth and isinstance(properties, dict):  # each applies to another position
                 below += max((self.count(one, depth - 1) for one in properties.values()), default=0)
             self._known[key] = 1 + again * here + below
         return self._known[key]
@@ -255,7 +255,7 @@ def _check_size(given: dict[str, Any]) -> None:
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Tell whether more objects and arrays than that lie inside each other."""
+    """Return True if objects and arrays are nested more than `most` levels deep."""
     level = [value]
     for _ in range(most):
         level = [inner for item in level for inner in _inside(item)]
@@ -263,7 +263,7 @@ def is_deeper(value: Any, most: int) -> bool:
 
 
 def depth_of(value: Any) -> int:
-    """Return how many objects and arrays of a value that is not too deep lie inside each other."""
+    """Return the nesting depth of a value, which must be at most `MAX_SCHEMA_DEPTH`."""
     return next(depth for depth in range(MAX_SCHEMA_DEPTH + 1) if not is_deeper(value, depth))
 
 
@@ -286,7 +286,7 @@ def _check_part(where: str, part: dict[str, Any]) -> None:
 
 
 def _check_satisfiable(schema: dict[str, Any]) -> None:
-    """Refuse what no answer can ever fit, as far as it shows."""
+    """Raise UsageError for a schema that obviously no value can fit."""
     impossible = (schema.get("enum") == [], schema.get("not") in ({}, True), schema.get("anyOf") == [False])
     if any(impossible):
         raise UsageError("output schema: no value can fit it")

@@ -1,4 +1,4 @@
-"""Servers that lend a run tools: what they offer, how they are, and the seam to whoever keeps them."""
+"""MCP servers: their tools, prompts and states, and the interface that sessions use."""
 
 from typing import Literal, Protocol
 
@@ -9,22 +9,22 @@ from bridle.core.messages import Media, Text
 from bridle.core.ports import Tool
 
 LENT_PREFIX = "mcp__"
-"""Begins the name of every tool of a server, and of every prompt: `mcp__server__name`."""
+"""Prefix of every MCP tool and prompt name: `mcp__server__name`."""
 
 ServerState = Literal["off", "untrusted", "starting", "ready", "waiting", "login", "failed", "idle"]
-"""`waiting` is for the next attempt after a failure, `login` for the user, `idle` for the first use."""
+"""`waiting`: retries soon after a failure; `login`: needs the user to log in; `idle`: starts on first use."""
 
 
 class ServerView(Struct, frozen=True, omit_defaults=True):
-    """How one server is, for people."""
+    """The status of one MCP or language server, for people."""
 
     kind: Literal["mcp", "lsp"]
     name: str
     state: ServerState
     detail: str = ""
-    """Why it is so, what to do, or what it says of itself."""
+    """The reason for the state, what to do about it, or the server's own description."""
     cwd: str = ""
-    """The folder that it works for; empty for all."""
+    """The folder that it serves; empty for all folders."""
     tools: int = 0
     prompts: int = 0
     resources: int = 0
@@ -37,48 +37,48 @@ class PromptView(Struct, frozen=True, omit_defaults=True):
     name: str
     description: str = ""
     arguments: tuple[str, ...] = ()
-    """The names of what it takes, in order; one that may be left out ends in `?`."""
+    """Argument names, in order; an optional one ends in `?`."""
 
 
 class ToolOffer(Struct, frozen=True):
-    """What servers lend one run."""
+    """The MCP tools for one run."""
 
     tools: tuple[Tool, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the user should hear: who is late, who has failed and what to do."""
+    """Notes for the user: which servers are late, which have failed, and what to do."""
     instructions: str = ""
-    """What servers say of their tools, for the model; words of strangers, marked as such and kept short."""
+    """The servers' instructions for the model; untrusted text, marked as such and kept short."""
 
 
 class ToolServers(Protocol):
-    """Keeps the tool servers of every folder."""
+    """The MCP servers of all folders."""
 
     async def offer(self, session: SessionId, cwd: str) -> ToolOffer:
-        """Return what the servers of a folder lend a run; waits for those that start, but not for long.
+        """Return the tools of a folder's servers for a run; waits only briefly for servers that are starting.
 
-        Never raises for a server's sake: one that fails is left out, and a note says so. Raises ConfigError.
+        A server that fails raises nothing: it is left out, and a note says so. Raises ConfigError.
         """
         ...
 
     async def expand(self, session: SessionId, cwd: str, text: str) -> tuple[Text | Media, ...] | None:
-        """Return what a prompt such as `/mcp__server__name argument` stands for.
+        """Expand an MCP prompt such as `/mcp__server__name argument`.
 
-        None if the text calls no prompt of a server; raises UsageError when what it calls is not there.
+        None if the text does not call an MCP prompt; raises UsageError if the prompt does not exist.
         """
         ...
 
     async def views(self, cwd: str) -> tuple[ServerView, ...]:
-        """Say how the servers of a folder are, without starting one."""
+        """Return the status of a folder's servers, without starting any."""
         ...
 
     async def prompts(self, cwd: str) -> tuple[PromptView, ...]:
-        """Return what the servers that are ready offer to be called as `/name`."""
+        """Return the prompts of all servers that are ready."""
         ...
 
     async def end_session(self, session: SessionId) -> None:
-        """End what runs for this session alone."""
+        """Stop the servers that run for this session only."""
         ...
 
     async def aclose(self) -> None:
-        """End every server and all that it has started."""
+        """Stop every server and all processes it started."""
         ...

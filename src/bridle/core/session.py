@@ -2,12 +2,12 @@
 
 ```
 records ──apply──▶ Session
-                   ├── facts       title, grants, queue, totals        (what a Checkpoint carries)
-                   ├── transcript  the messages, results beside their calls
-                   └── run         what the active run has done so far, None between runs
+                   ├── facts       title, grants, queue, totals        (stored in a Checkpoint)
+                   ├── transcript  the messages, results next to their calls
+                   └── run         the state of the active run, None between runs
 ```
 
-`fold` also accepts the tail of a long session: messages are taken from all of it, facts from the
+`fold` also accepts the tail of a long session: it takes messages from all of the tail, and facts from the
 newest Checkpoint in it.
 """
 
@@ -58,18 +58,18 @@ from bridle.core.revision import FileChange
 from bridle.core.transcript import Transcript, live, transcript_of
 
 RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
-"""Where the refusal of a hook ends the run."""
+"""Hook points at which a deny ends the run."""
 
 
 class RunState(Struct):
-    """What the active run has done so far, as recorded."""
+    """The state of the active run, from its records."""
 
     run_id: RunId
     model: str
     mode: Mode
     limits: Limits
     started_at: int
-    """When it began, moved forward by the time that nobody drove it."""
+    """When the run began, moved forward by the time in which no process ran it."""
     first_message: int
     """Index of the run's prompt among the messages."""
     options: RunOptions = RunOptions()
@@ -83,36 +83,36 @@ class RunState(Struct):
     requested: dict[CallId, ApprovalRequested] = {}
     decided: dict[CallId, ApprovalDecided] = {}
     questions: dict[CallId, QuestionAsked] = {}
-    """What the model has asked the user and not heard about yet."""
+    """Open questions of the model to the user."""
     started: dict[CallId, ToolStarted] = {}
     finished: dict[CallId, ToolFinished] = {}
-    """Of the reply's calls; those that code has made are forgotten once they are over."""
+    """Results of the reply's calls; calls made by code are dropped once they end."""
     answer: str = ""
-    """What code has given as the final answer."""
+    """The final answer, if code gave one."""
     prompt: Message | None = None
-    """What the run is to do; a compaction may have taken it from the messages."""
+    """The run's prompt, kept here because a compaction may remove it from the messages."""
     compaction_failed: bool = False
-    """The last compaction of the run did."""
+    """True if the run's last compaction failed."""
     extracting: bool = False
-    """The model is asked for a value that fits the output schema, and for nothing else."""
+    """True while the model is asked only for a value that fits the output schema."""
     extractions: int = 0
-    """How often it was."""
+    """How often the model was asked for such a value."""
     denied: HookDenied | None = None
-    """What a hook has ended the run with."""
+    """The hook's deny that ends the run."""
 
     @property
     def pending(self) -> list[ApprovalRequested]:
-        """Return the approvals nobody has answered, in order."""
+        """Approvals without an answer, in order."""
         return [ask for call_id, ask in self.requested.items() if call_id not in self.decided]
 
     @property
     def interrupted(self) -> list[ToolStarted]:
-        """Return the calls that began and whose end is not recorded."""
+        """Calls that started and whose end is not recorded."""
         return [start for call_id, start in self.started.items() if call_id not in self.finished]
 
     @property
     def was_one_denied(self) -> bool:
-        """Tell whether somebody has said no to a call of this turn."""
+        """True if an approval of this turn was denied; those of sub-agents do not count."""
         asked = self.requested
         return any(
             decided.answer == "deny" and (call_id not in asked or asked[call_id].child is None)
@@ -121,11 +121,11 @@ class RunState(Struct):
 
     @property
     def cost(self) -> float | None:
-        """Return the dollars spent, or None when a turn's price is unknown."""
+        """Dollars spent, or None if a price is unknown."""
         return self.spent.cost if self.priced else None
 
     def apply(self, event: Event, idle_ms: int) -> None:
-        """Take in what was recorded next, after a time in which nothing was."""
+        """Apply the next event; `idle_ms` is the time since the record before it."""
         match event:
             case RunResumed():
                 self.started_at += max(0, idle_ms)
@@ -143,7 +143,7 @@ class RunState(Struct):
                 self._pay(event.usage, event.cost, turns=1)
             case ApprovalRequested():
                 self.requested[event.call_id] = event
-                self.decided.pop(event.call_id, None)  # an answer is to one question
+                self.decided.pop(event.call_id, None)  # an answer counts for one request only
             case ApprovalDecided():
                 self.decided[event.call_id] = event
             case QuestionAsked():
@@ -170,7 +170,7 @@ class RunState(Struct):
                 pass
 
     def _begin_turn(self, turn: int) -> None:
-        """Forget the calls of the last turn; what a sub-agent asked stays open."""
+        """Drop the calls of the last turn; requests of sub-agents stay open."""
         self.turn, self.replied, self.turn_ended = turn, None, False
         self.requested = {asked.call_id: asked for asked in self.pending if asked.child}
         self.questions = {key: asked for key, asked in self.questions.items() if asked.child}
@@ -189,14 +189,14 @@ class RunState(Struct):
             self.finished[call_id] = event
             self.answer = event.answer or self.answer
             for asked in [asked.call_id for asked in self.pending if asked.parent == call_id]:
-                del self.requested[asked]  # the code that asked was cut off: nobody waits for an answer
+                del self.requested[asked]  # the code that made this call has ended: nothing awaits the answer
         else:
             for known in (self.requested, self.decided, self.started):
                 known.pop(call_id, None)
 
 
 class Session:
-    """The state of one session; grows by `apply` and never looks outside."""
+    """The state of one session, built from its records with `apply` and nothing else."""
 
     def __init__(self) -> None:
         self.facts: SessionFacts | None = None
@@ -205,29 +205,29 @@ class Session:
         self.last: RunEnded | None = None
         self.context: ContextUsage | None = None
         self.input_tokens = 0
-        """What the last request was, as its vendor counts; 0 when the messages are no longer those."""
+        """Size of the last request, counted by the vendor; 0 once its messages were replaced."""
         self.changes: tuple[FileChange, ...] = ()
-        """What was last recorded to have changed on disk."""
+        """The file changes recorded last."""
         self.seq = 0
         self._newest: type | None = None
         self.updated_at = 0
 
     @property
     def known(self) -> SessionFacts:
-        """Return the facts; raises StoreCorrupt when the records lack the session's creation."""
+        """The facts; raises StoreCorrupt if the records lack the session's creation."""
         if self.facts is None:
             raise StoreCorrupt("the session's records do not begin with its creation")
         return self.facts
 
     @property
     def messages(self) -> list[Counted]:
-        """Return the messages known so far, oldest first."""
+        """The messages so far, oldest first."""
         return self.transcript.messages
 
     def apply(self, record: Record) -> None:
-        """Take in the next record.
+        """Apply the next record.
 
-        After a Rewound the messages are no longer right: they can only be had by folding all records anew.
+        After a Rewound the messages are wrong: only a new `fold` over all records restores them.
         """
         if isinstance(record.event, Unknown):
             self.seq, self.updated_at = record.seq, record.at
@@ -244,7 +244,7 @@ class Session:
         self.transcript.apply(record.event)
         if isinstance(record.event, Compacted):
             self._move_run(before)
-            before = len(self.messages)  # a summary is nobody's message
+            before = len(self.messages)  # the summary does not count in the totals
         self.input_tokens = _input_after(self.input_tokens, record.event)
         self.facts = facts_after(self.facts, record)
         if added := len(self.messages) - before:
@@ -253,7 +253,7 @@ class Session:
         self._apply_to_run(record, idle_ms)
 
     def _move_run(self, before: int) -> None:
-        """Find the run's messages again, now that others are gone; its prompt may be part of the summary."""
+        """Move the run's first message after a compaction; the summary may have replaced its prompt."""
         if self.run is not None:
             of_run = before - self.run.first_message
             self.run.first_message = max(0, len(self.messages) - of_run)
@@ -271,7 +271,7 @@ class Session:
                     first_message=len(self.messages),
                     options=event.options,
                 )
-            case RunEnded():  # a tail may hold the end of a run and not its start
+            case RunEnded():  # a tail may contain the end of a run without its start
                 self.run, self.last = None, event
             case Rewound():
                 self.run = None
@@ -293,7 +293,7 @@ def _input_after(tokens: int, event: Event) -> int:
 
 
 def fold(records: Sequence[Record]) -> Session:
-    """Build a session from all of its records, or from a tail that holds a Checkpoint."""
+    """Build a session from all of its records, or from a tail that contains a Checkpoint."""
     session = Session()
     whole = bool(records) and records[0].seq == 1
     start = 0 if whole else max(0, _last(records, Checkpoint))
@@ -306,11 +306,11 @@ def fold(records: Sequence[Record]) -> Session:
             session.input_tokens = _input_after(session.input_tokens, record.event)
             if isinstance(record.event, TurnEnded):
                 session.context = record.event.context
-        if index == rewound:  # a run that begins after it finds its place among what is left
+        if index == rewound:  # a later run needs its index among the messages that are left
             session.transcript = transcript_of(live(records[: index + 1]).records)
     return session
 
 
 def _last(records: Sequence[Record], kind: type[Event]) -> int:
-    """Return the place of the newest event of a kind, or -1."""
+    """Return the index of the newest event of a kind, or -1."""
     return next((i for i in range(len(records) - 1, -1, -1) if isinstance(records[i].event, kind)), -1)

@@ -1,4 +1,4 @@
-"""Skills: reusable prompts in files, which a person runs as `/name` and a model with the tool `skill`.
+"""Skills: reusable prompts in files, which a user runs as `/name` and a model with the tool `skill`.
 
 ```
 +++                        front matter: TOML between +++, or YAML between ---
@@ -15,11 +15,11 @@ from typing import Literal
 from msgspec import Struct
 
 MAX_NAME_CHARS = 64
-MAX_DESCRIPTION_CHARS = 1024  # by the Agent Skills convention, like the names below
+MAX_DESCRIPTION_CHARS = 1024  # from the Agent Skills convention, like CONVENTIONAL_NAME
 SKILL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-"""What can be called as `/name`."""
+"""Names that can be called as `/name`."""
 CONVENTIONAL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""What programs beside Bridle accept, too; at most 64 characters of it."""
+"""Names that other programs accept too, if they have at most 64 characters."""
 
 Syntax = Literal["toml", "yaml", "none"]
 Level = Literal["project", "user"]
@@ -39,34 +39,34 @@ class Skill(Struct, frozen=True):
     """The absolute path it was read from."""
     level: Level
     description: str = ""
-    """What it is for, on one line."""
+    """Its purpose, on one line."""
     argument_hint: str = ""
-    """What a person may type after its name."""
+    """A hint for the arguments that a user may type after its name."""
     user_invocable: bool = True
     disable_model_invocation: bool = False
     has_folder: bool = False
-    """All that lies in the folder of its file belongs to it."""
+    """True if all files in its folder belong to it."""
 
     @property
     def folder(self) -> str:
-        """Return the absolute path of the folder that its file lies in."""
+        """The absolute path of the folder of its file."""
         return self.file.rpartition("/")[0] or "/"
 
 
 class FrontMatter(Struct, frozen=True):
-    """A text parted into what is said about it and what it says."""
+    """A text, split into its metadata (head) and its body."""
 
     syntax: Syntax
     head: str
     body: str
     line: int = 1
-    """The line that the head begins on."""
+    """The line on which the head begins."""
     is_open: bool = False
-    """It begins like front matter, but that never ends: all of it is body."""
+    """True if front matter starts but never ends: then the whole text is body."""
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Part a text; one without both of its fences is all body."""
+    """Split a text into front matter and body; a text without both fences is all body."""
     if text.lstrip().startswith(_FENCE):
         head, body = split_front_matter(text)
         if body == text:
@@ -79,7 +79,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def split_front_matter(text: str) -> tuple[str, str]:
-    """Return front matter between `+++` and the body; a text without both of its fences is all body."""
+    """Return the front matter between `+++`, and the body; a text without both fences is all body."""
     stripped = text.strip()
     if not stripped.startswith(_FENCE):
         return "", text
@@ -91,9 +91,9 @@ def split_front_matter(text: str) -> tuple[str, str]:
 
 
 def render(skill: Skill, arguments: str, cwd: str) -> str:
-    """Return what a model reads of a skill: where its files lie, and its body with the arguments put in.
+    """Return a skill's text for the model: the path of its files, and its body with the arguments inserted.
 
-    The path is relative inside of the working directory. Arguments that the body has no place for follow it.
+    The path is relative inside the working directory. Arguments follow a body that has no placeholder.
     """
     body = fill_in(skill.body, arguments)
     if arguments.strip() and not _PLACE.search(skill.body):
@@ -102,7 +102,7 @@ def render(skill: Skill, arguments: str, cwd: str) -> str:
 
 
 def near_names(name: str, skills: Iterable[Skill]) -> list[str]:
-    """Return up to three names that somebody may have meant."""
+    """Return up to three skill names similar to a mistyped one."""
     from difflib import get_close_matches  # noqa: PLC0415  only for a message
 
     by_lower = {skill.name.lower(): skill.name for skill in skills}
@@ -116,7 +116,7 @@ def _seen_from(folder: str, cwd: str) -> str:
 
 
 def split_arguments(text: str) -> list[str]:
-    """Split at spaces outside of quotes; quotes vanish, a backslash is a character like any other."""
+    """Split at spaces outside quotes; quotes are removed, and a backslash has no special meaning."""
     arguments: list[str] = []
     word, quote = "", ""
     for char in text:
@@ -133,9 +133,9 @@ def split_arguments(text: str) -> list[str]:
 
 
 def fill_in(template: str, text: str) -> str:
-    """Put arguments into a skill's body; a place without its argument stays as it is.
+    """Insert arguments into a skill's body; a placeholder without an argument stays unchanged.
 
-    What was put in is not looked at again: an argument `$1` is a text.
+    Inserted text is not expanded again: an argument `$1` stays `$1`.
     """
     arguments = split_arguments(text)
 

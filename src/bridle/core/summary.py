@@ -1,4 +1,4 @@
-"""One line for each session: what a list of sessions shows, kept up to date with every record."""
+"""Session summaries: one line of a session list, updated with every record."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,15 +31,15 @@ class SessionSummary(Struct, frozen=True, omit_defaults=True):
     archived: bool = False
     parent: SessionId | None = None
     unfinished: bool = False
-    """A run was started and its end is not recorded: it is active, or it was cut off."""
+    """True if the end of a run is not recorded: it is active, or it was interrupted."""
     outcome: Outcome | None = None
-    """How the last run ended; None while one is active and before the first."""
+    """How the last run ended; None during a run and before the first."""
     sub_agent: bool = False
-    """A run of its parent has started it; a fork that a person has made is none."""
+    """True if a run of its parent started it; False for a user's fork."""
 
 
 def summarise(summary: SessionSummary | None, session: SessionId, record: Record) -> SessionSummary:
-    """Return a session's line in the list after one more record."""
+    """Return a session's summary after one more record."""
     event = record.event
     if summary is None:
         summary = SessionSummary(session, "", "", "", record.at, record.at, record.seq)
@@ -64,7 +64,7 @@ def summarise(summary: SessionSummary | None, session: SessionId, record: Record
 
 
 def title_from(text: str) -> str:
-    """Make a title from a prompt: its first line with words, cut at a word."""
+    """Make a title from a prompt: its first non-empty line, cut at a word."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     if len(line) <= TITLE_CHARS:
         return line

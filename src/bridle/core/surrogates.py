@@ -1,4 +1,4 @@
-"""Half characters: lone surrogates, which Python holds in a text and JSON in UTF-8 cannot."""
+"""Lone surrogates: half characters that a Python string can contain but UTF-8 JSON cannot."""
 
 import re
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def has_half_characters(value: msgspec.Struct) -> bool:
-    """Tell whether a value could not be stored because of its texts."""
+    """Return True if a value cannot be stored because a text in it has lone surrogates."""
     try:
         _encoder.encode(value)
     except UnicodeEncodeError:
@@ -21,7 +21,7 @@ def has_half_characters(value: msgspec.Struct) -> bool:
 
 
 def mended(value: T) -> T:
-    """Return the value with U+FFFD for each half character; usually that is the value itself."""
+    """Replace each lone surrogate with U+FFFD; return the same object if there is none."""
     if not has_half_characters(value):
         return value
     return msgspec.convert(_mended(msgspec.to_builtins(value)), type(value))

@@ -1,13 +1,13 @@
-"""Tenants: whose a session is, who asks, and what they may do.
+"""Tenants: which tenant owns a session, which user makes a request, and what that user may do.
 
 ```
 acme.0198f2c1-…      a session of the tenant acme
-0198f2c1-…           a session of the usual tenant, which has no name
-audit.acme.node-1    what was done in the name of acme at one node; it belongs to no tenant
+0198f2c1-…           a session of the default tenant, which has no name
+audit.acme.node-1    the audit journal of acme at one node; it belongs to no tenant
 ```
 
-A tenant names its sessions without the prefix or with it. As the prefix is put before every name that lacks
-it, a tenant has no words for a session of another one.
+A tenant may write its session ids with or without the prefix. Every id without the prefix gets it, so a
+tenant cannot refer to another tenant's session.
 """
 
 import re
@@ -23,13 +23,14 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.permission import SHELL_TOOL, Action, Rule, parse_rule
 
 Scope = Literal["read", "run", "decide", "admin"]
-"""To look; to begin and drive runs; to answer what runs ask; to delete, and to give out tokens."""
+"""`read`: see sessions; `run`: start and control runs; `decide`: answer approvals and questions; `admin`:
+delete sessions and issue tokens."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 AUDIT = "audit"
-"""Begins the names of the journals of who did what; no tenant can be called so."""
+"""Prefix of the audit journals' ids; no tenant can have this name."""
 USUAL = "_"
-"""Stands for the usual tenant where something must be written."""
+"""Stands for the default tenant where a name is required."""
 MAX_RULES = 200
 MAX_FOLDERS = 50
 MAX_USER_CHARS = 100
@@ -40,7 +41,7 @@ _PREFIX = re.compile(r"([a-z][a-z0-9-]{0,31})\.")
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
 
 NEEDS: dict[str, Scope] = {
-    # the methods of a door
+    # the methods of the session API
     "create": "run",
     "lend": "run",
     "fork": "run",
@@ -59,7 +60,7 @@ NEEDS: dict[str, Scope] = {
     "next_context": "read",
     "servers": "read",
     "server_prompts": "read",
-    # the commands that `submit` takes
+    # the commands for `submit`
     "prompt": "run",
     "steer": "run",
     "resume": "run",
@@ -74,11 +75,11 @@ NEEDS: dict[str, Scope] = {
     "rename": "run",
     "archive": "run",
 }
-"""The scope that each thing needs which can be asked for."""
+"""The scope that each method and command needs."""
 
 
 class Principal(Struct, frozen=True):
-    """Who asks: a user of a tenant, by a token."""
+    """The user of a tenant who makes a request, identified by a token."""
 
     tenant: str = ""
     user: str = ""
@@ -87,11 +88,11 @@ class Principal(Struct, frozen=True):
 
     @property
     def is_cluster_admin(self) -> bool:
-        """Tell whether everything of every tenant is theirs to see and to change."""
+        """True if the user may see and change everything of every tenant."""
         return not self.tenant and "admin" in self.scopes
 
     def require(self, action: str) -> None:
-        """Let an action through, or raise NotAllowed."""
+        """Raise NotAllowed unless the user has the scope for an action."""
         scope = NEEDS[action]
         if scope not in self.scopes:
             raise NotAllowed(
@@ -101,7 +102,7 @@ class Principal(Struct, frozen=True):
 
 
 class KeptToken(Struct, frozen=True):
-    """What is kept of a token that counts."""
+    """The stored part of a valid token."""
 
     principal: Principal
     digest: bytes
@@ -109,16 +110,16 @@ class KeptToken(Struct, frozen=True):
 
 
 class TenantLimits(Struct, frozen=True, omit_defaults=True):
-    """What all runs of a tenant may use together; of `day` and `month` tokens and cost count."""
+    """What all runs of a tenant may use together; `day` and `month` limit only tokens and cost."""
 
     day: Limits = Limits()
     month: Limits = Limits()
     run: Limits = Limits()
-    """What one run may use at most, where it has no tighter limits of its own."""
+    """Upper bound for each run; a run may have tighter limits."""
 
 
 class Tenant(Struct, frozen=True, omit_defaults=True):
-    """What holds for the sessions of a tenant."""
+    """A tenant: the limits, rules, folders and models of its sessions."""
 
     name: str = ""
     limits: TenantLimits = TenantLimits()
@@ -126,16 +127,16 @@ class Tenant(Struct, frozen=True, omit_defaults=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     yolo: bool = False
-    """Whether a client may ask for runs that ask nobody."""
+    """True if a client may start runs that need no approvals."""
     folders: tuple[str, ...] = ()
-    """Where its sessions may work, by absolute path; () means its own below `scale.tenant_folders`."""
+    """Absolute paths where its sessions may work; () means its own folder below `scale.tenant_folders`."""
     models: tuple[str, ...] = ()
-    """The models that a client may choose, as patterns such as `openai/*`; () means all."""
+    """Models that a client may choose, as patterns such as `openai/*`; () means all."""
     created_at: int = 0
     """In milliseconds since 1970."""
 
     def check(self) -> None:
-        """Refuse what cannot be a tenant; raises UsageError, ConfigError."""
+        """Raise UsageError or ConfigError if a field is invalid."""
         check_tenant(self.name)
         rules: tuple[tuple[Action, tuple[str, ...]], ...] = (
             ("allow", self.allow),
@@ -157,14 +158,14 @@ class Tenant(Struct, frozen=True, omit_defaults=True):
 
 
 class Bounds(Struct, frozen=True):
-    """Where runs of a tenant may work, whatever rules their client brings."""
+    """Where a tenant's runs may work, regardless of the rules their client sends."""
 
     folders: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
-    """The rules that the tenant has been given."""
+    """The tenant's own allow rules."""
 
     def hold(self, rule: Rule) -> bool:
-        """Tell whether a rule opens nothing outside to tools that work on files, which no sandbox holds."""
+        """Return True if a rule opens nothing outside the folders to file tools, which have no sandbox."""
         if rule.action != "allow" or rule.tool == SHELL_TOOL or not rule.pattern.startswith("/"):
             return True
         fixed = "/".join(takewhile(_GLOB.isdisjoint, rule.pattern.split("/")))
@@ -173,7 +174,7 @@ class Bounds(Struct, frozen=True):
 
 
 def check_tenant(name: str) -> None:
-    """Refuse what cannot name a tenant; raises UsageError."""
+    """Raise UsageError if a text cannot name a tenant."""
     if _TENANT.fullmatch(name) is None:
         raise UsageError(
             f'"{name[:80]}" cannot name a tenant',
@@ -184,7 +185,7 @@ def check_tenant(name: str) -> None:
 
 
 def check_user(name: str) -> None:
-    """Refuse what cannot name a user; raises UsageError."""
+    """Raise UsageError if a text cannot name a user."""
     if len(name) > MAX_USER_CHARS or _USER.fullmatch(name) is None:
         raise UsageError(
             f'"{name[:MAX_USER_CHARS]}" cannot name a user', hint="use letters, digits and . _ @ + -"
@@ -192,13 +193,13 @@ def check_user(name: str) -> None:
 
 
 def tenant_of(session: str) -> str:
-    """Return whose a session is; empty for the usual tenant."""
+    """Return the tenant of a session; empty for the default tenant."""
     found = _PREFIX.match(session)
     return "" if found is None else found[1]
 
 
 def session_in(tenant: str, wanted: str) -> SessionId:
-    """Return the session that a tenant means by a name; raises SessionNotFound, UsageError for no name."""
+    """Return the full id of a tenant's session; raises SessionNotFound, and UsageError for an invalid id."""
     if not is_session_id(wanted):
         raise UsageError(
             f'"{wanted[:200]}" cannot name a session', hint="use letters, digits, dots and dashes"
@@ -214,19 +215,19 @@ def session_in(tenant: str, wanted: str) -> SessionId:
 
 
 def may_see(principal: Principal, session: str) -> bool:
-    """Tell whether a session exists for somebody."""
+    """Return True if a user may see a session."""
     owner = tenant_of(session)
     return owner == principal.tenant or (principal.is_cluster_admin and owner != AUDIT)
 
 
 def audit_session(tenant: str, node: str) -> SessionId:
-    """Return the journal of what is done in the name of a tenant at a node."""
+    """Return the id of a tenant's audit journal at a node."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", node)[:64] or "node"
     return SessionId(f"{AUDIT}.{tenant or USUAL}.{name}")
 
 
 def audited_tenant(session: str) -> str | None:
-    """Return the tenant that an audit journal is about; None for any other session."""
+    """Return the tenant of an audit journal; None for any other session."""
     begin, _, rest = session.partition(".")
     name = rest.partition(".")[0]
     if begin != AUDIT or not name:

@@ -12,16 +12,16 @@ _TOKEN = re.compile(r"brdl_([0-9a-f]{16})_([0-9a-f]{64})")
 
 
 def token_text(token_id: str, secret: bytes) -> str:
-    """Return what a client shows."""
+    """Return the token that a client sends."""
     return f"{BEGIN}{token_id}_{secret.hex()}"
 
 
 def parse_token(text: str) -> tuple[str, bytes] | None:
-    """Return the id and the secret of a token; None for what is none."""
+    """Return the id and the secret of a token; None if the text is not a token."""
     found = _TOKEN.fullmatch(text) if len(text) <= MAX_CHARS else None
     return None if found is None else (found[1], bytes.fromhex(found[2]))
 
 
 def secret_digest(secret: bytes) -> bytes:
-    """Return what is kept of a secret: of 256 random bits nobody can find it again."""
+    """Return the hash to store for a secret: with 256 random bits it cannot be reversed."""
     return hashlib.sha256(secret).digest()

@@ -1,4 +1,4 @@
-"""What a tool looks like from outside: its spec for the model and its access class for the rules."""
+"""A tool's description for the model, and what its calls touch, for the rules."""
 
 from collections.abc import Collection
 from fnmatch import fnmatchcase
@@ -20,46 +20,46 @@ class ToolSpec(Struct, frozen=True):
 
 
 class Subject(Struct, frozen=True):
-    """One thing a call would touch, which rules can name: a path, a command, a domain.
+    """One thing that a call would touch and that rules can name: a path, a command or a domain.
 
-    A path is relative to the working directory, or absolute when it lies outside of it.
+    A path is relative to the working directory, or absolute if it lies outside of it.
     """
 
     kind: SubjectKind
     value: str
     access: AccessClass | None = None
-    """What the call does to it, where that is not what the call as a whole does."""
+    """What the call does to it; None for the access of the whole call."""
     tool: str = ""
-    """The tool whose rules speak of it, where that is not the called one: a redirection of `bash` into a
-    file is judged like a `write_file`."""
+    """The tool whose rules apply, if it is not the called one: a redirection of `bash` into a file is judged
+    like a `write_file`."""
     general: str = ""
-    """For a command: the pattern that a standing rule for the like of it would have; empty for none."""
+    """For a command: the pattern of a general rule for such commands; empty for none."""
     trap: str = ""
-    """For a path: the place around it whose files a program of the user runs, as its settings say."""
+    """For a path: the folder or file around it that one of the user's programs runs, as its settings say."""
 
 
 class Access(Struct, frozen=True):
-    """What one call would do, as far as rules care."""
+    """What one call would touch, for the rules to judge."""
 
     tool: str
     access: AccessClass
     subjects: tuple[Subject, ...] = ()
     doubt: str = ""
-    """Why a person should look at it even where rules allow it: it cannot be parsed, no sandbox holds it."""
+    """Why it needs an approval even if rules allow it: it cannot be parsed, or no sandbox confines it."""
     unproven: str = ""
-    """Why the mode alone cannot let its commands run: it is not proven that they do what they seem to."""
+    """Why the mode alone cannot allow its commands: it is not proven that they do what they seem to do."""
     unseen: str = ""
-    """Why it may read files that it does not name: a person decides where a rule protects some."""
+    """Why it may read files that it does not name: it needs an approval if a rule protects some files."""
     once: bool = False
-    """It has an effect although nothing outside is touched: after a cut it must not simply run again."""
+    """True if it has an effect although it touches nothing outside: after a crash it must not run again."""
 
     @property
     def reads_only(self) -> bool:
-        """It was proven to change nothing."""
+        """True if it is proven to change nothing."""
         is_sure = bool(self.subjects) and not (self.doubt or self.unproven)
         return is_sure and all((subject.access or self.access) == "read" for subject in self.subjects)
 
 
 def is_among(tool: str, names: Collection[str]) -> bool:
-    """Tell whether a tool is one of these: names, or patterns such as `mcp__git__*`."""
+    """Return True if a tool matches one of these names or patterns such as `mcp__git__*`."""
     return tool in names or any("*" in name and fnmatchcase(tool, name) for name in names)

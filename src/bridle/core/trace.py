@@ -1,8 +1,8 @@
-"""Traces across processes: the ids of a run's spans follow from its own id, so every process knows them.
+"""Trace ids across processes: a run's span ids are computed from its run id, so every process has the same.
 
 ```
-run id ─sha256─▶ trace id, unless whoever asked for the run named a trace of its own
-run id + what  ─▶ span id: of the run, of a call, of one try to reach the model
+run id ─sha256─▶ trace id, unless the caller of the run gave a trace
+run id + what  ─▶ span id: of the run, of a call, of one attempt to reach the model
 ```
 """
 
@@ -14,29 +14,29 @@ from msgspec import Struct
 from bridle.core.ids import RunId
 
 TRACE = "TRACEPARENT"
-"""The variable in which programs find what they are a part of."""
+"""The environment variable that passes the trace to programs."""
 
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
 _SAMPLED = 0x01
 
 
 class Trace(Struct, frozen=True):
-    """A place in a trace: the span that what comes next is a part of."""
+    """A position in a trace: the parent of the spans that follow."""
 
     trace_id: int
     span_id: int
-    """0 where there is no span above."""
+    """0 if there is no parent span."""
     sampled: bool | None = True
-    """Whether it is kept; None when nobody has decided that yet."""
+    """True if the trace is kept; None while that is undecided."""
 
     @property
     def text(self) -> str:
-        """Return it as a W3C traceparent."""
+        """The W3C traceparent."""
         return f"00-{self.trace_id:032x}-{self.span_id:016x}-{'01' if self.sampled else '00'}"
 
 
 def parse_trace(text: str) -> Trace | None:
-    """Read a W3C traceparent; None for what is none."""
+    """Parse a W3C traceparent; None if the text is not one."""
     found = _TRACEPARENT.fullmatch(text)
     if found is None:
         return None
@@ -49,7 +49,7 @@ def parse_trace(text: str) -> Trace | None:
 
 
 def trace_of(run: RunId, given: str = "") -> Trace:
-    """Return what the span of a run is a part of: the trace that was named, or one of its own."""
+    """Return the parent of a run's span: the given traceparent, or else a new trace for the run."""
     named = parse_trace(given)
     if named is not None:
         return named
@@ -57,5 +57,5 @@ def trace_of(run: RunId, given: str = "") -> Trace:
 
 
 def span_of(run: RunId, what: str = "") -> int:
-    """Return the id of the span of something that happens in a run, or of the run itself."""
+    """Return the span id of a step of a run, or of the run itself."""
     return int.from_bytes(sha256(f"bridle span {run} {what}".encode(errors="replace")).digest()[:8])

@@ -1,14 +1,14 @@
-"""The messages of a session, and which of its records still count for them.
+"""The messages of a session, and which of its records still count after rewinds.
 
-A rewind makes what lies between it and its target void for the conversation. Nothing is deleted, and a
-rewind to before it brings that back:
+A rewind removes the records between itself and its target from the conversation. Nothing is deleted, and a
+rewind to before it restores them:
 
 ```
 seq   1 2 3 4 5 6 7        7 is Rewound(to_seq=3)     the conversation is 1 2 3 8 …
                   … 9      9 is Rewound(to_seq=6)     the conversation is 1 2 3 4 5 6 10 …
 ```
 
-A pin is the user's word for the session and not part of what was said: no rewind takes it back.
+A pin belongs to the session, not to the conversation: no rewind removes it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,22 +39,22 @@ PINNED = "\n\n[Pinned by the user, to be kept to from now on]\n"
 
 
 class Transcript:
-    """The messages of a session; results join their calls, in call order, once all are there."""
+    """The messages of a session; results are added after their calls, in call order, once all exist."""
 
     def __init__(self) -> None:
         self.messages: list[Counted] = []
         self.call_ids: set[CallId] = set()
         self.compacted: Compacted | None = None
-        """The compaction that the first message is from."""
+        """The compaction that wrote the first message."""
         self.is_whole = False
-        """Nothing is missing before the first message: it stands for all that came before."""
+        """True if the first message is a summary of everything before it, so that nothing is missing."""
         self._unsaid: list[str] = []
-        """Pins that the model may not have read yet."""
+        """Pins that the model may not have seen yet."""
         self._calls: tuple[ToolCall, ...] = ()
         self._finished: dict[CallId, ToolFinished] = {}
 
     def apply(self, event: Event) -> None:
-        """Take in the next event."""
+        """Apply the next event."""
         match event:
             case MessageAdded():
                 self.close_turn()
@@ -87,7 +87,7 @@ class Transcript:
         self.call_ids.update(call.id for call in self._calls)
 
     def _with_pins(self, item: Counted) -> Counted:
-        """Let the user's next message tell the model what was pinned, unless it was said already."""
+        """Add new pins to the user's next message, unless the model has already seen them."""
         if item.message.role != "user" or not self._unsaid:
             return item
         users = [other.message for other in self.messages if other.message.role == "user"]
@@ -104,7 +104,7 @@ class Transcript:
         self.compacted, self.is_whole = event, len(kept) == event.kept
 
     def close_turn(self) -> None:
-        """Take up the results there are; a call without one is left without."""
+        """Add the results that exist as a message; a call without a result stays without."""
         results = [self._finished[call.id] for call in self._calls if call.id in self._finished]
         if results:
             message = Message("tool", tuple(finished.result for finished in results))
@@ -113,7 +113,7 @@ class Transcript:
 
 
 def _without_pins(item: Counted) -> Counted:
-    """Take the notes about pins away: the summary has them, and a tail may not know where they were."""
+    """Remove the notes about pins: the summary has them, and a tail may not know where they were."""
     notes = [part for part in item.message.parts if isinstance(part, Text) and part.text.startswith(PINNED)]
     if not notes:
         return item
@@ -123,7 +123,7 @@ def _without_pins(item: Counted) -> Counted:
 
 
 def cleared(item: Counted, ids: frozenset[CallId]) -> Counted:
-    """Put a short note in the place of what some calls gave back."""
+    """Replace the results of some calls with a short note."""
     if item.message.role != "tool":
         return item
     parts = tuple(
@@ -139,15 +139,15 @@ def cleared(item: Counted, ids: frozenset[CallId]) -> Counted:
 
 
 class Live(Struct, frozen=True):
-    """What a conversation still consists of."""
+    """The records that still count for the conversation."""
 
     records: list[Record]
     next_seq: int
-    """The sequence number before all of these; 0 when they go back to the beginning."""
+    """The next older sequence number that counts; 0 if `records` goes back to the beginning."""
 
 
 def live(records: Sequence[Record]) -> Live:
-    """Leave out what was rewound, given all records of a session or its newest ones without a gap."""
+    """Leave out rewound records; takes all records of a session, or its newest ones without a gap."""
     kept: list[Record] = []
     first = records[0].seq if records else 1
     seq = records[-1].seq if records else 0
@@ -165,7 +165,7 @@ def live(records: Sequence[Record]) -> Live:
 
 
 def transcript_of(records: Iterable[Record]) -> Transcript:
-    """Return the messages that live records hold."""
+    """Return the messages of live records."""
     transcript = Transcript()
     for record in records:
         transcript.apply(record.event)
@@ -173,7 +173,7 @@ def transcript_of(records: Iterable[Record]) -> Transcript:
 
 
 def without_open_calls(records: Sequence[Record]) -> Sequence[Record]:
-    """Leave out a reply at the end whose calls do not all have results: no vendor takes it back."""
+    """Leave out a last reply whose calls lack results: no vendor accepts it."""
     finished: set[CallId] = set()
     for index in range(len(records) - 1, -1, -1):
         match records[index].event:
@@ -188,9 +188,9 @@ def without_open_calls(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def is_spoken(event: Event) -> bool:
-    """Tell whether people are to see what an event does to the messages: not what is only done for the model.
+    """Return True if people should see an event's effect on the messages; False if it is only for the model.
 
-    A compaction that no model wrote came with a fork, and is all there is of what was said before.
+    A compaction that no model wrote was copied by a fork: nothing else is left of the earlier messages.
     """
     return not isinstance(event, OutputsCleared | Pinned) and not (
         isinstance(event, Compacted) and bool(event.model)

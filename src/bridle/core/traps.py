@@ -1,11 +1,11 @@
-"""Traps: files that make a program of the user run something by itself.
+"""Traps: files that make one of the user's programs run something by itself.
 
-git runs hooks and what its config names, direnv an `.envrc`, an editor its tasks, an agent its servers and
-hooks. Whatever writes one of them decides what the user's next `git status` or `cd` runs, outside of any
+git runs hooks and commands from its config, direnv an `.envrc`, an editor its tasks, an agent its servers and
+hooks. Whatever writes such a file decides what the user's next `git status` or `cd` runs, outside any
 sandbox. So the file tools ask before they write one, and the sandbox lets no program leave one behind.
 
-A trap is told by its name, at any depth and whatever its case: on some disks `.GIT` is `.git`. Others lie
-where the settings of git lead, or in the home: those are found on the disk, and marked in the `Subject`.
+Most traps are recognized by name, at any depth and in any case: on some disks `.GIT` is `.git`. Others lie
+where git's settings point, or in the home folder: those are found on the disk and marked in the `Subject`.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ FILES = frozenset(
 .mise.toml mise.toml .mise.local.toml mise.local.toml .devcontainer.json devcontainer.json
 """.split()
 )
-"""Read by direnv, agents, vim, Emacs, autoenv, mise and editors in the folder that they are started in."""
+"""Read by direnv, agents, vim, Emacs, autoenv, mise and editors in the folder in which they start."""
 
 FOLDERS = frozenset((".bridle", ".husky", ".idea", ".mise", ".nvim", ".vim"))
-"""Everything in them counts."""
+"""Every file in them is a trap."""
 
 ENDINGS = (".code-workspace",)
-"""Files that count whatever comes before."""
+"""Every file with such an ending is a trap."""
 
 IN_FOLDERS = {
     ".vscode": frozenset(("tasks.json", "settings.json", "launch.json", "mcp.json")),
@@ -41,19 +41,19 @@ IN_FOLDERS = {
     ".gemini": frozenset(("settings.json",)),
     ".codex": frozenset(("config.toml", "hooks.json")),
 }
-"""Files that count in folders which hold harmless ones, too."""
+"""Traps in folders that also contain harmless files."""
 
 GIT = ".git"
 HEAD = "HEAD"
-"""The one file that every repository has, also one without `.git`: git takes any folder with it, `objects`
-and `refs` for a repository, and reads the config there."""
+"""The one file in every repository, even without `.git`: git treats any folder with it, `objects` and `refs`
+as a repository and reads the config there."""
 
 AT_HOME = """
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
 .zlogin .zlogout .config/fish .gitconfig .config/git .hgrc .config/hg .ssh .config/nvim .emacs .emacs.d
 .config/autostart .config/environment.d .config/systemd/user .local/bin bin
 """.split()
-"""What shells, git, ssh, editors and the desktop read or run in the user's home, and only there."""
+"""Files and folders that shells, git, ssh, editors and the desktop read or run in the user's home only."""
 
 
 def trap_in(path: str) -> str:
@@ -66,12 +66,12 @@ def trap_in(path: str) -> str:
 
 
 def no_trap(cwd: str, path: str) -> str:
-    """Find none on the disk."""
+    """Return no trap; the default where the disk is not searched."""
     return ""
 
 
 def with_traps(access: Access, find_trap: Callable[[str], str]) -> Access:
-    """Mark what a call writes to where a program of the user runs what it finds."""
+    """Mark the paths that a call writes with the traps that `find_trap` finds."""
 
     def marked(subject: Subject) -> Subject:
         is_written = subject.kind == "path" and (subject.access or access.access) == "write"
@@ -81,7 +81,7 @@ def with_traps(access: Access, find_trap: Callable[[str], str]) -> Access:
 
 
 def is_trap(folder: str, name: str) -> bool:
-    """Say whether a name in a folder, told by its path, is a trap by that alone; of git nothing is."""
+    """Return True if a name in a folder, given by its path, is a trap by name; not for git's own files."""
     name = name.lower()
     if name in FILES or name in FOLDERS or name.endswith(ENDINGS):
         return True

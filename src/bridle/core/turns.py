@@ -1,4 +1,4 @@
-"""The turns of a session, and what it changed on disk: folds over its records."""
+"""The turns of a session and its file changes: folds over its records."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,19 +14,19 @@ MAX_CHANGES_PER_EVENT = 500
 
 
 class Turn(Struct, frozen=True):
-    """One turn of the conversation as it now is; 0 is the time before the first prompt."""
+    """One turn of the current conversation; turn 0 is the time before the first prompt."""
 
     number: int
     seq: int
-    """The event after which the turn was over."""
+    """The event that ended the turn."""
     prompt: str = ""
-    """What began the run it belongs to."""
+    """The prompt of its run."""
     files: int = 0
     """How many files it changed."""
 
 
 def turns_of(records: Sequence[Record]) -> list[Turn]:
-    """Number the turns that the conversation still has, from 1."""
+    """Return the turns of the current conversation, numbered from 1, after turn 0."""
     turns = [Turn(0, 1)]
     prompt, files, starts = "", 0, False
     for record in live(records).records:
@@ -56,7 +56,7 @@ def find_turn(records: Sequence[Record], number: int) -> Turn:
 
 
 def last_rewind(records: Sequence[Record]) -> int:
-    """Return the event just before the newest rewind, to undo it; raises UsageError."""
+    """Return the sequence number just before the newest rewind, to undo it; raises UsageError if none."""
     for record in reversed(records):
         if isinstance(record.event, Rewound):
             first = record.seq - 1
@@ -84,6 +84,6 @@ def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = N
 def changed_files(
     changes: Sequence[FileChange], call_id: CallId | None = None, *, rewind: bool = False
 ) -> list[Event]:
-    """Return the events that record changes: each of a bounded size."""
+    """Return the events that record changes, with at most `MAX_CHANGES_PER_EVENT` changes each."""
     starts = range(0, len(changes), MAX_CHANGES_PER_EVENT)
     return [FilesChanged(tuple(changes[at : at + MAX_CHANGES_PER_EVENT]), call_id, rewind) for at in starts]

@@ -1,13 +1,14 @@
-"""Hooks: the user's code at named points of a run; it may look, refuse or rewrite.
+"""Hooks: user code that runs at named points of a run and may observe, deny or rewrite.
 
-| module | holds |
+| module | content |
 |---|---|
-| `opening` | from entries to the hooks of one run; what is wrong with them on this machine |
-| `engine` | `RunHooks`: asks them in order, keeps those in the background, says what came of it |
-| `handlers`, `command`, `http` | the three runtimes |
-| `exchange` | one program: what it reads, what it prints, its end |
-| `answer`, `claude` | what is said on the wire, in our words and in those of Claude Code |
-| `samples`, `schema` | an example of each point; the JSON Schema of all that is said |
+| `opening` | creates the hooks of one run from their entries; checks that they can run on this machine |
+| `engine` | `RunHooks`: runs hooks in order or in the background, and returns events to record |
+| `handlers`, `command`, `http` | the three runtimes: Python function, program, HTTP server |
+| `confined` | runs the programs of a project's hooks in a sandbox |
+| `exchange` | runs one program with input and captured output |
+| `answer`, `claude` | the JSON formats of input and output, Bridle's and Claude Code's |
+| `samples`, `schema` | a sample invocation for each point; the JSON Schema of the formats |
 """
 
 __all__: list[str] = []

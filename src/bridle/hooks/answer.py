@@ -1,4 +1,4 @@
-"""What a hook answers: read strictly, for a misspelt deny must not count as no opinion."""
+"""Parses a hook's response strictly, so that a misspelled deny does not count as no decision."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,18 +14,18 @@ MAX_REASON_CHARS = 500
 
 
 class Answered(Struct, frozen=True):
-    """An answer, and the bytes it was read from."""
+    """A hook's response and the raw bytes it came from."""
 
     response: HookResponse
     raw: bytes = b""
 
 
 Runner = Callable[[HookInvocation], Awaitable[Answered]]
-"""Asks one hook; raises HookError, and asyncio.CancelledError once nothing of it is left."""
+"""Runs one hook; raises HookError, or asyncio.CancelledError after everything it started has stopped."""
 
 
 def read_answer(data: bytes) -> HookResponse:
-    """Read `{"decision": …, "patches": […]}`; raises HookError for anything else."""
+    """Parse `{"decision": …, "patches": […]}`; raises HookError for anything else."""
     try:
         tree = msgspec.json.decode(data)
         response = msgspec.convert(tree, HookResponse)
@@ -40,7 +40,7 @@ def read_answer(data: bytes) -> HookResponse:
 
 
 def _unknown(part: dict[str, Any] | None, value: Struct | None) -> str:
-    """Name a key that is not one; stored events, which hold the same values, are read less strictly."""
+    """Return an unknown key, or ''; stored events contain the same structs but may have unknown keys."""
     if part is None or value is None:
         return ""
     known = {*value.__struct_fields__, value.__struct_config__.tag_field}
@@ -48,7 +48,7 @@ def _unknown(part: dict[str, Any] | None, value: Struct | None) -> str:
 
 
 def short(text: str) -> str:
-    """Fit any text into one line of a message."""
+    """Return text as one printable line of at most `MAX_REASON_CHARS`."""
     line = " ".join(text.split())
     line = "".join(char if char.isprintable() else "�" for char in line[: 2 * MAX_REASON_CHARS])
     return line if len(line) <= MAX_REASON_CHARS else line[: MAX_REASON_CHARS - 1] + "…"

@@ -1,15 +1,16 @@
-"""The contract of Claude Code for command hooks: what such a program reads, and what its end means.
+"""Claude Code's format for command hooks: the input of such a program, and the meaning of its result.
 
-| it ends with | and prints | that is |
+| exit status | output | meaning |
 |---|---|---|
-| exit status 2 | the reason, on its error stream | deny |
-| exit status 0 | nothing, or plain text | no opinion |
-| exit status 0 | `{"decision": "block", "reason": …}`, or `{"continue": false, "stopReason": …}` | deny |
-| exit status 0 | `{"hookSpecificOutput": {"permissionDecision": "deny"}}`, or `"ask"` | deny |
-| exit status 0 | the same with `"allow"`, and perhaps `updatedInput` | allow, and other arguments |
-| another status | | a failure |
+| 2 | the reason, on stderr | deny |
+| 0 | nothing, or plain text | no decision |
+| 0 | `{"decision": "block", "reason": …}`, or `{"continue": false, "stopReason": …}` | deny |
+| 0 | `{"hookSpecificOutput": {"permissionDecision": "deny"}}`, or `"ask"` | deny |
+| 0 | the same with `"allow"`, optionally `updatedInput` | allow, with the new arguments |
+| other | | the hook failed |
 
-"ask" is a deny because a hook cannot ask here; a rule can. What is printed for the model to read is left out.
+"ask" means deny because a hook cannot request an approval in Bridle; a rule can. Output for the model is
+ignored.
 """
 
 from typing import Any, Literal
@@ -28,7 +29,7 @@ _NO_REASON = "the hook gave no reason"
 
 
 class Told(Struct, frozen=True, omit_defaults=True):
-    """What such a hook reads."""
+    """The input of such a hook."""
 
     session_id: str
     cwd: str
@@ -58,7 +59,7 @@ class _Answer(Struct, frozen=True):
 
 
 def claude_invocation(invocation: HookInvocation) -> bytes:
-    """Say what an invocation says in the words of Claude Code."""
+    """Return an invocation as JSON in Claude Code's format."""
     call, result = invocation.tool_call, invocation.tool_result
     about = call or result
     return msgspec.json.encode(
@@ -76,7 +77,7 @@ def claude_invocation(invocation: HookInvocation) -> bytes:
 
 
 def claude_answer(status: int, output: bytes, errors: bytes, invocation: HookInvocation) -> HookResponse:
-    """Read the end of such a program; raises HookError when it is none that means something."""
+    """Return the response of such a program; raises HookError if its output is invalid."""
     if status == DENIED:
         return HookResponse(Deny(errors.decode(errors="replace").strip() or _NO_REASON))
     if not output.lstrip().startswith(b"{"):

@@ -1,4 +1,4 @@
-"""Hooks that are programs: the invocation on their standard input, the answer on their standard output."""
+"""Hooks that are programs: they get the invocation on stdin and print the response on stdout."""
 
 import os
 import stat
@@ -16,13 +16,13 @@ from bridle.system import programs
 from bridle.system.programs import SYSTEM_PATH
 
 PASSED = ("PATH", "HOME", "LANG")
-"""What a program gets of the environment beside its own `env`: nothing that could be a key."""
+"""The environment variables a program gets besides its `env`: none that could hold a key."""
 
 _DEFAULTS = {"PATH": SYSTEM_PATH, "LANG": "C.UTF-8"}
 
 
 class Seal(Struct, frozen=True):
-    """What tells one version of a file from another."""
+    """Identifies one version of a file."""
 
     device: int
     inode: int
@@ -31,19 +31,19 @@ class Seal(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """A command as it was found on this machine."""
+    """The program of a command on this machine."""
 
     path: str
     problem: str = ""
-    """Why it cannot be run; empty when it can."""
+    """Why it cannot run; empty if it can."""
     seal: Seal | None = None
-    """What it was, if it was named by its path: such a script may be in the reach of an agent."""
+    """Its version, if the command is a path: an agent may be able to change such a script."""
 
 
 def find_program(command: str, environ: Mapping[str, str], cwd: str, outside: Sequence[str] = ()) -> Program:
-    """Find the program of a command: by its path, or its name on PATH; looks at the disk.
+    """Find the program of a command, by its path or by its name on PATH; blocks on disk I/O.
 
-    By its name only one outside of the working directory and of these folders is found.
+    A name only finds programs outside the working directory and the `outside` folders.
     """
     if "/" not in command:
         path = environ.get("PATH") or SYSTEM_PATH
@@ -72,7 +72,7 @@ def command_runner(
     exchange: Exchange = exchange,
     outside: Sequence[str] = (),
 ) -> Runner:
-    """Return what asks a program; `exchange` is what runs it."""
+    """Return the runner of a program hook; `exchange` runs the program."""
     is_claude = runtime.dialect == "claude"
     own = {"CLAUDE_PROJECT_DIR": cwd} if is_claude else {}
     passed = {name: environ[name] for name in PASSED if environ.get(name)}
@@ -95,7 +95,7 @@ def command_runner(
 
 
 def _check(program: Program) -> None:
-    """Raise HookError for a program that is not what it was when the run began."""
+    """Raise HookError if the program has changed since the run started."""
     if program.seal is None:
         return
     try:

@@ -1,7 +1,7 @@
-"""Hooks that a project brings: each runs in the sandbox of commands, whatever files it loads.
+"""Runs the programs of a project's hooks in the command sandbox.
 
-Trust covers the files that an entry names. What `python3 -m lint` or `make lint` loads beside them is not
-known before it runs, and the agent can change it; so none of it runs outside of the sandbox.
+Trust covers only the files that an entry names. What `python3 -m lint` or `make lint` loads besides them is
+unknown before it runs, and the agent can change it, so all of it runs in the sandbox.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from bridle.hooks.exchange import Ended, Talk, open_pipes
 from bridle.system.pipes import Pipes
 
 TOOL = "hook"
-"""What rules about hosts call these programs, as in `hook(domain:example.com)`."""
+"""The tool name of these programs in rules about hosts, as in `hook(domain:example.com)`."""
 
 KILL_S = 3.0
 _SIGNALLED = 128
@@ -29,19 +29,19 @@ _rooms = count(1)
 
 
 class Walls(Struct, frozen=True):
-    """Which hooks run in a sandbox, and what they may touch there."""
+    """Which hooks run in a sandbox, and what they may access there."""
 
     sandbox: Sandbox
     hooks: frozenset[str]
-    """Their ids."""
+    """Ids of the hooks that run in the sandbox."""
     writable: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
-    """Paths that are denied, and hosts that may be reached."""
+    """Rules for denied paths and allowed hosts."""
     open_network: bool = False
 
 
 class ConfinedPrograms:
-    """Runs the programs of one run's hooks in a sandbox; `aclose` ends all that they have left there."""
+    """Runs the programs of one run's hooks in a sandbox; `aclose` stops everything they left running."""
 
     def __init__(self, walls: Walls) -> None:
         self._walls = walls
@@ -50,7 +50,7 @@ class ConfinedPrograms:
     async def exchange(
         self, argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
     ) -> Ended:
-        """Run a program as `exchange` does, in the sandbox; raises HookError."""
+        """Run a program like `exchange.exchange`, but in the sandbox; raises HookError."""
         pipes = open_pipes(argv[0])
         try:
             process = await self._start(argv, pipes, env, cwd)
@@ -70,7 +70,7 @@ class ConfinedPrograms:
         return Ended(_status(waiting), bytes(talk.output), bytes(talk.errors))
 
     async def aclose(self) -> None:
-        """End the sandbox."""
+        """Stop the sandbox and all processes in it."""
         await self._walls.sandbox.end_session(self._room)
 
     async def _start(self, argv: Sequence[str], pipes: Pipes, env: Mapping[str, str], cwd: str) -> Process:
@@ -96,6 +96,6 @@ class ConfinedPrograms:
 
 def _status(waiting: "asyncio.Task[int]") -> int:
     if not waiting.done() or waiting.cancelled():
-        return -signal.SIGKILL  # it was killed, and has not ended in time
+        return -signal.SIGKILL  # killed, but did not exit in time
     status = waiting.result()
     return _SIGNALLED - status if status > _SIGNALLED else status

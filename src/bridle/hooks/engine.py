@@ -1,10 +1,10 @@
-"""The hooks of one run: asked in order, or let run in the background.
+"""Runs the hooks of one run, in order or in the background.
 
 ```
-ask ─▶ what background hooks have said meanwhile
-    ─▶ foreground, by priority and then by registration, one after another; each sees what was rewritten
-         deny, or a failure of one that fails closed: the round ends
-    ─▶ background, as many as there are permits; what they say comes with a later round, or at the end
+ask ─▶ collect the results of finished background hooks
+    ─▶ foreground hooks, one by one, by priority, then registration; each sees the earlier rewrites
+         a deny, or a failure of a hook that fails closed, ends the round
+    ─▶ start background hooks, up to the limit; their results come with a later round, or at the end
 ```
 """
 
@@ -40,9 +40,9 @@ from bridle.core.protocol import (
 from bridle.hooks.answer import Runner, short
 from bridle.system.tasks import is_cancelled
 
-GRACE_S = 0.1  # a cancelled run must have settled after 0.2 s
+GRACE_S = 0.1  # a cancelled run must end within 0.2 s
 END_GRACE_S = 2.0
-"""What background hooks of the end of a run get: nothing comes after them that they could run beside."""
+"""The time for background hooks at the end of a run, because nothing follows that they could run beside."""
 
 END_POINTS: frozenset[HookPoint] = frozenset({"run_completed", "run_failed"})
 
@@ -50,27 +50,27 @@ Show = Callable[[HookStarted], None]
 
 
 class Listener(Struct, frozen=True):
-    """One hook that can be asked."""
+    """One hook that is ready to run."""
 
     entry: HookEntry
     run: Runner
     timeout_s: float
     tools: re.Pattern[str] | None = None
-    """The tools it is asked about; None for all."""
+    """The tools it applies to; None means all."""
 
     @property
     def judges(self) -> bool:
-        """Tell whether it may refuse or rewrite, if only by failing."""
+        """True if the hook may deny or rewrite, even if only by failing."""
         return self.entry.capability != "observe" or self.entry.policy == "fail_closed"
 
     def hears(self, invocation: HookInvocation) -> bool:
-        """Tell whether it is to be asked."""
+        """Return True if the hook applies to this invocation."""
         about = invocation.tool_call or invocation.tool_result
         return self.tools is None or about is None or self.tools.fullmatch(about.name) is not None
 
 
 class _Heard(Struct, frozen=True):
-    """What came of asking one hook."""
+    """The result of one hook."""
 
     outcome: HookOutcome
     duration_ms: int
@@ -78,7 +78,7 @@ class _Heard(Struct, frozen=True):
 
 
 class RunHooks:
-    """Implements `Hooks`; one run has it, and closes it."""
+    """Implements `Hooks` for one run, which must close it."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class RunHooks:
         self._listeners = tuple(listeners)
         self._foreground: dict[HookPoint, list[Listener]] = {}
         self._background: dict[HookPoint, list[Listener]] = {}
-        # sorted() keeps the order of registration among equals.
+        # sorted() is stable: equal priorities keep the registration order.
         for listener in sorted(self._listeners, key=lambda listener: listener.entry.priority):
             modes = self._foreground if listener.entry.mode == "foreground" else self._background
             modes.setdefault(listener.entry.point, []).append(listener)
@@ -107,7 +107,7 @@ class RunHooks:
         self._published = 0
 
     async def ask(self, invocation: HookInvocation, show: Show) -> HookRound:
-        """Ask every hook of a point; only a cancelled caller makes it raise, when nothing is left running."""
+        """Run every hook of a point; raises only if the caller is cancelled, once the hook has stopped."""
         point = invocation.point
         events = self._drain()
         outcome = HookOutcome()
@@ -119,7 +119,7 @@ class RunHooks:
             events += _told(listener.entry, heard, invocation)
             ignored = outcome.ignored + heard.outcome.ignored
             if heard.outcome.deny is not None:
-                # What was rewritten before does not hold: it was never let through.
+                # A deny discards earlier rewrites: they never took effect.
                 kept = tuple(event for event in events if not isinstance(event, HookRewrote))
                 return HookRound(HookOutcome(heard.outcome.deny, (), ignored), kept)
             invocation = rewritten(invocation, heard.outcome.patches)
@@ -130,11 +130,11 @@ class RunHooks:
         return HookRound(outcome, tuple(events))
 
     def for_child(self) -> "RunHooks":
-        """Return the same hooks for a sub-agent: asked as they were found when the run began."""
+        """Return the same hooks for a sub-agent, as they were when the run started."""
         return RunHooks(self._listeners, self._clock, max_background=self._max_background)
 
     async def aclose(self) -> tuple[HookEvent, ...]:
-        """Give background hooks a moment to end, stop them, and return what is left to record."""
+        """Wait briefly for background hooks, stop the rest, and return the events left to record."""
         try:
             for grace_s, points in ((END_GRACE_S, END_POINTS), (GRACE_S, self.points)):
                 if waited := [task for task, point in self._running.items() if point in points]:
@@ -154,18 +154,18 @@ class RunHooks:
         return events
 
     async def _hear(self, listener: Listener, invocation: HookInvocation) -> _Heard:
-        """Ask one hook; what its failure means is up to its policy."""
+        """Run one hook; its policy decides what a failure means."""
         entry = listener.entry
         began = self._clock.monotonic_s()
         scope = asyncio.timeout(listener.timeout_s)
         try:
             async with scope:
                 response = (await listener.run(invocation)).response
-        except (Exception, asyncio.CancelledError) as error:  # the hook runner: a hook may raise anything
+        except (Exception, asyncio.CancelledError) as error:  # a hook may raise anything
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
             code, reason = _failure(error, listener.timeout_s if scope.expired() else None)
-            # Also for one that only looks, if its policy says so: a record may have to be complete.
+            # This also applies to an observing hook that fails closed, such as a required audit log.
             deny = Deny(reason, code, entry.id) if entry.policy == "fail_closed" else None
             return _Heard(HookOutcome(deny), self._ms_since(began), reason)
         answer = HookAnswer(entry.id, entry.capability, response.decision, response.patches)
@@ -175,7 +175,7 @@ class RunHooks:
         return round((self._clock.monotonic_s() - began) * 1000)
 
     def _start(self, listener: Listener, invocation: HookInvocation, show: Show) -> list[HookEvent]:
-        """Let a hook run in the background, if there is a permit for it."""
+        """Start a hook in the background, or return a HookFailed if too many are running."""
         entry, point = listener.entry, invocation.point
         if len(self._running) >= self._max_background:
             reason = f"skipped: {self._max_background} background hooks are running already"
@@ -206,7 +206,7 @@ class RunHooks:
 
 
 def _told(entry: HookEntry, heard: _Heard, invocation: HookInvocation) -> list[HookEvent]:
-    """Return what there is to record of one hook."""
+    """Return the events to record for one hook."""
     point, call, outcome = invocation.point, _call_of(invocation), heard.outcome
     told: list[HookEvent] = []
     if heard.error:

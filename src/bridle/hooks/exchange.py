@@ -1,12 +1,12 @@
-"""One program: it is given a text, what it prints is read, and nothing of it is left afterwards.
+"""Runs one program with input on stdin, captures its output, and leaves no process behind.
 
 ```
-start ─▶ stdin ◀── data, then closed          │ ended: what is in the pipes is read, its group killed, reaped
-      ─▶ stdout, stderr ──▶ up to a limit     │ over the limit, or the caller is cancelled: the same, at once
+start ─▶ stdin ◀── data, then closed          │ exit: read the rest of the pipes, kill the group, reap
+      ─▶ stdout, stderr ──▶ up to a limit     │ over the limit, or cancelled: the same, immediately
 ```
 
-Its end is what counts, not the end of its output: something it left in the background may hold the pipes
-open for ever. Until it is reaped its number belongs to it, so that the group which is killed is its own.
+The exchange ends when the program exits, not when its output ends: a background process it left may hold the
+pipes open forever. Its process id stays reserved until it is reaped, so the killed group is always its own.
 """
 
 import asyncio
@@ -25,35 +25,35 @@ from bridle.hooks.answer import short
 from bridle.system.pipes import Pipes
 
 CHUNK_BYTES = 64 * 1024
-REAP_S = 10.0  # a killed process is gone in a millisecond, unless a file system or a busy machine holds it
+REAP_S = 10.0  # a killed process exits in a millisecond, unless I/O or a busy machine delays it
 
 
 class Ended(Struct, frozen=True):
-    """How a program ended, and what it printed."""
+    """Exit status and output of a program."""
 
     status: int
-    """Its exit status; -n after signal n."""
+    """The exit status; -n after signal n."""
     output: bytes
     errors: bytes
 
 
 class Exchange(Protocol):
-    """Runs a program with a text on its standard input."""
+    """Runs a program with data on its stdin."""
 
     async def __call__(
         self, argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
     ) -> Ended:
-        """Return how it ended; raises HookError when it cannot start or prints too much."""
+        """Return its exit status and output; raises HookError if it cannot start or prints too much."""
         ...
 
 
 async def exchange(
     argv: Sequence[str], data: bytes, *, env: Mapping[str, str], cwd: str, limit_bytes: int
 ) -> Ended:
-    """Run a program in a session of its own; raises HookError when it cannot start or prints too much."""
+    """Run a program in a new process session; raises HookError if it cannot start or prints too much."""
     pipes = open_pipes(argv[0])
     try:
-        process = subprocess.Popen(  # noqa: ASYNC220 - as asyncio does it: back when the program is loaded
+        process = subprocess.Popen(  # noqa: ASYNC220 - like asyncio: returns once the program is loaded
             argv,
             stdin=pipes.input,
             stdout=pipes.output,
@@ -77,7 +77,7 @@ async def exchange(
 
 
 def open_pipes(program: str) -> Pipes:
-    """Return the pipes of a program that is about to be started; raises HookError."""
+    """Return the pipes for a program to start; raises HookError, also on a system other than Linux."""
     if not hasattr(os, "pidfd_open"):
         raise HookError(f"{program} cannot be started: hooks need Linux, this is {sys.platform}")
     try:
@@ -87,10 +87,10 @@ def open_pipes(program: str) -> Pipes:
 
 
 class _Ending:
-    """Sees the end of a process, or brings it about."""
+    """Waits for a process to exit, or kills it."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", finish: Callable[[], None]) -> None:
-        """Take what to call at the end; raises HookError when no descriptor is left to watch with."""
+        """Watch a process and call `finish` when it exits; raises HookError if no descriptor is left."""
         self._process = process
         self._finish = finish
         self._loop = asyncio.get_running_loop()
@@ -104,7 +104,7 @@ class _Ending:
         self._loop.add_reader(self._watch, self._see)
 
     async def force(self) -> None:
-        """Kill what is left of it and reap it."""
+        """Kill the process group and reap the process."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         try:
@@ -122,13 +122,13 @@ class _Ending:
 
 
 class Talk:
-    """What goes to a program and comes from it, piece by piece as the event loop says."""
+    """Writes a program's input and reads its output, driven by the event loop."""
 
     def __init__(self, pipes: Pipes, data: bytes, limit_bytes: int) -> None:
         self.output, self.errors = bytearray(), bytearray()
         self._loop = asyncio.get_running_loop()
         self.over: asyncio.Future[None] = self._loop.create_future()
-        """Done when the program has ended, or has printed too much."""
+        """Done when the program has exited; fails with HookError if it printed too much."""
         self._rest = memoryview(data)
         self._limit_bytes = limit_bytes
         self._stdin: int | None = pipes.to_it
@@ -149,7 +149,7 @@ class Talk:
             os.close(descriptor)
 
     def finish(self) -> None:
-        """Take what is left in the pipes, as the program has ended."""
+        """Read the rest of the pipes, after the program has exited."""
         if not self._is_open:
             return
         for descriptor in self._streams:
@@ -159,7 +159,7 @@ class Talk:
             self.over.set_result(None)
 
     def _read(self, descriptor: int) -> bool:
-        """Take what is there; False when there is nothing more for now."""
+        """Read one chunk; return False if there is nothing more now."""
         try:
             chunk = os.read(descriptor, CHUNK_BYTES)
         except BlockingIOError:
@@ -185,7 +185,7 @@ class Talk:
             self._rest = self._rest[os.write(self._stdin, self._rest[:CHUNK_BYTES]) :]
         except BlockingIOError:
             return
-        except OSError:  # it does not want to read
+        except OSError:  # the program closed its stdin
             self._rest = self._rest[:0]
         if not self._rest:
             self._stop_writing()

@@ -1,4 +1,4 @@
-"""Hooks in this process: functions that the embedding program has registered by name."""
+"""In-process hooks: Python functions that the embedding program registered by name."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -9,7 +9,7 @@ from bridle.core.hook import HookInvocation, HookResponse
 from bridle.hooks.answer import Answered, Runner, short
 
 Handler = Callable[[HookInvocation], HookResponse | Awaitable[HookResponse | None] | None]
-"""A function, plain or async; a plain one runs on the event loop and must be quick."""
+"""A function, sync or async; a sync function runs on the event loop and must be quick."""
 
 Handlers = Mapping[str, Handler]
 
@@ -17,7 +17,7 @@ _NO_OPINION = Answered(HookResponse())
 
 
 def handler_runner(handler: Handler) -> Runner:
-    """Return what asks a function."""
+    """Return the runner of a function hook."""
 
     async def ask(invocation: HookInvocation) -> Answered:
         said = handler(invocation)
@@ -35,7 +35,7 @@ def handler_runner(handler: Handler) -> Runner:
 
 
 def _checked(said: HookResponse) -> HookResponse:
-    """Return an answer that holds what its types promise, for nobody has checked it when it was made."""
+    """Return the response with its field types checked, because creating it checks nothing."""
     try:
         return msgspec.convert(msgspec.to_builtins(said), HookResponse)
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:

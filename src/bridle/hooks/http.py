@@ -1,6 +1,6 @@
-"""Hooks behind HTTP: the invocation is the body of a request, the answer that of its response.
+"""HTTP hooks: the invocation is the request body, and the hook's response is the response body.
 
-Importing this module costs the time of importing aiohttp; `opening` does it when an entry needs it.
+Importing this module imports aiohttp, which is slow, so `opening` does it only when an entry needs it.
 """
 
 import aiohttp
@@ -13,21 +13,21 @@ from bridle.hooks.answer import Answered, Runner, read_answer
 
 _HEADERS = {
     "Accept": "application/json",
-    "Accept-Encoding": "identity",  # so that the bytes that are counted are those that come
+    "Accept-Encoding": "identity",  # so that the size limit counts the bytes received
     "Content-Type": "application/json",
     "User-Agent": f"bridle/{__version__}",
 }
 
 
 class HttpCaller:
-    """Keeps the connections of one run's hooks."""
+    """Sends the requests of one run's HTTP hooks and keeps their connections."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._opened: aiohttp.ClientSession | None = None
 
     def runner(self, runtime: HttpRuntime) -> Runner:
-        """Return what asks a server; how long it may take is up to the caller."""
+        """Return the runner of an HTTP hook; the caller sets the timeout."""
 
         async def ask(invocation: HookInvocation) -> Answered:
             try:
@@ -50,7 +50,7 @@ class HttpCaller:
             runtime.url,
             data=body,
             headers=runtime.headers,
-            # What the invocation says goes to the address in the settings, and nowhere else.
+            # The invocation may only go to the address in the settings.
             allow_redirects=False,
         )
         async with request as response:
@@ -80,14 +80,14 @@ class HttpCaller:
 
 
 def _place(url: str) -> str:
-    """Name the server: without user, password and query, which may be secrets."""
+    """Return scheme and host of a URL, without user, password and query, which may be secrets."""
     scheme, _, rest = url.partition("://")
     host = rest.split("/")[0].split("?")[0].rpartition("@")[2]
     return f"{scheme}://{host}"
 
 
 def _reason(error: Exception) -> str:
-    """Say what went wrong; the words of a response error would quote the request."""
+    """Return the cause of a failure; the text of a response error would quote the request."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror

@@ -1,4 +1,4 @@
-"""From entries to the hooks of one run; a guardrail that cannot work is an error before the run begins."""
+"""Creates the hooks of one run from their entries; a guardrail that cannot run is an error before the run."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ OF_THIS_RUN = "the options of this run"
 
 
 class HookSite(Struct, frozen=True):
-    """Where hooks run, and what bounds them."""
+    """The environment and the limits of hooks."""
 
     cwd: str
     environ: Mapping[str, str]
@@ -44,24 +44,24 @@ class HookSite(Struct, frozen=True):
     payload_max_bytes: int = 128 * 1024
     background_max_concurrency: int = 32
     places: Mapping[str, str] = {}
-    """File and line of the entries in the settings, by their ids, for error texts."""
+    """File and line of each entry in the settings, by hook id, for error messages."""
     walls: Walls | None = None
-    """What holds the hooks of a project; None where none is to be held."""
+    """The sandbox for a project's hooks; None if no hook runs in a sandbox."""
     outside: tuple[str, ...] = ()
-    """Folders beside `cwd` that agents can write to: no program is looked for there."""
+    """Folders besides `cwd` that agents can write to; a program is never taken from them."""
 
 
 class Trial(Struct, frozen=True):
-    """What came of asking one hook, and the bytes of its answer."""
+    """The result of one hook, and the raw bytes of its response."""
 
     round: HookRound
     raw: bytes
 
 
 def open_hooks(entries: Sequence[HookEntry], override: HookOverride, site: HookSite) -> RunHooks:
-    """Make the hooks of one run; raises ConfigError naming the place, the entry and the key.
+    """Create the hooks of one run; raises ConfigError that names the place, the entry and the key.
 
-    First those of the settings that the run does not leave out, then its own.
+    First those of the settings that the run does not disable, then the run's own.
     """
     kept = [entry for entry in entries if entry.id not in override.disable]
     opener = _Opener(site, {entry.id: site.places.get(entry.id, "settings") for entry in kept})
@@ -70,7 +70,7 @@ def open_hooks(entries: Sequence[HookEntry], override: HookOverride, site: HookS
 
 
 async def try_hook(entry: HookEntry, invocation: HookInvocation, site: HookSite) -> Trial:
-    """Ask one hook alone, whatever its mode and its tools; raises ConfigError when it cannot be asked."""
+    """Run one hook alone, ignoring its mode and its tools; raises ConfigError if it cannot run."""
     opener = _Opener(site, site.places)
     listener = opener.listener(replace(entry, point=invocation.point, mode="foreground", tools=()))
     raw = b""
@@ -93,7 +93,7 @@ async def try_hook(entry: HookEntry, invocation: HookInvocation, site: HookSite)
 
 
 def hook_problem(entry: HookEntry, site: HookSite) -> str:
-    """Say why a hook cannot be run here; empty when it can."""
+    """Return why a hook cannot run on this machine; empty if it can."""
     match entry.runtime:
         case CommandRuntime(command):
             program = find_program(command, site.environ, site.cwd, site.outside)
@@ -105,7 +105,7 @@ def hook_problem(entry: HookEntry, site: HookSite) -> str:
 
 
 class _Opener:
-    """Turns entries into listeners."""
+    """Creates listeners from entries."""
 
     def __init__(self, site: HookSite, places: Mapping[str, str]) -> None:
         self._caller: HttpCaller | None = None
@@ -114,7 +114,7 @@ class _Opener:
         self._places = places
 
     def check(self, entries: Sequence[HookEntry]) -> None:
-        """Raise ConfigError for the first thing that is wrong with entries, wherever they run."""
+        """Raise ConfigError for the first invalid entry or duplicate id; independent of this machine."""
         seen: set[str] = set()
         for entry in entries:
             if problem := entry_problem(entry):
@@ -140,7 +140,7 @@ class _Opener:
                     stack.push_async_callback(used.aclose)
 
     def listener(self, entry: HookEntry) -> Listener:
-        """Return a hook that can be asked."""
+        """Return a hook that is ready to run; raises ConfigError."""
         timeout_ms = entry.timeout_ms or self._site.default_timeout_ms
         return Listener(entry, self._runner(entry), timeout_ms / 1000, _tools_pattern(entry.tools))
 
@@ -189,7 +189,7 @@ class _Opener:
 
 
 def _tools_pattern(tools: Sequence[str]) -> re.Pattern[str] | None:
-    """Return what the name of a tool has to match; `*` stands for anything, `?` for one character."""
+    """Return the pattern for tool names; `*` matches anything, `?` one character. None matches all."""
     return re.compile("|".join(map(_pattern, tools)), re.DOTALL) if tools else None
 
 

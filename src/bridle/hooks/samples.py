@@ -1,4 +1,4 @@
-"""One invocation of each point, to try a hook with."""
+"""A sample invocation for each hook point, to test a hook."""
 
 from msgspec.structs import replace
 
@@ -34,5 +34,5 @@ _SAMPLES: dict[HookPoint, HookInvocation] = {
 
 
 def sample(point: HookPoint, cwd: str) -> HookInvocation:
-    """Return what a hook might be told at a point."""
+    """Return a sample invocation for a point."""
     return replace(_SAMPLES[point], cwd=cwd, agent="default")

@@ -1,4 +1,4 @@
-"""The JSON Schema of all that hooks are told and may say, point by point."""
+"""The JSON Schema of hook invocations and responses, for each point."""
 
 from typing import Any, get_args
 
@@ -18,14 +18,14 @@ TOLD: dict[HookPoint, tuple[str, ...]] = {
     "run_completed": ("text",),
     "run_failed": ("error",),
 }
-"""What a hook is told at a point beside what it is told everywhere."""
+"""The required fields of an invocation at each point, besides the common ones."""
 
 ALSO_TOLD: dict[HookPoint, tuple[str, ...]] = {"post_tool_execution": ("tool_call",)}
-"""What it may be told, too."""
+"""Optional fields at a point."""
 
 
 def hook_schema() -> dict[str, Any]:
-    """Return one document: for each point what goes in and what may come out, and what an entry may say."""
+    """Return one document: invocation and response for each point, and the format of an entry."""
     schemas, shared = msgspec.json.schema_components(
         [HookInvocation, HookResponse, HookEntry, HookOverride], ref_template="#/$defs/{name}"
     )
@@ -62,6 +62,6 @@ def _sayable(response: dict[str, Any], point: HookPoint) -> dict[str, Any]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Take None out: what is not told is left out of an invocation."""
+    """Remove null from a schema: an invocation omits fields instead of setting null."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     return kinds[0] if len(kinds) == 1 else schema

@@ -1,15 +1,15 @@
-"""The kernel: Python code runs in a guest of its own and calls tools by name.
+"""The Python kernel: runs a model's code in a separate process, where each tool is a Python function.
 
 | module | holds |
 |---|---|
-| `tool`, `prompt` | the tool `python`, and what a model is told |
+| `tool`, `prompt` | the tool `python`, and the text that explains it to a model |
 | `pool` | the kernels of this process |
-| `start`, `interpreter`, `settings` | how a kernel begins: its Python, its walls, its limits |
-| `host`, `processes`, `held` | a kernel from outside, and what the system tells of it |
-| `cell`, `calls`, `output`, `alarm` | one cell: its tool calls, what it prints, its time limit |
-| `channel`, `frames` | the pipes to the guest, and what goes through them |
-| `definitions`, `snapshot` | tools as functions; what a kernel held, sealed |
-| `guest` | runs inside: the standard library only, nothing of ours |
+| `start`, `interpreter`, `settings` | how a kernel starts: its Python, its sandbox, its limits |
+| `host`, `processes`, `held` | a kernel seen from Bridle, and what the system reports about its processes |
+| `cell`, `calls`, `output`, `alarm` | one cell: its tool calls, its printed text, its time limit |
+| `channel`, `frames` | the pipes to the guest, and the lines sent through them |
+| `definitions`, `snapshot` | tools as functions; a kernel's saved state |
+| `guest` | the program inside the kernel process: standard library only, no Bridle code |
 """
 
 __all__: list[str] = []

@@ -1,31 +1,31 @@
-"""A time limit that is put off again and again, at no cost."""
+"""A timer whose deadline can be moved often at no cost."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class Alarm:
-    """Rings at a time that can be changed; a timer for each cell would cost a tenth of a short one."""
+    """Calls a function at a deadline that can move; a timer per cell would cost a tenth of a short cell."""
 
     def __init__(self, ring: Callable[[], None]) -> None:
-        """Ring by a call, in the event loop."""
+        """Call `ring` in the event loop when the deadline passes."""
         self._ring = ring
         self._loop = asyncio.get_running_loop()
         self._due_s: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, due_s: float) -> None:
-        """Ring at this time of the event loop, and at no other."""
+        """Set the deadline, in event loop time; it replaces the previous one."""
         self._due_s = due_s
         if self._timer is None or self._timer.when() > due_s:
             self._arm(due_s)
 
     def hush(self) -> None:
-        """Do not ring; the timer runs on, as it will soon be needed again."""
+        """Clear the deadline; the timer keeps running, because it is soon needed again."""
         self._due_s = None
 
     def close(self) -> None:
-        """Let go of the timer."""
+        """Cancel the timer."""
         self._due_s = None
         if self._timer is not None:
             self._timer.cancel()

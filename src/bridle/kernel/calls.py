@@ -1,4 +1,4 @@
-"""The tool calls of one cell: so many at once, so many waiting, the rest refused; none outlives the cell."""
+"""The tool calls of one cell: a bounded number runs, a bounded number waits, the rest is refused."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from bridle.kernel.channel import Channel
 from bridle.kernel.frames import ToolCall, ToolResult
 
 CallTool = Callable[[str, dict[str, Any]], Awaitable[tuple[bool, str]]]
-"""Calls a tool by its name in Python; returns whether it succeeded, and its text."""
+"""Calls a tool by its Python name; returns whether it succeeded, and its text."""
 
 MAX_RESULT_CHARS = 4 * 1024 * 1024
 
@@ -22,7 +22,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class Calls:
-    """Runs the calls in tasks of its own, from the first `take` to `end`."""
+    """Runs each call in its own task, from the first `take` to `end`; no call outlives the cell."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Calls:
         max_waiting: int,
         changed: Callable[[], None],
     ) -> None:
-        """Call `changed` when the first tool begins to run, when the last one has, and when one broke."""
+        """Call `changed` when the first tool starts, when the last one ends, and when a call raises."""
         self._call = call
         self._channel = channel
         self._max_running = max_running
@@ -41,17 +41,17 @@ class Calls:
         self._changed = changed
         self._waiting: deque[ToolCall] = deque()
         self._running: dict[asyncio.Task[None], ToolCall | None] = {}
-        """Each call with its frame, until that is answered."""
+        """The frame of each running call; None once it is answered."""
         self._is_over = False
         self.at_work = 0
-        """How many tools run; one whose result waits to be read does not."""
+        """How many tools run; a call whose result waits to be read does not count."""
         self.error: BaseException | None = None
-        """What a call raised that no tool may raise."""
+        """An exception from a call that no tool may raise."""
         self.count = 0
-        """How many were begun."""
+        """How many calls were started."""
 
     def take(self, frame: ToolCall) -> None:
-        """Begin a call, or let it wait, or refuse it."""
+        """Start a call, queue it or refuse it."""
         if self._call is None:
             refuse(self._channel, frame, "there are no tools here")
         elif self._is_over:
@@ -68,7 +68,7 @@ class Calls:
             )
 
     def give_up(self, number: str) -> None:
-        """End a call that the cell does not wait for any more."""
+        """End a call whose result the cell no longer needs."""
         for task, frame in self._running.items():
             if frame is not None and frame.id == number:
                 task.cancel()
@@ -77,7 +77,7 @@ class Calls:
             refuse(self._channel, frame, "the cell has given it up")
 
     def cancel(self) -> None:
-        """Let no further call begin and ask those that run to end."""
+        """Start no further call, and cancel the running ones."""
         self._is_over = True
         for task in self._running:
             task.cancel()
@@ -86,7 +86,7 @@ class Calls:
         self._waiting.clear()
 
     async def end(self) -> None:
-        """Cancel what still runs and wait for it."""
+        """Cancel the running calls and wait until they end."""
         if not self._running and not self._waiting:
             self._is_over = True
             return
@@ -114,7 +114,7 @@ class Calls:
         task = asyncio.current_task()
         assert task is not None
         self._running[task] = None
-        await self._channel.sent()  # its place is taken until the guest has read it
+        await self._channel.sent()  # the slot stays taken until the guest has read the result
 
     async def _outcome(self, frame: ToolCall, call: CallTool) -> tuple[bool, str]:
         try:
@@ -147,7 +147,7 @@ class Calls:
 
 
 def refuse(channel: Channel, frame: ToolCall, why: str) -> None:
-    """Answer a call that was not made, or not to its end."""
+    """Answer a call that was not made or did not finish."""
     channel.send(ToolResult(frame.id, success=False, result=_as_json(f"{frame.name}: {why}")))
 
 

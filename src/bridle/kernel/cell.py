@@ -1,4 +1,4 @@
-"""A cell that runs: what it has said, the tools it has called, and the time it has left."""
+"""A running cell: its messages, its tool calls and its time limit."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,15 +18,15 @@ MAX_MESSAGES = 1000
 
 
 class CellResult(Struct, frozen=True):
-    """What became of a cell."""
+    """The outcome of a cell."""
 
     output: str
     error: str = ""
     """The traceback that ended it."""
     answer: str = ""
-    """The last message for the user that was called final."""
+    """The text of the last `message` with kind "final"."""
     ended: EndedBy = ""
-    """What ended it, when it was not its own end; the kernel may live on."""
+    """What stopped the cell, empty if it ran to its end; the kernel may still be alive."""
     why: str = ""
     calls: int = 0
 
@@ -45,36 +45,36 @@ class Cell:
         say: Callable[[str, str], None],
         stop: Callable[["Cell", EndedBy, str], None],
     ) -> None:
-        """Take what serves it; `stop` is called when it must not go on."""
+        """Store the cell's dependencies; the cell calls `stop` when it must not continue."""
         self.id = number
         self._channel = channel
         self._settings = settings
         self._alarm = alarm
         self._call = call
         self.calls: Calls | None = None
-        """The tools that it has called, once it has called any."""
+        """Its tool calls; None until the first one."""
         self._say = say
         self._stop = stop
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[ExecResult | None] = self._loop.create_future()
-        """Its result; None when there will be none."""
+        """Its result; None if there will be none."""
         self.answer = ""
         self._messages = 0
         self._unsaid = settings.max_output_bytes
         """How many characters of messages may still be passed on."""
         self.ended: EndedBy = ""
-        """What ended it, when it was not its own end."""
+        """What stopped the cell; empty if it ran to its end."""
         self.why = ""
         self._limit_s = self._left_s = 0.0
         self._since_s: float | None = None
 
     def begin(self, limit_s: float) -> None:
-        """Let its time run, which stands still while tools do."""
+        """Start the time limit; the clock pauses while tools run."""
         self._limit_s = self._left_s = limit_s
         self._let_time_run()
 
     def hear(self, message: Message) -> None:
-        """Take what it has to say; only so much is passed on."""
+        """Pass on a message; messages beyond the limits are dropped."""
         self._messages += 1
         if message.kind == "final":
             self.answer = message.text
@@ -83,7 +83,7 @@ class Cell:
             self._unsaid -= len(message.text)
 
     def take(self, frame: ToolCall) -> None:
-        """Let it call a tool."""
+        """Start a tool call."""
         if self.calls is None:
             self.calls = Calls(
                 self._call,
@@ -95,35 +95,35 @@ class Cell:
         self.calls.take(frame)
 
     def give_up(self, number: str) -> None:
-        """Let it do without a tool that it has called."""
+        """Cancel a tool call that the code no longer waits for."""
         if self.calls is not None:
             self.calls.give_up(number)
 
     def settle(self, result: ExecResult | None) -> None:
-        """Take its result; a second one is ignored."""
+        """Store the result; a second one is ignored."""
         if not self.done.done():
             self.done.set_result(result)
 
     def renew(self) -> None:
-        """Wait for its result again, after whoever waited for it was cancelled."""
+        """Create a new future for the result, after a cancellation has cancelled the old one."""
         self.done = self._loop.create_future()
 
     def time_out(self) -> None:
-        """Stop it, as its time is up."""
+        """Stop the cell because its time is up."""
         self._stop(self, "timeout", f"more than {self._limit_s:g} s")
 
     def cancel_calls(self) -> None:
-        """Ask its tools to end, and let no others begin."""
+        """Cancel its tool calls and start no others."""
         if self.calls is not None:
             self.calls.cancel()
 
     async def end_calls(self) -> None:
-        """End its tools and wait for them."""
+        """Cancel its tool calls and wait until they end."""
         if self.calls is not None:
             await self.calls.end()
 
     def end(self, result: ExecResult | None, printed: str, why_dead: str) -> CellResult:
-        """Say what became of it; count no more time."""
+        """Return the outcome and stop the clock."""
         self._alarm.hush()
         count = self.calls.count if self.calls is not None else 0
         if result is None:

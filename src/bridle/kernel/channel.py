@@ -1,12 +1,12 @@
-"""The three pipes of a guest, on the event loop: frames in, frames out, and what it prints.
+"""The three pipes between Bridle and a guest, on the event loop: frames out, frames in, printed text in.
 
 ```
 host --send--> [pipe] --> fd 0  guest  fd 1 --> [pipe] --heard--> host
                                        fd 2 --> [pipe] --printed--> host
 ```
 
-Reading and writing never block. A guest that does not read is not waited for: what it is to get is
-kept here, up to a limit. What it prints is read no faster than the loop has time for, which slows it down.
+Reading and writing never block. Frames for a guest that does not read are buffered here, up to a limit.
+Printed text is read only as fast as the event loop has time, which slows the guest down.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
 _HOLD_S = 0.002
-_PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the usual 64 KiB cost a third of the speed
-_READ_BYTES = 64 * 1024  # for more the system gives fresh memory each time, which takes longer than the read
+_PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the default 64 KiB cost a third of the speed
+_READ_BYTES = 64 * 1024  # a larger read makes the system allocate new memory, which costs more than the read
 
 
 def open_pipes() -> Pipes:
-    """Open the pipes of a guest; raises ToolError when this process has no descriptor left."""
+    """Open the pipes of a guest; raises ToolError if this process has no free descriptor."""
     try:
         pipes = Pipes()
     except OSError as error:
         raise ToolError(f"a kernel cannot be started: {os.strerror(error.errno or 0).lower()}") from error
-    with suppress(AttributeError, OSError):  # not on Linux, or the user has too many large pipes
+    with suppress(AttributeError, OSError):  # not on Linux, or the user's pipe quota is used up
         fcntl.fcntl(pipes.errors, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return pipes
 
 
 class Channel:
-    """Sends frames, hands on those that come, and all that is printed."""
+    """Sends frames, and passes received frames and printed text to callbacks."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Channel:
         hung_up: Callable[[], None],
         clogged: Callable[[], None],
     ) -> None:
-        """Call `hung_up` when the guest has closed its side, `clogged` when it leaves too much unread."""
+        """Call `hung_up` when the guest closes its side, `clogged` when it leaves too much unread."""
         self._to_guest, self._frames, self._output = pipes.ours
         self._heard = heard
         self._printed = printed
@@ -59,7 +59,7 @@ class Channel:
         self._clogged = clogged
         self.lines = Lines()
         self.unread_bytes = 0
-        """What was sent and did not fit into the pipe."""
+        """How many bytes were sent but did not fit into the pipe."""
         self._unsent: deque[memoryview] = deque()
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
@@ -74,9 +74,9 @@ class Channel:
         self._alarm = Alarm(self._listen)
 
     def hold_output(self) -> None:
-        """Let printed text wait for a moment: to wake up for it apart costs a quarter of a short cell.
+        """Delay printed text a little: a separate wake-up for it costs a quarter of a short cell.
 
-        Only if there was some lately: so short a timer costs a tenth of it.
+        Only if the last cell printed something: so short a timer costs a tenth of such a cell.
         """
         if not self._has_printed:
             return
@@ -87,7 +87,7 @@ class Channel:
         self._alarm.set(self._loop.time() + _HOLD_S)
 
     def send(self, frame: ToGuest) -> None:
-        """Send a frame; one that nobody is there to read any more is lost."""
+        """Send a frame; it is lost if the channel is closed."""
         if not self._is_open:
             return
         data, written = encode(frame), 0
@@ -103,21 +103,21 @@ class Channel:
             self._clogged()
 
     async def sent(self) -> None:
-        """Wait until the pipe has taken all of it."""
+        """Wait until the pipe has taken everything."""
         await self._room.wait()
 
     def read_rest(self) -> None:
-        """Read the frames that lie in the pipe: the guest has ended."""
+        """Read the frames left in the pipe after the guest has ended."""
         while self._is_open and self._read_frames():
             pass
 
     def read_output(self) -> None:
-        """Read what lies in the pipe of printed text, no more than it can hold."""
-        if self._any_output.poll(0):  # to try in vain costs an exception
+        """Read the printed text in the pipe, at most one full pipe."""
+        if self._any_output.poll(0):  # a read without data costs an exception
             self._read_output()
 
     def close(self) -> None:
-        """Close the pipes; safe to call again."""
+        """Close the pipes; safe to call more than once."""
         if not self._is_open:
             return
         self._is_open = False
@@ -160,13 +160,13 @@ class Channel:
                 return
 
     def _write(self, data: bytes | memoryview) -> int:
-        """Write what there is room for and return how much that was."""
+        """Write as much as fits and return the number of bytes."""
         try:
             return os.write(self._to_guest, data)
         except BlockingIOError:
             return 0
         except BrokenPipeError:
-            return len(data)  # the end of the other pipe tells it to everyone
+            return len(data)  # the end of the other pipe reports it
 
     def _write_more(self) -> None:
         while self._unsent:

@@ -1,7 +1,7 @@
-"""Tools as Python functions: their names, parameters and types as a guest is told them.
+"""Tools as Python functions: their names, parameters and types as the guest sees them.
 
-Python knows fewer names than JSON: `mcp__a-b__c` becomes `mcp__a_b__c`, a parameter `from` becomes `from_`.
-`find` and `real_args` lead back.
+Python allows fewer names than JSON: `mcp__a-b__c` becomes `mcp__a_b__c`, a parameter `from` becomes `from_`.
+`find` and `real_args` reverse this.
 """
 
 import builtins
@@ -33,18 +33,18 @@ _NO_NAME = re.compile(r"[^0-9A-Za-z_]")
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter of a function."""
+    """A parameter of a tool's Python function."""
 
     name: str
     real: str
-    """Its name for the tool."""
+    """Its name in the tool's schema."""
     type: str
     required: bool
     description: str = ""
 
 
 def definitions(specs: Sequence[ToolSpec]) -> str:
-    """Return the tools as a guest is told them, a JSON text."""
+    """Return the tools' definitions for a guest, as JSON text."""
     found = [
         {
             "name": name,
@@ -58,7 +58,7 @@ def definitions(specs: Sequence[ToolSpec]) -> str:
 
 
 def find(specs: Sequence[ToolSpec], python_name: str) -> ToolSpec:
-    """Return the tool behind a function; raises ToolError."""
+    """Return the tool behind a Python function name; raises ToolError if there is none."""
     found = _named(specs).get(python_name)
     if found is None:
         raise ToolError(f"there is no tool named {python_name}")
@@ -66,13 +66,13 @@ def find(specs: Sequence[ToolSpec], python_name: str) -> ToolSpec:
 
 
 def real_args(spec: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a function under the names that the tool knows."""
+    """Return a function's arguments under the tool's own parameter names."""
     names = {one.name: one.real for one in parameters(spec)}
     return {names.get(name, name): value for name, value in args.items()}
 
 
 def signature(spec: ToolSpec) -> str:
-    """Return how the function is called, such as `name(p: str, q: int = None) -> str`."""
+    """Return the function's signature, such as `name(p: str, q: int = None) -> str`."""
     shown = [
         f"{one.name}: {one.type}" if one.required else f"{one.name}: {one.type} = None"
         for one in parameters(spec)
@@ -81,7 +81,7 @@ def signature(spec: ToolSpec) -> str:
 
 
 def python_name(name: str) -> str:
-    """Return a name that Python takes, and that means nothing else to a cell."""
+    """Return a valid Python name that hides no keyword, builtin or name of the guest."""
     plain = _NO_NAME.sub("_", name) or "_"
     if plain[0].isdigit():
         plain = f"_{plain}"
@@ -89,7 +89,7 @@ def python_name(name: str) -> str:
 
 
 def parameters(spec: ToolSpec) -> tuple[Parameter, ...]:
-    """Return the parameters of a tool's function, those that must be given first."""
+    """Return the parameters of a tool's function, required ones first."""
     properties = spec.parameters.get("properties")
     required = spec.parameters.get("required")
     schemas: dict[str, Any] = properties if isinstance(properties, dict) else {}
@@ -113,7 +113,7 @@ def _named(specs: Sequence[ToolSpec]) -> dict[str, ToolSpec]:
 
 
 def _unique(names: Iterable[str]) -> dict[str, str]:
-    """Return each name by the one it has in Python; names that need no change keep theirs."""
+    """Return the original names by their Python name; names that are valid already stay the same."""
     real = list(dict.fromkeys(names))
     found = {name: name for name in real if python_name(name) == name}
     for name in real:

@@ -1,4 +1,4 @@
-"""The lines between the host and a guest: one JSON object each, told apart by its `type`.
+"""The protocol between Bridle and a guest: JSON lines, each with a `type`.
 
 | to the guest | from the guest |
 |---|---|
@@ -10,8 +10,8 @@
 | `reset` id | `reset_result` id, threads |
 | `interrupt` id, `shutdown` | `message` text, kind, exec; `tool_cancel` id |
 
-What a guest leaves out is empty, and what it adds is ignored: a guest that knows only the oldest protocol
-sends `ready` without anything.
+Missing fields are empty and unknown ones are ignored: a guest of the oldest protocol sends `ready` without
+any field.
 """
 
 import json
@@ -41,20 +41,20 @@ def _tag(name: str) -> str:
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag=_tag, omit_defaults=True):
-    """One line."""
+    """One line of the protocol."""
 
 
 class Init(Frame, frozen=True):
     tools: str
-    """Definitions of tools, a JSON text in itself."""
+    """The definitions of the tools, as JSON text."""
     output: Literal["", "stream"] = ""
-    """Where printed text goes: back with the result, or to the descriptor for errors as it comes."""
+    """Where printed text goes: into the result, or, with "stream", to fd 2 as it is printed."""
     mode: Literal["strict", "kaml"] = "strict"
     warm: bool = False
     signals: bool = False
-    """We send SIGTERM with each interrupt; then a cell costs two system calls less."""
+    """True if each interrupt comes with SIGTERM; a cell then needs two system calls less."""
     cancels: bool = False
-    """We want to know of calls that nobody waits for any more."""
+    """True if the guest must report calls that no code waits for any more."""
 
 
 class Exec(Frame, frozen=True):
@@ -66,7 +66,7 @@ class ToolResult(Frame, frozen=True):
     id: str
     success: bool
     result: str
-    """A JSON text in itself."""
+    """The result as JSON text."""
 
 
 class Snapshot(Frame, frozen=True):
@@ -103,7 +103,7 @@ class ToolCall(Frame, frozen=True):
     id: str
     name: str
     args: str = "{}"
-    """A JSON text in itself."""
+    """The arguments as JSON text."""
     exec: str = ""
 
 
@@ -120,13 +120,13 @@ class Message(Frame, frozen=True):
 class ExecResult(Frame, frozen=True):
     id: str
     output: str = ""
-    """Printed text that has not come by the descriptor; the last of it."""
+    """The last printed text: what was not written to fd 2."""
     response: str = ""
     error: str | None = None
 
 
 class Dropped(Struct, frozen=True):
-    """Something that is not in a snapshot."""
+    """A name that is missing from a snapshot."""
 
     name: str
     why: str = ""
@@ -149,7 +149,7 @@ FromGuest = Ready | ToolCall | ToolCancel | Message | ExecResult | SnapshotResul
 
 
 class Malformed(Struct, frozen=True):
-    """A line that is no frame."""
+    """A line that is not a valid frame."""
 
     why: str
 
@@ -161,7 +161,7 @@ _decoder: msgspec.json.Decoder[FromGuest] = msgspec.json.Decoder(FromGuest)
 
 
 def encode(frame: ToGuest | FromGuest) -> bytes:
-    """Return a frame as a line; half characters, which UTF-8 cannot hold, are replaced."""
+    """Return a frame as a line; lone surrogates, which UTF-8 cannot encode, are replaced."""
     try:
         return _encoder.encode(frame) + b"\n"
     except UnicodeEncodeError:
@@ -169,18 +169,18 @@ def encode(frame: ToGuest | FromGuest) -> bytes:
 
 
 class Lines:
-    """Puts lines together from the pieces in which they arrive."""
+    """Assembles lines from the chunks in which they arrive."""
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
-        """Bound the length of a line; of a longer one nothing is kept."""
+        """Limit the length of a line; nothing of a longer one is kept."""
         self.max_bytes = max_bytes
         self._pieces: list[bytes] = []
         self._size = 0
 
     def feed(self, data: bytes) -> list[FromGuest | Malformed]:
-        """Take bytes and return what they complete."""
+        """Add bytes and return the frames that they complete."""
         if not self._size and len(data) <= self.max_bytes and data.find(b"\n") == len(data) - 1:
-            return [_decode(data)] if data else []  # one whole line, as nearly always
+            return [_decode(data)] if data else []  # the common case: exactly one whole line
         *ends, rest = data.split(b"\n")
         found = [self._complete(end) for end in ends]
         self._size += len(rest)
@@ -208,7 +208,7 @@ def _decode(line: bytes) -> FromGuest | Malformed:
 
 
 def _decode_halves(line: bytes) -> FromGuest | None:
-    """Read a line that may hold half characters as escapes, as most other guests would write them."""
+    """Decode a line with lone surrogates as escapes, which most other guests would write."""
     try:
         frame: FromGuest = msgspec.convert(json.loads(line), FromGuest)
     except (ValueError, RecursionError):

@@ -1,22 +1,23 @@
-"""The inside of a kernel: runs cells of Python for a host and lets them call the host's tools.
+"""The program inside a kernel process: runs cells of Python for a host and lets them call the host's tools.
 
 ```
 host ── init, exec, tool_result, snapshot, restore, interrupt, reset, shutdown ─▶ guest     one JSON object
-host ◀─ ready, tool_call, message, exec_result, snapshot_result, reset_result ──  guest     a line
-host ◀─ tool_cancel, if it wants to know of calls that nobody waits for any more  guest
+host ◀─ ready, tool_call, message, exec_result, snapshot_result, reset_result ──  guest     per line
+host ◀─ tool_cancel, if `init.cancels` asks for calls that no code waits for      guest
 ```
 
-The file stands alone: the standard library only, Python 3.9 and later, started by any host that speaks
-the lines above on its stdin and stdout: `python3 guest.py`.
+The file stands alone: standard library only, Python 3.9 and later. Any host that speaks this protocol can
+start it, on the guest's stdin and stdout: `python3 guest.py`.
 
-- The lines travel on private copies of the descriptors. Whatever a cell prints, starts or does in C reaches
-  the output: stderr if the host reads it (`init.output` is `"stream"`), else a file sent with the result.
-  The value of a cell's last line is part of the result in any case, after all that was printed.
-- Nothing here waits in a second thread. An idle guest reads; a running cell is told of new lines by a
-  signal; a running event loop watches the descriptor too. `Wire.busy` says that somebody reads already.
-- To import `asyncio` costs five times a start, `traceback` once more: everything of that kind is imported
-  when a cell needs it, and the names `asyncio` and `json` appear in the namespace then.
-- A cell may break any module and any builtin: what the guest needs was taken aside before the first one.
+- The lines travel on private copies of the descriptors. Everything that a cell prints, also from programs and
+  C code, is output: it goes to stderr if the host reads that (`init.output` is `"stream"`), else to a file
+  that is sent with the result. The value of a cell's last line is always part of the result, after all
+  printed text.
+- No second thread waits for input. An idle guest reads; while a cell runs, a signal announces new lines; a
+  running event loop also watches the descriptor. `Wire.busy` is true while something already reads.
+- Importing `asyncio` takes as long as five starts, `traceback` as long as one. Such modules are imported
+  when a cell needs them, and only then do the names `asyncio` and `json` appear in the namespace.
+- A cell may break any module and any builtin, so the guest copies what it needs before the first cell.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -38,7 +39,7 @@ else:
 
 _ast: Any = None  # imported with the first cell that is more than an expression: it costs a millisecond
 
-# What a cell does to `builtins` or to a module must not reach the functions below.
+# Changes that a cell makes to `builtins` or to a module must not reach the functions below.
 _BUILTINS: "dict[str, Any]" = dict(vars(builtins))
 globals()["__builtins__"] = _BUILTINS
 
@@ -57,7 +58,7 @@ CAPABILITIES = '["interrupt","reset","stream","rich","signals"]'
 _HERE = (lambda: 0).__code__.co_filename
 _TOOL_FILE = "<tool>"
 _MAX_LINE_BYTES = 64 * 1024 * 1024
-_MAX_SENT_BYTES = 7 * 1024 * 1024  # hosts bound a line; a longer one might be dropped without an answer
+_MAX_SENT_BYTES = 7 * 1024 * 1024  # hosts limit the length of a line; a longer one may be dropped unanswered
 _MAX_ERROR = 64 * 1024
 _MAX_FRAMES = 60
 _MAX_OUTPUT_BYTES = 10 * 1024 * 1024
@@ -70,7 +71,7 @@ _CHUNK = 65536
 _POKE_S = 0.02
 _NOTICE = (
     _signal.SIGURG if sys.platform == "linux" else _signal.SIGIO
-)  # the former harms nobody without a handler
+)  # the former has no effect without a handler
 _SET_OWNER_THREAD, _SET_SIGNAL = 15, 10  # F_SETOWN_EX, F_SETSIG
 _LOOP_FILES = ("asyncio/base_events.py", "asyncio/events.py", "asyncio/selector_events.py", "/selectors.py")
 _TOP_AWAIT, _ONLY_AST = 0x2000, 0x400
@@ -81,7 +82,7 @@ _COROUTINE = 0x80
 
 
 class _Strict:
-    """What the scanner wants to know."""
+    """The options of the JSON scanner."""
 
     strict = True
     object_hook = None
@@ -103,7 +104,7 @@ def decode(text: str) -> Any:
     start = 0 if text[:1] == "{" else len(text) - len(text.lstrip(" \t\r\n"))
     try:
         value, end = _scan(text, start)
-    except (StopIteration, SystemError):  # the latter for want of the module `json`
+    except (StopIteration, SystemError):  # SystemError if the module `json` is missing
         raise ValueError("not JSON") from None
     if end < len(text) and text[end:].strip(" \t\r\n"):
         raise ValueError("more than one JSON value")
@@ -111,7 +112,7 @@ def decode(text: str) -> Any:
 
 
 def _unknown(value: Any) -> Any:
-    """Make something plain of what is not JSON but has an obvious form in it."""
+    """Convert a value that is not JSON but has an obvious JSON form."""
     if hasattr(type(value), "__fspath__"):
         return value.__fspath__()
     if isinstance(value, (set, frozenset)):
@@ -133,26 +134,26 @@ def encode(value: Any, unknown: "Callable[[Any], Any]" = _no_unknown) -> str:
 
 
 def _clean(text: str) -> str:
-    """Escape half characters, which UTF-8 cannot hold."""
+    """Escape lone surrogates, which UTF-8 cannot encode."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Wire:
-    """The lines between guest and host."""
+    """The connection to the host: reads and writes lines, and handles interrupts."""
 
     def __init__(self, source: int, sink: int, on_result: "Callable[[dict[str, Any]], None]") -> None:
-        """Take the private descriptors, and who gets the results of tools."""
+        """Set the private descriptors, and the function that gets the results of tools."""
         self.source, self.sink = source, sink
         self.inbox: list[dict[str, Any]] = []
         self.running: Any = None
-        """The id of the cell that runs."""
+        """The id of the running cell."""
         self.busy = False
         self.missed = False
         self.dirty = False
-        """Something was settled of which an event loop about to sleep does not know."""
+        """True if something was settled that an event loop about to sleep has not seen."""
         self.closed = False
         self.is_signalled = False
-        """The host signals when it interrupts: no need to ask the system for a signal in each cell."""
+        """True if the host sends a signal with each interrupt: cells then need not ask the system for one."""
         self.ignored = 0
         self.tell_ignored = False
         self._on_result = on_result
@@ -172,7 +173,7 @@ class Wire:
     # Reading
 
     def next(self) -> "dict[str, Any] | None":
-        """Wait for the next order; None when there will be none."""
+        """Wait for the next request; None if there will be none."""
         while not self.inbox and not self.closed:
             self.busy = True
             if not self.inbox:  # a last signal may have filled it just now
@@ -181,7 +182,7 @@ class Wire:
         return self.inbox.pop(0) if self.inbox else None
 
     def wait(self, box: "list[Any]") -> None:
-        """Read on the main thread until somebody has put something into the box."""
+        """Read on the main thread until `box` is not empty or the cell is interrupted."""
         self.busy = True
         try:
             while not box and not self._interrupted:
@@ -193,7 +194,7 @@ class Wire:
         self.check()
 
     def poll(self) -> None:
-        """Read what is there."""
+        """Read all available input."""
         while True:
             self.busy, self.missed = True, False
             try:
@@ -212,11 +213,11 @@ class Wire:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the running cell is to be interrupted."""
+        """True if the running cell must be interrupted."""
         return self._interrupted
 
     def notice(self, number: int, frame: Any) -> None:
-        """Handle the signal that says that there is something to read."""
+        """Handle the signal that announces input."""
         if self.busy:
             self.missed = True
             return
@@ -224,13 +225,13 @@ class Wire:
         self._interrupt(frame)
 
     def sigint(self, number: int, frame: Any) -> None:
-        """Handle Ctrl-C: it is for the cell that runs, if one does."""
+        """Handle Ctrl-C: interrupt the running cell, if there is one."""
         if self.running is not None:
             self._interrupted = True
             self._interrupt(frame)
 
     def _interrupt(self, frame: Any) -> None:
-        """Raise here, unless that would make an event loop lose what it holds: then as its next step."""
+        """Raise here, or in the next step of an event loop whose own code runs and would lose its state."""
         loop = _running_loop() if self._interrupted else None
         if loop is not None and _is_of_loop(frame):
             self.dirty = True
@@ -239,7 +240,7 @@ class Wire:
             self.check()
 
     def begin(self, key: Any) -> None:
-        """Let a cell be interrupted from here on; raises KeyboardInterrupt if it was already."""
+        """Allow interrupts of a cell from here on; raises KeyboardInterrupt if one has come already."""
         self._interrupted = key in self._early
         self._early.discard(key)
         self.running = key
@@ -252,19 +253,19 @@ class Wire:
         self.check()
 
     def end(self) -> None:
-        """Let nothing interrupt us from here on."""
+        """Allow no interrupts from here on."""
         self.running = None
         self._interrupted = False
         if not self.is_signalled:
             self._arm(on=False)
 
     def _arm(self, *, on: bool) -> None:
-        """Ask for a signal when there is something to read, or for none."""
+        """Turn the signal for new input on or off."""
         if not self.is_child:
             fcntl.fcntl(self.source, fcntl.F_SETFL, self._armed if on else self._flags)
 
     def _take(self) -> None:
-        """Read once, waiting if there is nothing, and handle what is complete."""
+        """Read once, blocking if there is no input, and handle the complete lines."""
         data = posix.read(self.source, _CHUNK)
         if not data:
             self._close()
@@ -314,7 +315,7 @@ class Wire:
             _write(2, f"guest: ignored {why} (number {self.ignored})\n".encode())
 
     def _close(self) -> None:
-        """Take note that the host has hung up: the rest is still done, unless it does not listen either."""
+        """Note that the host has closed its end; the cell continues until the host stops reading, too."""
         self.closed = True
         self._on_result({})
         if self.running is not None:
@@ -329,7 +330,7 @@ class Wire:
     # Writing
 
     def send(self, text: str) -> None:
-        """Send one frame; the process ends if nobody reads it."""
+        """Send one frame; the process ends if the host no longer reads."""
         data = (text + "\n").encode("utf-8", "replace")
         if self.is_child:
             raise ToolError("only the process that the host started can speak to it, not a forked child")
@@ -359,19 +360,19 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 class Output:
-    """Where everything goes that a cell prints: stderr as it was given, or a file read after each cell."""
+    """The destination of all printed text: the original stderr, or a file that is read after each cell."""
 
     def __init__(self) -> None:
-        """Begin with stderr; `real` is our own copy of where output goes."""
+        """Start with stderr; `real` is our own descriptor for the output."""
         self._file = -1
         self._left_out = 0
         self.end = ""
-        """What the cell printed last, if that is still to be sent."""
+        """The last printed text, if it is still to be sent."""
         self.real = _private(2)
         self.attach()
 
     def collect(self) -> None:
-        """Keep what is printed in a file from now on."""
+        """Collect printed text in a file from now on."""
         if self._file < 0:
             self._file = _private(_nameless_file())
             flags = fcntl.fcntl(self._file, fcntl.F_GETFL)
@@ -381,7 +382,7 @@ class Output:
             self.attach()
 
     def attach(self) -> None:
-        """Make what is printed arrive here, whatever a cell has done about it."""
+        """Redirect stdout and stderr here, whatever a cell has done to them."""
         posix.dup2(self.real, 1)
         posix.dup2(self.real, 2)
         buffer = io.BufferedWriter(_Bounded(self) if self._file >= 0 else io.FileIO(1, "w", closefd=False))
@@ -405,18 +406,18 @@ class Output:
         sys.stdout, sys.stderr = self.stdout, self.stderr
 
     def add(self, text: str) -> None:
-        """Print something that may wait for the end of the cell: the host need not wake up for it alone."""
+        """Print text that may wait for the end of the cell, so that it does not wake the host by itself."""
         self.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
 
     def end_with(self, text: str) -> None:
-        """Print the last thing of a cell: unless it is long, it goes with the result and needs no call."""
+        """Print the last text of a cell: unless it is long, it is part of the result and needs no write."""
         if len(text) > _CHUNK:
             self.add(text)
         else:
             self.end = _clean(text)
 
     def taken(self) -> str:
-        """Return what goes with a result: what was printed since the last, if we keep it, and the end."""
+        """Return the output for a result: text collected since the last one, if any, and the last text."""
         try:
             self.stdout.flush()
         except (OSError, ValueError):
@@ -438,7 +439,7 @@ class Output:
         return data.decode("utf-8", "replace")
 
     def shorten(self) -> None:
-        """Leave out the middle of what is kept, if it is too much."""
+        """Remove the middle of the collected text if it is too long."""
         half = _MAX_OUTPUT_BYTES // 2
         size = posix.fstat(self._file).st_size
         if size > 2 * half:
@@ -449,7 +450,7 @@ class Output:
 
 
 class _Bounded(io.FileIO):
-    """The output of Python itself into our file: the file stays small however much is printed."""
+    """Python's own output into our file: keeps the file small however much is printed."""
 
     def __init__(self, output: Output) -> None:
         super().__init__(1, "w", closefd=False)
@@ -466,7 +467,7 @@ class _Bounded(io.FileIO):
 
 
 def _private(descriptor: int) -> int:
-    """Return a copy with a number that nobody will use by chance, closed in children."""
+    """Return a copy with a high number, unlikely to be used by chance; it is closed in child programs."""
     for lowest in (960, 200, 10):
         try:
             return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
@@ -499,13 +500,13 @@ def _read_at(descriptor: int, start: int, size: int) -> bytes:
 
 
 class ToolError(Exception):
-    """A tool did not do what it was asked; the text says why."""
+    """A tool failed; the text says why."""
 
     __module__ = "__main__"
 
 
 async def _nothing() -> None:
-    """Exist only to have its kinds taken."""
+    """Do nothing: it exists only for the types of its parts."""
 
 
 _coroutine = _nothing()
@@ -528,10 +529,10 @@ _TYPES = {
 
 
 class Tool:
-    """One tool of the host, and the function a cell calls it by."""
+    """One tool of the host, and the function by which a cell calls it."""
 
     def __init__(self, spec: "dict[str, Any]", calls: "Calls") -> None:
-        """Make the function; raises KeyError, TypeError for a definition that is none."""
+        """Create the function; raises KeyError or TypeError for an invalid definition."""
         self.name = str(spec["name"])
         self.description = str(spec.get("description") or "")
         self.returns = _type_name(spec.get("returns"))
@@ -567,11 +568,11 @@ class Tool:
         return "\n".join([*lines, "", f"Returns: {self.returns}"]).strip()
 
     def call(self, *values: Any) -> "Exchange":
-        """Return what sends the call when it is awaited."""
+        """Return an awaitable that sends the call."""
         return Exchange(self._calls, self, values)
 
     def args(self, values: "tuple[Any, ...]") -> str:
-        """Return the arguments as JSON; an optional one that is None counts as not given."""
+        """Return the arguments as JSON; an optional one that is None is left out."""
         given = {
             str(one["name"]): value
             for one, value in zip(self.params, values)
@@ -602,7 +603,7 @@ class Tool:
         return TypeError(f"{self.name}(): the arguments cannot be sent")
 
     def shown(self) -> str:
-        """Return how it is called."""
+        """Return the function's signature."""
         params = [
             f"{_identifier(str(one['name']))}: {_type_name(one.get('type'))}"
             + ("" if one["required"] else " = None")
@@ -612,7 +613,7 @@ class Tool:
 
 
 def _template(count: int, made: "dict[int, Any]" = {}) -> Any:  # noqa: B006 - kept on purpose
-    """Return the code of an async function with so many parameters, which `replace` gives their names."""
+    """Return the code of an async function with `count` parameters; `replace` sets their names."""
     if count not in made:
         names = ", ".join(f"a{number}" for number in range(count))
         space: dict[str, Any] = {}
@@ -638,7 +639,7 @@ def _type_name(kind: Any) -> str:
 
 
 def _annotation(name: str, made: "dict[str, Any]" = {"None": None}) -> Any:  # noqa: B006 - kept on purpose
-    """Return the type of a name, or one that looks like it in signatures and help."""
+    """Return the type with a name, or one that looks like it in signatures and help."""
     if name not in made:
         known = _BUILTINS.get(name)
         made[name] = known if isinstance(known, type) else type(name, (), {"__module__": "builtins"})
@@ -646,7 +647,7 @@ def _annotation(name: str, made: "dict[str, Any]" = {"None": None}) -> Any:  # n
 
 
 class Exchange:
-    """One call of a tool on its way."""
+    """One pending tool call."""
 
     __slots__ = ("calls", "tool", "values")
 
@@ -654,7 +655,7 @@ class Exchange:
         self.calls, self.tool, self.values = calls, tool, values
 
     def __await__(self) -> "Generator[Any, Any, Any]":
-        """Send the call and wait: in the event loop if one runs, else here and now."""
+        """Send the call and wait: in the event loop if one runs, else by blocking."""
         calls = self.calls
         args = self.tool.args(self.values)
         loop = None if _thread.get_ident() in calls.blocking else _running_loop()
@@ -666,7 +667,7 @@ class Exchange:
             loop.call_later(_POKE_S, self._poke, loop, future)
         try:
             frame = yield from future.__await__()
-        except GeneratorExit:  # it is collected, maybe in the middle of a line that we send
+        except GeneratorExit:  # garbage collection, maybe in the middle of a line that we send
             calls.waiting.pop(key, None)
             raise
         except BaseException:
@@ -681,7 +682,7 @@ class Exchange:
 
 
 def _is_of_loop(frame: Any) -> bool:
-    """Tell whether a frame belongs to an event loop itself, and not to something that the loop runs."""
+    """True if a frame is an event loop's own code, not code that the loop runs."""
     while frame is not None:
         if frame.f_code.co_filename.endswith(_LOOP_FILES):
             return True
@@ -697,18 +698,18 @@ def _running_loop() -> Any:
 
 
 class Calls:
-    """The calls that wait for a result."""
+    """The tool calls that wait for a result."""
 
     def __init__(self) -> None:
-        """Begin without a wire; it is set before the first call."""
+        """Start without a wire; it is set before the first call."""
         self.wire: Any = None
         self.loop: Any = None
-        """Our own event loop, when there is one."""
+        """Our own event loop; None until a cell needs one."""
         self.waiting: dict[str, Callable[[dict[str, Any]], None]] = {}
         self.tells_cancelled = False
-        """The host wants to know of calls that nobody waits for any more."""
+        """True if the host wants to know of calls that no code waits for any more."""
         self.blocking: set[int] = set()
-        """The threads that must not go back to their event loop while they wait."""
+        """The threads that must not return to their event loop while they wait."""
         self._last = 0
         self._main = _thread.get_ident()
 
@@ -732,7 +733,7 @@ class Calls:
         return key
 
     def give_up(self, key: str) -> None:
-        """Do without the result of a call."""
+        """Drop a call whose result is no longer needed."""
         is_open = self.waiting.pop(key, None) is not None
         if is_open and self.tells_cancelled and not (self.wire.closed or self.wire.is_child):
             self.wire.send('{"type":"tool_cancel","id":"%s"}' % key)
@@ -760,14 +761,14 @@ class Calls:
         return box[0]
 
     def poke(self) -> None:
-        """Make the main thread look what there is to read.
+        """Make the main thread check for input.
 
-        A signal that comes just before it falls asleep, waiting for this very thread, does not wake it.
+        A signal that comes just before that thread goes to sleep, waiting for this one, does not wake it.
         """
         _signal.pthread_kill(self._main, _NOTICE)
 
     def answer_to(self, loop: Any, future: Any) -> "Callable[[dict[str, Any]], None]":
-        """Return what settles a future of an event loop, which may belong to another thread."""
+        """Return a function that settles a future of an event loop, which may belong to another thread."""
 
         def settle(frame: "dict[str, Any]") -> None:
             if not future.done():
@@ -779,14 +780,14 @@ class Calls:
                 return settle(frame)
             try:
                 loop.call_soon_threadsafe(settle, frame)
-            except RuntimeError:  # that loop is closed: nobody waits any more
+            except RuntimeError:  # that loop is closed: no code waits any more
                 return None
             return None
 
         return answer
 
     def on_result(self, frame: "dict[str, Any]") -> None:
-        """Give a result to who waits for it; an empty frame says that there will be no more."""
+        """Deliver a result; an empty frame means that there will be no more, and fails all waiting calls."""
         if frame:
             answer = self.waiting.pop(str(frame.get("id")), None)
             if answer is not None:
@@ -813,12 +814,12 @@ class Calls:
 
 
 def is_call(value: Any) -> bool:
-    """Tell whether a value is the coroutine of a tool."""
+    """True if a value is the coroutine of a tool."""
     return type(value) is _Coroutine and value.cr_code.co_filename == _TOOL_FILE
 
 
 def _awaitable(plain: Any, **more: Any) -> Any:
-    """Return a kind of value that may be awaited again, and is then the plain one."""
+    """Return a subclass of `plain` whose values can be awaited; `await` gives the plain value."""
 
     def wait(self: Any) -> "Generator[None, None, Any]":
         return plain(self)
@@ -830,7 +831,7 @@ def _awaitable(plain: Any, **more: Any) -> Any:
     return type(plain.__name__, (plain,), {"__await__": wait, "__reduce_ex__": reduce, **more})
 
 
-# `gather` keeps what it is given in a dict, so lists and dicts must have a hash here.
+# `gather` keeps its arguments in a dict, so lists and dicts must be hashable here.
 _AGAIN = {
     str: _awaitable(str, __slots__=()),
     int: _awaitable(int, __slots__=()),
@@ -841,13 +842,13 @@ _AGAIN = {
 
 
 def again(value: Any) -> Any:
-    """Return a value that code which awaits it later can still await."""
+    """Return a value that code can still await."""
     kind = _AGAIN.get(type(value))
     return value if kind is None else kind(value)
 
 
 class Done:
-    """An awaitable of something that is already there, and that nobody has to await."""
+    """An awaitable of a value that is ready; it need not be awaited."""
 
     __slots__ = ("_value",)
 
@@ -860,10 +861,10 @@ class Done:
 
 
 class Awaiting:
-    """What the calls become that `Rewriter` changes."""
+    """The functions that `Rewriter` inserts around tool calls."""
 
     def __init__(self, calls: Calls) -> None:
-        """Take who blocks."""
+        """Set the calls, which record the threads that block."""
         self._calls = calls
         self.run: Any = None
         """Runs a coroutine to its end; set by the cells."""
@@ -875,11 +876,11 @@ class Awaiting:
         }
 
     async def settle(self, value: Any) -> Any:
-        """Await what a call gave, if it was a tool's."""
+        """Await the result of a call if it is a tool's coroutine."""
         return again(await value) if is_call(value) else value
 
     def block(self, value: Any) -> Any:
-        """Wait for what a call gave, if it was a tool's."""
+        """Block until the result of a call is there, if it is a tool's coroutine."""
         return again(self._wait(value)) if is_call(value) else value
 
     def now(self, value: Any) -> Any:
@@ -887,7 +888,7 @@ class Awaiting:
         return self._wait(value) if is_call(value) else self.run(value)
 
     def awaitable(self, value: Any) -> Any:
-        """Let a value be awaited that cannot be of a kind of our own."""
+        """Make None and booleans awaitable, whose types cannot be subclassed."""
         return Done(value) if value is None or isinstance(value, bool) else value
 
     def _wait(self, call: Any) -> Any:
@@ -945,7 +946,7 @@ def _children(node: Any) -> "Iterator[Any]":
 
 
 def _walk(nodes: "Iterable[Any]") -> "Iterator[Any]":
-    """Yield the nodes of a scope; of a function inside it only its head."""
+    """Yield the nodes of a scope; of an inner function only the node itself."""
     todo = list(nodes)
     while todo:
         node = todo.pop()
@@ -955,7 +956,7 @@ def _walk(nodes: "Iterable[Any]") -> "Iterator[Any]":
 
 
 def _called(node: Any) -> str:
-    """Return the last name of what is called."""
+    """Return the last part of the called name."""
     func = node.func
     return func.id if _kind(func) == "Name" else getattr(func, "attr", "")
 
@@ -974,7 +975,7 @@ def _collected(call: Any) -> "list[Any]":
 
 
 def _keys(node: Any) -> "set[str]":
-    """Return the names whose values, or the values in them, an expression passes on."""
+    """Return the names whose values, or whose items, an expression passes on."""
     if _kind(node) == "Name":
         return {node.id}
     if _kind(node) == "Attribute":
@@ -1002,7 +1003,7 @@ def _local_names(function: Any) -> "set[str]":
 
 
 def awaited_names(nodes: "Iterable[Any]") -> "set[str]":
-    """Return the names of a scope that hold calls to be awaited later, or collections of them."""
+    """Return the names in a scope that hold calls to be awaited later, or collections of them."""
     found: set[str] = set()
     edges: list[tuple[set[str], set[str]]] = []
     for node in _walk(nodes):
@@ -1029,19 +1030,19 @@ def awaited_names(nodes: "Iterable[Any]") -> "set[str]":
 
 
 class Rewriter:
-    """Changes the calls of tools that a cell does not await.
+    """Rewrites tool calls that a cell does not await.
 
     | where | a call becomes |
     |---|---|
-    | awaited, passed to `gather` and the like, or kept in a name that is | itself |
+    | awaited, passed to `gather` and the like, or stored in a name that is | itself |
     | in an async def, or in a cell that runs in the event loop | `await __cell_settle__(call)` |
     | anywhere else | `__cell_block__(call)` |
 
-    In a cell that needs no event loop `await call` is `__cell_now__(call)`.
+    In a cell that needs no event loop, `await call` becomes `__cell_now__(call)`.
     """
 
     def __init__(self, tools: "set[str]", blocking: "set[str]", *, in_loop: bool) -> None:
-        """Take the names of tools, and of functions whose calls of tools were made to block."""
+        """Set the names of tools, and of functions whose tool calls were made to block."""
         self._tools, self._blocking = tools, blocking
         self._may_await = in_loop
         self._inline = not in_loop
@@ -1049,12 +1050,12 @@ class Rewriter:
         self._inside: list[str] = []
 
     def cell(self, body: "list[Any]") -> "list[Any]":
-        """Change the statements of a cell and return them."""
+        """Rewrite the statements of a cell and return them."""
         self._kept = awaited_names(body)
         return [self.visit(one) for one in body]
 
     def visit(self, node: Any, *, spared: bool = False) -> Any:
-        """Return what becomes of a node; the call of a tool that is spared stays as it is."""
+        """Return the rewritten node; if `spared`, a tool call stays unchanged."""
         own = getattr(self, "_" + _kind(node).lower(), None)
         if own is not None:
             return own(node, spared)
@@ -1131,7 +1132,7 @@ class Rewriter:
         return self._scope(node, may_await=False, spared=spared)
 
     def _scope(self, node: Any, *, may_await: bool, spared: bool = False) -> Any:
-        """Visit a function: what its head computes is outside of it."""
+        """Visit a function; its head (defaults, decorators) belongs to the outer scope."""
         self._generic(node, False, ("body",))
         saved = self._may_await, self._inline, self._kept
         body = node.body if type(node.body) is list else [node.body]
@@ -1188,7 +1189,7 @@ def _wrapped(name: str, value: Any, place: Any = None) -> Any:
 
 
 def needs_loop(body: "Iterable[Any]", tools: "set[str]") -> bool:
-    """Tell whether a cell must run in the event loop: it awaits more than tools, or speaks of asyncio."""
+    """True if a cell must run in the event loop: it awaits more than tools, or uses asyncio."""
     return any(_wants_loop(node, tools) for node in _walk(body))
 
 
@@ -1228,14 +1229,14 @@ class Exit:
 
 
 def _help(*args: Any) -> None:
-    """Show the documentation of something."""
+    """Show the documentation of an object."""
     import pydoc
 
     pydoc.help(*args)
 
 
 def _no_input(prompt: Any = "") -> str:
-    """Refuse to wait for a person."""
+    """Raise EOFError: there is no input for a cell."""
     raise EOFError("input() cannot work here: nobody can type into a cell; put the value into the code")
 
 
@@ -1243,7 +1244,7 @@ class Cells:
     """Runs cells in one namespace."""
 
     def __init__(self, wire: Wire, calls: Calls, output: Output) -> None:
-        """Make the namespace, the module `__main__` of everything that runs here."""
+        """Create the namespace; it is the module `__main__` for all code that runs here."""
         self.mode = "strict"
         self.response = ""
         self.tools: dict[str, Tool] = {}
@@ -1257,7 +1258,7 @@ class Cells:
         self._last = 0
         self._lazy: list[str] = []
         self._words: list[str] = []
-        """A cell without any of them has no call of a tool and nothing for the event loop."""
+        """A cell that contains none of these words calls no tool and needs no event loop."""
         self._is_published = False
         self._selector_fd = -1
         self._notice, self._sigint = wire.notice, wire.sigint
@@ -1269,7 +1270,7 @@ class Cells:
         self.initial: dict[str, Any] = {}
 
     def begin(self, tools: "list[Tool]") -> None:
-        """Put the tools into the namespace, in place of those that were there."""
+        """Put the tools into the namespace and remove the previous ones."""
         for name, tool in self.tools.items():
             if self.space.get(name) is tool.function:
                 del self.space[name]
@@ -1291,7 +1292,7 @@ class Cells:
         self.space.update(self.initial)
 
     def forget(self) -> None:
-        """Make everything as it was after `begin`."""
+        """Restore the state after `begin`."""
         self.put_back()
         self._builtins.clear()
         self._builtins.update(_BUILTINS)
@@ -1305,10 +1306,10 @@ class Cells:
         self._blocking.clear()
         self.begin(list(self.tools.values()))
 
-    # What a cell can say
+    # Functions for cells
 
     def message(self, text: Any, kind: str = "progress") -> Done:
-        """Tell the user something, at once; a `final` one is the answer. Needs no await."""
+        """Send the user a message at once; kind "final" makes it the answer. Needs no await."""
         if self.mode == "strict" and kind not in ("progress", "final"):
             raise ValueError(f'message(): kind must be "progress" or "final", not {kind!r}')
         shown = _clean(str(text))
@@ -1323,7 +1324,7 @@ class Cells:
         return Done()
 
     def list_tools(self) -> None:
-        """Print the tools and how each is called."""
+        """Print the tools and their signatures."""
         lines = ["Available tools:"]
         for tool in self.tools.values():
             lines.append(f"  {tool.shown()}")
@@ -1333,7 +1334,7 @@ class Cells:
     # Running
 
     def run(self, key: Any, source: str) -> "str | None":
-        """Run a cell and return the error that ended it."""
+        """Run a cell and return the error that ended it, if any."""
         self._last += 1
         self.response = ""
         name = f"<cell {self._last}>"
@@ -1358,14 +1359,14 @@ class Cells:
         return error
 
     def define(self, source: str) -> None:
-        """Run a definition that a snapshot kept."""
+        """Run a definition from a snapshot."""
         self._last += 1
         name = f"<cell {self._last}>"
         self._remember(name, source)
         self._execute(*self._compile(source, name))
 
     def put_back(self) -> None:
-        """Undo what a cell did to what the next one needs; done while the host reads its result."""
+        """Undo what a cell did to things the next one needs; done while the host reads the result."""
         self._output.restore()
         if _signal.getsignal(_NOTICE) is not self._notice:
             _signal.signal(_NOTICE, self._notice)
@@ -1397,7 +1398,7 @@ class Cells:
             sys.setprofile(None)
 
     def _end_child(self, error: "str | None") -> None:
-        """End a child that a cell has forked and that has reached the end of the cell."""
+        """End a forked child that has reached the end of the cell."""
         try:
             if error:
                 self._output.stderr.write(error + "\n")
@@ -1417,7 +1418,7 @@ class Cells:
             self._is_published = True
 
     def _publish(self, sources: "dict[str, str]") -> None:
-        """Let `linecache` know the lines of cells, for tracebacks and `inspect`."""
+        """Give `linecache` the lines of cells, for tracebacks and `inspect`."""
         import linecache
 
         cache = getattr(linecache, "cache", {})
@@ -1425,7 +1426,7 @@ class Cells:
             cache[name] = (len(source), None, [f"{line}\n" for line in source.splitlines()], name)
 
     def _compile(self, source: str, name: str) -> "tuple[list[Any], bool, bool]":
-        """Return code objects, whether the last one is an expression, whether they want the event loop."""
+        """Return code objects, whether the last one is an expression, and if they need the event loop."""
         busy = bool(self._tasks())
         code = None if busy else self._expression(source, name)
         if code is not None:
@@ -1442,7 +1443,7 @@ class Cells:
         return codes, is_value, in_loop or any(code.co_flags & _COROUTINE for code in codes)
 
     def _expression(self, source: str, name: str) -> Any:
-        """Compile the commonest small cell, one expression without tools, without the way round by a tree."""
+        """Compile the most common small cell, one expression without tools, without building a tree."""
         if "\n" in source or source[:1] in " \t\f" or len(source) > 200 or "await" in source:
             return None
         try:
@@ -1499,7 +1500,7 @@ class Cells:
                 value = await value
         if is_call(value):
             value = await value
-        await self._pause(1)  # a task made by the last line begins
+        await self._pause(1)  # a task created by the last line starts
         return value
 
     async def _pause(self, times: int) -> None:
@@ -1508,7 +1509,7 @@ class Cells:
             await asyncio.sleep(0)
 
     def _run_loosely(self, source: str, name: str) -> None:
-        """Run each statement on its own, echo every expression, print errors and go on."""
+        """Run each statement separately, echo every expression, and continue after errors."""
         try:
             body, in_loop = self._parse(source, name, busy=bool(self._tasks()))
         except (SyntaxError, ValueError) as failure:
@@ -1556,7 +1557,7 @@ class Cells:
         return loop
 
     def _run_in_loop(self, awaitable: Any) -> Any:
-        """Run something in our event loop until it is done; an interrupt cancels it."""
+        """Run an awaitable in our event loop until it is done; an interrupt cancels it."""
         loop = self._loop()
         asyncio: Any = sys.modules["asyncio"]
 
@@ -1577,14 +1578,14 @@ class Cells:
     # Errors
 
     def _describe(self, error: BaseException) -> "str | None":
-        """Return an error as the traceback that its author wants to see; None for a plain `exit()`."""
+        """Return an error as a traceback without our own frames; None for a plain `exit()`."""
         if isinstance(error, SystemExit):
             return None if error.code in (None, 0) else _clean(f"SystemExit: {error.code}")
         try:
             text = self._traceback(error)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:  # a cell has broken what shows errors
+        except BaseException:  # a cell has broken what formats errors
             text = self._plain_traceback(error)
         if len(text) > _MAX_ERROR:
             half = _MAX_ERROR // 2
@@ -1630,7 +1631,7 @@ def _hide_our_frames(shown: Any) -> None:
 
 
 def _cancelled_at(task: Any) -> BaseException:
-    """Return the error with which a task was cancelled: its traceback says what it waited for."""
+    """Return the exception that cancelled a task: its traceback shows what the task was waiting for."""
     try:
         task.result()
     except BaseException as error:
@@ -1647,9 +1648,9 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _make_loop(wire: Wire) -> "tuple[Any, int]":
-    """Return an event loop that watches the wire, and the descriptor it waits at.
+    """Return an event loop that watches the wire, and the descriptor it waits on.
 
-    While the loop runs code of a cell, the signal tells of what arrives.
+    While the loop runs a cell's code, the signal announces new input.
     """
     import asyncio
     import selectors
@@ -1685,7 +1686,7 @@ def _make_loop(wire: Wire) -> "tuple[Any, int]":
 
 
 class Kept:
-    """One thing on its way into a snapshot."""
+    """One entry of a snapshot that is being made."""
 
     __slots__ = ("kind", "name", "needs", "size", "text")
 
@@ -1695,27 +1696,27 @@ class Kept:
 
 
 class Snapshots:
-    """Takes what the cells have made, and brings it back.
+    """Saves what the cells have created, and restores it.
 
-    | in the data | codec | is |
+    | in the data | codec | content |
     |---|---|---|
     | `vars` | both | values that JSON can hold |
-    | `files`, `binary` | both | the scratch folder: text, and base64 of what is not |
-    | `imports` | rich | modules, and what was imported from them: `["os", ""]`, `["os", "getcwd"]` |
+    | `files`, `binary` | both | the scratch folder: text files, and base64 of the others |
+    | `imports` | rich | modules, and names imported from them: `["os", ""]`, `["os", "getcwd"]` |
     | `definitions` | rich | the source of functions and classes, in order |
-    | `pickles` | rich | other values; where one holds another variable, it says only which |
+    | `pickles` | rich | other values; another variable inside one is stored only as a reference to its name |
     """
 
     def __init__(self, cells: Cells, scratch: "Scratch") -> None:
-        """Take what is to be kept."""
+        """Set the cells and the scratch folder to save."""
         self._cells, self._scratch = cells, scratch
         self._max_bytes = 0
         self._dropped: list[tuple[str, str]] = []
         self._known: dict[int, str] = {}
-        """The variables that are kept already, by identity."""
+        """The variables saved so far, by identity."""
 
     def take(self, codec: str, max_bytes: int) -> "tuple[str, list[tuple[str, str]]]":
-        """Return the data, and the name of what is not in it with the reason."""
+        """Return the data, and the names of what is missing from it, each with the reason."""
         self._max_bytes = max_bytes
         self._dropped = []
         self._known = {}
@@ -1731,7 +1732,7 @@ class Snapshots:
         return f"{{{','.join(parts)}}}", self._dropped
 
     def _shrink(self, kept: "list[Kept]", max_bytes: int) -> None:
-        """Take out the largest until the rest fits, and what cannot be without them."""
+        """Remove the largest entries until the rest fits, and entries that depend on removed ones."""
         total = 100 + sum(one.size for one in kept)
         gone: set[str] = set()
         for one in sorted(kept, key=lambda one: (one.kind in ("files", "binary"), -one.size)):
@@ -1755,7 +1756,7 @@ class Snapshots:
 
         class File(io.BytesIO):
             def write(self, data: Any) -> int:
-                if self.tell() + len(data) > 4 * max_bytes:  # what is less is left out by `_shrink`
+                if self.tell() + len(data) > 4 * max_bytes:  # smaller ones are left to `_shrink`
                     raise _too_large(max_bytes)
                 return super().write(data)
 
@@ -1778,7 +1779,7 @@ class Snapshots:
         return Kept("pickles", name, f'"{base64.b64encode(file.getvalue()).decode()}"', needs)
 
     def _keep(self, name: Any, codec: str) -> "list[Kept]":
-        """Return a name as it is kept, or nothing."""
+        """Return the entry for a name, or nothing."""
         if type(name) is not str or name == "_" or name.startswith("__"):
             return []
         if codec == "json" and name.startswith("_"):
@@ -1849,9 +1850,9 @@ class Snapshots:
         return kept
 
     def restore(self, text: str, codec: str) -> "str | None":
-        """Bring back what a snapshot holds; return what could not be, in words.
+        """Restore a snapshot; return a text about what could not be restored, None if all was.
 
-        Raises ValueError, before anything has changed, for data that is no snapshot.
+        Raises ValueError, before anything has changed, for data that is not a snapshot.
         """
         data = decode(text)
         if not isinstance(data, dict):
@@ -1883,7 +1884,7 @@ class Snapshots:
         return {path: base64.b64decode(text, validate=True) for path, text in found.items()}
 
     def _restore_rich(self, data: "dict[str, Any]") -> "list[str]":
-        """Bring back what is more than JSON: what fails is tried again as long as something else succeeds."""
+        """Restore what JSON cannot hold; what fails is tried again as long as something else succeeds."""
         space, cells = self._cells.space, self._cells
         pickles = data.get("pickles") or {}
         acts: list[tuple[str, Callable[[], Any]]] = []
@@ -1941,7 +1942,7 @@ def _too_large(max_bytes: int) -> ValueError:
 
 
 def _is_larger(value: Any, max_bytes: int) -> bool:
-    """Tell whether JSON of a value is surely longer: to write it would take seconds, and as much memory."""
+    """True if a value's JSON is certainly longer: to write it would take seconds, and as much memory."""
     todo, least = [value], 0
     for _ in range(_MAX_LOOKED_AT):
         if not todo or least > max_bytes:
@@ -1956,7 +1957,7 @@ def _is_larger(value: Any, max_bytes: int) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Tell whether JSON gives back exactly this value; for what is circular or very large: no."""
+    """True if JSON gives back exactly this value; False for circular or very large values."""
     todo, seen = [value], 0
     while todo and seen < _MAX_NODES:
         one = todo.pop()
@@ -1980,10 +1981,10 @@ def _is_plain(value: Any) -> bool:
 
 
 class Scratch:
-    """The folder in which cells keep files that snapshots hold: `SCRATCH_DIR`, or one of our own."""
+    """The folder for files that snapshots include: `SCRATCH_DIR`, or one that we create."""
 
     def __init__(self) -> None:
-        """Make sure that there is one, if that is possible."""
+        """Create the folder if possible."""
         given = posix.environ.get(b"SCRATCH_DIR")
         self._is_ours = not given
         if given:
@@ -2001,7 +2002,7 @@ class Scratch:
             sys.modules["os"].environ["SCRATCH_DIR"] = self.path
 
     def paths(self) -> "Iterator[str]":
-        """Yield the paths of regular files in it; what is a link is not followed."""
+        """Yield the paths of the regular files in it; links are not followed."""
         todo = [""]
         while todo:
             folder = todo.pop()
@@ -2016,7 +2017,7 @@ class Scratch:
                     yield folder + entry.name
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """Return the bytes of a file; raises OSError, ValueError."""
+        """Return the bytes of a file; raises OSError, or ValueError if it is too large."""
         descriptor = posix.open(f"{self.path}/{path}", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
         try:
             size = posix.fstat(descriptor).st_size
@@ -2051,7 +2052,7 @@ class Scratch:
         _empty(self.path)
 
     def close(self) -> None:
-        """Remove it if we made it."""
+        """Remove it if we created it."""
         if self._is_ours:
             self.empty()
             try:
@@ -2088,7 +2089,7 @@ def _empty(path: str) -> None:
 
 
 class Site:
-    """Finds modules outside the standard library: `site`, which is slow, runs when the first is wanted."""
+    """Finds modules outside the standard library: runs `site`, which is slow, when one is first needed."""
 
     _NEVER = frozenset(
         {"org", "java", "nt", "msvcrt", "vms_lib", "_winapi", "winreg", "sitecustomize", "usercustomize"}
@@ -2098,7 +2099,7 @@ class Site:
         self._is_done = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Look again after `site` has run."""
+        """Run `site` on first use, then search again."""
         if self._is_done or path is not None or name in self._NEVER:
             return None
         if name in getattr(sys, "stdlib_module_names", ()):
@@ -2117,10 +2118,10 @@ class Site:
 
 
 class Guest:
-    """Takes the orders of the host, one after the other."""
+    """Handles the host's requests, one after the other."""
 
     def __init__(self) -> None:
-        """Move the descriptors out of the way of the cells."""
+        """Move our descriptors out of the cells' way."""
         source, sink = _private(0), _private(1)
         nothing = posix.open("/dev/null", posix.O_RDWR)
         posix.dup2(nothing, 0)
@@ -2141,7 +2142,7 @@ class Guest:
         _send_notices(source)
 
     def serve(self) -> None:
-        """Obey until the host says or hangs up."""
+        """Serve requests until the host sends `shutdown` or closes its end."""
         orders = {
             "init": self._init,
             "exec": self._exec,
@@ -2176,7 +2177,7 @@ class Guest:
         )
 
     def _init(self, frame: "dict[str, Any]") -> None:
-        """Begin; a later one replaces the tools."""
+        """Start; a later `init` replaces the tools."""
         try:
             specs = decode(frame["tools"]) if frame.get("tools") else []
             tools = [Tool(one, self._calls) for one in specs]
@@ -2232,7 +2233,7 @@ class Guest:
         self._answer(key, error and _clean(error))
 
     def _reset(self, frame: "dict[str, Any]") -> None:
-        """Make everything as it was after `init`."""
+        """Restore the state after `init`."""
         self._cells.forget()
         self._scratch.empty()
         sys.path[:] = self._path
@@ -2251,7 +2252,7 @@ class Guest:
         )
 
     def _spare_descriptors(self) -> None:
-        """Let `os.closerange`, the usual way to close what one does not know, spare what is ours."""
+        """Make `os.closerange`, which programs use to close unknown descriptors, skip ours."""
         close_range = posix.closerange
 
         def closerange(fd_low: int, fd_high: int, /) -> None:
@@ -2273,7 +2274,7 @@ class Guest:
             return
 
     def _leave(self, *ours: int) -> None:
-        """Give up the wire in a forked child."""
+        """Close the wire in a forked child."""
         self._wire.is_child = True
         for one in ours:
             try:
@@ -2292,7 +2293,7 @@ class Guest:
 
 
 def _send_notices(descriptor: int) -> None:
-    """Have the main thread told, by our signal, when there is something to read."""
+    """Have the system send our signal to the main thread when there is input."""
     if sys.platform != "linux":
         fcntl.fcntl(descriptor, fcntl.F_SETOWN, posix.getpid())
         return
@@ -2302,7 +2303,7 @@ def _send_notices(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Serve the host at stdin and stdout."""
+    """Serve the host on stdin and stdout."""
     first = sys.path[0] if sys.path else None
     if first == "" or first == _HERE.rpartition("/")[0]:
         del sys.path[0]

@@ -1,4 +1,4 @@
-"""Files that the programs of a kernel hold open: what is written there later, no call tells of."""
+"""Files that the processes of a kernel hold open: no system call that Bridle sees reports later writes."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,9 @@ _DELETED = " (deleted)"
 
 
 def holds_files(pid: int, folders: Sequence[str]) -> bool:
-    """Tell whether a process, or one that descends from it, may still write into a file below the folders.
+    """True if a process or one of its descendants may still write to a file below the folders.
 
-    By a descriptor or a mapping that it keeps. True as well when there is too much to look at.
+    It may do so through an open descriptor or a mapping. Also true if there are too many to check.
     """
     left = MAX_LOOKED_AT
     below = tuple(f"{folder.rstrip('/')}/" for folder in folders)
@@ -25,7 +25,7 @@ def holds_files(pid: int, folders: Sequence[str]) -> bool:
 
 
 def _written(pid: int) -> Iterator[str]:
-    """Yield what a process can write to, or an empty text for what it can only read."""
+    """Yield each path that a process can write to, or "" for one that it can only read."""
     try:
         for number in os.listdir(f"/proc/{pid}/fd"):
             yield _target(pid, number)
@@ -34,7 +34,7 @@ def _written(pid: int) -> Iterator[str]:
                 _, rights, _, _, _, *path = line.rstrip("\n").split(maxsplit=5)
                 yield path[0] if path and rights.endswith("s") else ""
     except OSError:
-        return  # it ended while we looked, or it is none of ours to look into
+        return  # it ended meanwhile, or we may not inspect it
 
 
 def _target(pid: int, number: str) -> str:

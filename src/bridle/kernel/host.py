@@ -1,14 +1,14 @@
-"""A kernel: a living guest, seen from outside.
+"""A kernel: a running guest process, controlled from Bridle.
 
 ```
 run(code) ─ exec ─▶ guest ─ tool_call… ─▶ calls ─ tool_result… ─▶ guest ─ exec_result ─▶ CellResult
               │
-              ├─ time is up, or somebody stops it ─ interrupt ─▶ … ─▶ no answer ─▶ killed
+              ├─ timeout or stop ─ interrupt ─▶ … ─▶ no answer ─▶ killed
               └─ the guest ends, or closes its pipes ─▶ died: every later use raises ToolError
 ```
 
-One thing happens at a time: a cell, a snapshot, a restore. Whatever comes with an id that nobody
-waits for is ignored, so that what an abandoned cell still says never answers the next one.
+It does one thing at a time: a cell, a snapshot or a restore. A frame with an unexpected id is ignored, so
+that late output of an abandoned cell never answers the next one.
 """
 
 import asyncio
@@ -37,18 +37,18 @@ _REPLY_S = 30.0
 _PRESS_S = 0.1
 _CANCEL_GRACE_S = 0.1  # a cancelled run must have settled after 0.15 s
 _KILL_S = 0.04
-_HANG_UP_S = 0.2  # from the end of its pipes to its own end: an honest exit takes a few milliseconds
+_HANG_UP_S = 0.2  # from the end of its pipes to its exit, which normally takes a few milliseconds
 _CLOSE_S = 0.1
 _GONE_S = 1.0
 _MAX_WORDS = 500
 _ID_BYTES = 8
-_IDS = 64  # asked for at once
+_IDS = 64  # generated at once
 
 F = TypeVar("F", bound=frames.Frame)
 
 
 class Kernel:
-    """Runs cells in one guest; made by `start_kernel`, ended by `close`."""
+    """Runs cells in one guest; created by `start_kernel`, ended by `close`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Kernel:
         owner: Owner,
         let_go: Callable[[], Awaitable[None]],
     ) -> None:
-        """Take over a process and our ends of its pipes; `let_go` gives back the place where it lived."""
+        """Take over a process and our ends of its pipes; `let_go` releases its sandbox and scratch folder."""
         self._process = process
         self._settings = settings
         self._owner = owner
@@ -90,27 +90,27 @@ class Kernel:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be used."""
+        """True while it can be used."""
         return not self.why_dead
 
     @property
     def pid(self) -> int:
-        """The process that all others of the kernel descend from."""
+        """The root of the kernel's process tree."""
         return self._process.pid
 
     @property
     def has_company(self) -> bool:
-        """Whether a cell has left something behind that still runs: a thread, a program."""
+        """True while a thread or program that a cell has left behind still runs."""
         return not self._is_ended and count_below(self.pid) > self._alone
 
     @property
     def python(self) -> str:
-        """The version of its interpreter, as far as it has said it."""
+        """The version of its interpreter; empty if the guest has not reported it."""
         return self._ready.python
 
     @property
     def keep(self) -> Callable[[str], None] | None:
-        """Who keeps files before the kernel changes them."""
+        """The function that saves files before the kernel changes them."""
         return self._owner.keep
 
     @keep.setter
@@ -128,16 +128,16 @@ class Kernel:
         emit: Callable[[str], None],
         say: Callable[[str, str], None],
     ) -> CellResult:
-        """Run a cell; `emit` gets what it prints, `say` its messages with their kind; raises ToolError.
+        """Run a cell; `emit` gets its printed text, `say` its messages with their kind; raises ToolError.
 
-        The time limit does not count while a tool runs: a person may be asked. Cancelled, it interrupts the
-        cell, kills a kernel that does not heed it, and has settled within 150 ms.
+        The time limit pauses while a tool runs, because a tool may wait for a person. A cancelled `run`
+        interrupts the cell, kills a kernel that does not respond, and returns within 150 ms.
         """
         self._check_free()
         if len(code) > MAX_CODE_CHARS:
             raise ToolError(f"the code is longer than {MAX_CODE_CHARS} characters; put data into a file")
         number = next(self._ids)
-        self._channel.send(frames.Exec(number, code))  # first of all: the guest works while we make ready
+        self._channel.send(frames.Exec(number, code))  # first: the guest works while we prepare the rest
         cell = self._cell = Cell(
             number, self._channel, self._settings, self._alarm, call=call, say=say, stop=self._stop
         )
@@ -162,20 +162,20 @@ class Kernel:
         return ended
 
     async def settle(self, *, is_done: bool = True) -> tuple[str, ...]:
-        """Have put away what its cells have left as a trap by now; returns a sentence for each.
+        """Move the traps that its cells have left so far out of the project; return one sentence for each.
 
-        With `is_done` false something of a cell may go on.
+        Pass `is_done=False` while something a cell started may still run.
         """
         await self._process.changes.settle(is_done=is_done)
         told, self._told = self._told, len(self._process.changes.put_away)
         return self._process.changes.put_away[told:]
 
     async def accept(self) -> None:
-        """Take what others have written since it was last settled as it is."""
+        """Accept the changes that others have made to files since the last `settle`."""
         await self._process.changes.accept()
 
     async def interrupt(self) -> None:
-        """Stop the cell that runs, if one does; a kernel that does not heed it is killed."""
+        """Stop the running cell, if there is one; a kernel that does not respond is killed."""
         if self._cell is not None:
             self._stop(self._cell, "cancelled", "")
 
@@ -184,7 +184,7 @@ class Kernel:
             self._cell.time_out()
 
     def _stop(self, cell: Cell, ended: EndedBy, why: str) -> None:
-        """Interrupt a cell, and kill the kernel if that does not help."""
+        """Interrupt a cell, and kill the kernel if that has no effect."""
         if cell.ended or cell.done.done():
             return
         cell.ended, cell.why = ended, why
@@ -195,7 +195,7 @@ class Kernel:
         self._press(cell, self._loop.time() + self._settings.interrupt_grace_s)
 
     def _press(self, cell: Cell, until_s: float) -> None:
-        """Interrupt, again and again: a signal just before a process falls asleep does not wake it."""
+        """Interrupt repeatedly: a signal that comes just before a process goes to sleep does not wake it."""
         if cell.done.done():
             return
         if self._loop.time() >= until_s:
@@ -210,7 +210,7 @@ class Kernel:
             self._process.interrupt()
 
     async def _abandon(self, cell: Cell) -> None:
-        """End a cell that nobody waits for any more."""
+        """End a cell whose caller was cancelled."""
         cell.ended = cell.ended or "cancelled"
         cell.cancel_calls()
         if cell.done.cancelled():
@@ -229,10 +229,10 @@ class Kernel:
     # ------------------------------------------------------------------------ state
 
     async def snapshot(self) -> TakenSnapshot:
-        """Return what it holds, for `restore`; raises ToolError."""
+        """Return its state, for `restore`; raises ToolError."""
         limit = self._settings.max_snapshot_bytes
         asked = frames.Snapshot(next(self._ids), self._settings.snapshot_codec, limit)
-        self._channel.lines.max_bytes = max(frames.MAX_LINE_BYTES, 4 * limit)  # a JSON text in a JSON text
+        self._channel.lines.max_bytes = max(frames.MAX_LINE_BYTES, 4 * limit)  # JSON text inside JSON text
         try:
             found = await self._ask(asked, asked.id, frames.SnapshotResult, is_harmless=True)
         finally:
@@ -245,9 +245,9 @@ class Kernel:
         return TakenSnapshot(pack(found.codec, found.data), dropped)
 
     async def restore(self, data: bytes) -> None:
-        """Bring back what a snapshot of our own holds; raises ToolError.
+        """Restore a snapshot that we made; raises ToolError.
 
-        A rich one makes the guest run what is in it: only what was sealed may come here.
+        A rich snapshot makes the guest run code that it contains: pass only data that was sealed.
         """
         codec, text = unpack(data)
         asked = frames.Restore(next(self._ids), text, codec)
@@ -256,22 +256,22 @@ class Kernel:
             raise ToolError(f"the snapshot cannot be restored: {done.error}")
 
     async def reset(self) -> bool:
-        """Make it as it was at the start; False when something of its owner lives on, so do not reuse it."""
+        """Return it to its initial state; False if something of its owner is left, so do not reuse it."""
         if not self._can("reset"):
             return False
         asked = frames.Reset(next(self._ids))
         done = await self._ask(asked, asked.id, frames.ResetResult)
         self._channel.read_output()
-        self._output.end()  # what the last owner still printed is for nobody
+        self._output.end()  # discard what the last owner still printed
         self.keep = None
         return done.threads == 0 and not self.has_company
 
     async def set_tools(self, specs: Sequence[ToolSpec], *, warm: bool = False) -> None:
-        """Let its cells call these tools and no others; raises ToolError."""
+        """Let its cells call exactly these tools; raises ToolError."""
         tools = definitions(specs)
         if tools == self._tools:
             return
-        if self._tools and not self._ready.protocol:  # the oldest protocol takes them once
+        if self._tools and not self._ready.protocol:  # the oldest protocol accepts tools only once
             raise ToolError("this kernel keeps the tools that it was started with")
         timeout_s = _REPLY_S if self._tools else self._settings.start_timeout_s
         self._ready = await self._ask(
@@ -285,7 +285,7 @@ class Kernel:
         self._tools = tools
 
     async def close(self) -> None:
-        """End it, with all that it started; safe to call again."""
+        """End it and everything it started; safe to call more than once."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -309,7 +309,7 @@ class Kernel:
         timeout_s: float = _REPLY_S,
         is_harmless: bool = False,
     ) -> F:
-        """Send a frame and return its answer; one that changes the guest is not left half done."""
+        """Send a frame and return its answer; kill the guest if a cancel would leave a change half done."""
         self._check_free()
         future: asyncio.Future[frames.Frame | None] = self._loop.create_future()
         self._asked = number, future
@@ -332,7 +332,7 @@ class Kernel:
             raise ToolError(self._dead_text())
         return found
 
-    # ------------------------------------------------------------------------ what comes from the guest
+    # ------------------------------------------------------------------------ frames from the guest
 
     def _hear(self, frame: frames.FromGuest | frames.Malformed) -> None:
         cell = self._cell
@@ -367,7 +367,7 @@ class Kernel:
                 self._settle(frame.id, frame)
 
     def _show_printed(self) -> None:
-        """Show what was printed before what comes now."""
+        """Show what was printed before the current frame."""
         self._channel.read_output()
         self._output.show()
 
@@ -378,7 +378,7 @@ class Kernel:
     # ------------------------------------------------------------------------ its end
 
     def last_words(self) -> str:
-        """Return the last line that no cell has printed: why a guest that failed to start did."""
+        """Return the last line printed outside a cell: the error of a guest that failed to start."""
         return self._output.end().strip().rpartition("\n")[2][:_MAX_WORDS]
 
     def _check_free(self) -> None:
@@ -394,7 +394,7 @@ class Kernel:
         return what in self._ready.capabilities
 
     def _hang_up(self) -> None:
-        """Take the end of its pipes for its own; it is given a moment to end by itself."""
+        """Treat closed pipes as the guest's end, after a moment for it to exit."""
         self._loop.call_later(_HANG_UP_S, self._kill, "it closed its pipes")
 
     def _kill(self, why: str) -> None:
@@ -422,7 +422,7 @@ class Kernel:
 
 
 def _new_ids() -> Iterator[str]:
-    """Yield ids that nobody can guess; to ask the system for each alone takes a microsecond."""
+    """Yield ids that cannot be guessed; one system call per id would take a microsecond each."""
     while True:
         block = os.urandom(_ID_BYTES * _IDS)
         yield from (block[start : start + _ID_BYTES].hex() for start in range(0, len(block), _ID_BYTES))

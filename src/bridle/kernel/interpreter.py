@@ -1,15 +1,15 @@
-"""Which Python a kernel runs on.
+"""Finds the Python interpreter for kernels.
 
 | order | interpreter |
 |---|---|
-| 1 | the one that is set |
-| 2 | what uv finds, where there is uv |
+| 1 | the configured one |
+| 2 | the one uv finds, if uv is installed |
 | 3 | `python3` on the PATH that cells get |
 | 4 | the one that Bridle itself runs on |
 
-Asking a program for its answer runs it outside of the sandbox: never one in a folder that cells may change.
-The interpreter itself may lie there only where it runs behind walls.
-A name in a folder that is another one inside, as /tmp is, stands for the program that it leads to.
+Asking uv or a wrapper script runs it outside the sandbox, so never one in a folder that cells may change. The
+interpreter itself may lie in such a folder only if it runs in a sandbox. A path below a folder that is
+replaced in the sandbox, such as /tmp, is resolved to the file it links to.
 """
 
 import os
@@ -28,7 +28,7 @@ _OTHER_INSIDE = ("/tmp", "/var/tmp", "/run")
 _WHERE = ("-I", "-S", "-c", "import sys; print(sys.executable)")
 
 _answers: dict[tuple[str, ...], str] = {}
-"""What programs have answered; a process asks each question once."""
+"""The answers of programs; each question is asked once per process."""
 
 
 def find_python(settings: KernelSettings, cwd: str) -> str:
@@ -52,7 +52,7 @@ def _is_seen(path: str, roots: Sequence[str]) -> bool:
 def _find(settings: KernelSettings, cwd: str) -> str:
     search = settings.environ.get("PATH", os.defpath)
     roots = (cwd, *settings.writable)
-    outside = () if settings.confined else roots  # behind walls it may be one of the project
+    outside = () if settings.confined else roots  # in a sandbox it may belong to the project
     if "/" in settings.python:
         named = os.path.expanduser(settings.python)
         path = os.path.join(cwd, named)
@@ -85,7 +85,7 @@ def _checked(path: str | None, name: str) -> str:
 
 
 def _behind_script(path: str, environ: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Return the interpreter that a script starts, such as those of pyenv, which take ten times as long."""
+    """Return the interpreter behind a script such as pyenv's, which takes ten times as long to start."""
     if is_within(path, roots) or not _is_script(path):
         return path
     answer = _answer((path, *_WHERE), outer_environment(environ, roots))
@@ -105,7 +105,7 @@ def _is_below(path: str, roots: Sequence[str]) -> bool:
 
 
 def _answer(argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    """Return the last line that a program prints; empty when it fails or takes too long."""
+    """Return the last line that a program prints; empty if it fails or takes too long."""
     question = (*argv, environ.get("PATH", ""))
     if question not in _answers:
         _answers[question] = _ask(argv, environ)

@@ -1,4 +1,4 @@
-"""What the cells of a kernel print: shown while it comes, and kept within bounds.
+"""The printed text of a kernel's cells: shown as it comes, and kept within a limit.
 
 ```
 printed  [ head, kept ][ ... left out ... ][ tail, kept ]
@@ -15,20 +15,20 @@ from bridle.kernel.alarm import Alarm
 INTERVAL_S = 0.05
 
 _MAX_CHARACTER_BYTES = 4
-_LATER_BYTES = bytes(range(0x80, 0xC0))  # of a character that was cut in two
+_LATER_BYTES = bytes(range(0x80, 0xC0))  # continuation bytes of a character that was cut in two
 _MORE = "\n[there is more; it is not shown live]\n"
 
 
 class Output:
-    """Takes bytes at any time; what comes between two cells belongs to the second one."""
+    """Collects bytes; those that come between two cells belong to the second one."""
 
     def __init__(self, max_bytes: int) -> None:
-        """Keep so many bytes for each cell: half of them from the start and half from the end."""
+        """Keep `max_bytes` for each cell: half from the start and half from the end."""
         self._half = max(1, max_bytes // 2)
         self._loop = asyncio.get_running_loop()
         self._alarm = Alarm(self._show)
         self._is_due = False
-        """The alarm is set."""
+        """True while the alarm is set."""
         self._emit: Callable[[str], None] | None = None
         self._earliest = 0.0
         self._head, self._tail, self._pending = bytearray(), bytearray(), bytearray()
@@ -37,7 +37,7 @@ class Output:
         self._live_left = 2 * self._half
 
     def feed(self, data: bytes) -> None:
-        """Take what was printed."""
+        """Add printed bytes."""
         if not data:
             return
         room = self._half - len(self._head)
@@ -52,19 +52,19 @@ class Output:
             self._show_in_time()
 
     def begin(self, emit: Callable[[str], None]) -> None:
-        """Show from now on what comes, and what has come since the last cell."""
+        """Show printed text from now on, including what has come since the last cell."""
         self._emit = emit
         if self._pending:
             self._show_in_time()
 
     def show(self) -> None:
-        """Show at once what is still to be shown."""
+        """Show pending text at once."""
         self._hush()
         if self._pending:
             self._show()
 
     def end(self, last: str = "") -> str:
-        """Show the rest and return all that was printed with what comes last, or its head and tail."""
+        """Show the rest; return all printed text plus `last`, or its head and tail if it is too long."""
         emit, self._emit = self._emit, None
         if not self._head and len(last) <= self._half // _MAX_CHARACTER_BYTES:
             if last and emit is not None:
@@ -95,7 +95,7 @@ class Output:
 
     def _add_to_tail(self, data: bytes) -> None:
         self._tail += data
-        if len(self._tail) > 2 * self._half:  # not for each piece: to move the bytes costs
+        if len(self._tail) > 2 * self._half:  # only now and then: moving the bytes costs time
             self._cut_tail()
 
     def _cut_tail(self) -> None:
@@ -114,7 +114,7 @@ class Output:
         return f"{head}\n[{self._left_out} bytes are left out here]\n{tail}"
 
     def _show_in_time(self) -> None:
-        """Show what there is at once, unless something was shown a moment ago."""
+        """Show pending text at once, or later if some was shown a moment ago."""
         if self._loop.time() >= self._earliest:
             self._show()
         else:

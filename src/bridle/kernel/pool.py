@@ -1,16 +1,16 @@
-"""The kernels of this process: each belongs to one owner, some wait for their owner, some for any.
+"""The kernels of this process: each belongs to one owner; some wait for their owner, some are spares.
 
 ```
             take(id) ── it was put back ──▶ that one, with its state
                │
-               ├─────── a spare of its place ──▶ that one ──▶ another spare is started
-               └─────── neither ──▶ room is made if need be, then one is started
+               ├─────── a spare for its place ──▶ that one ──▶ another spare is started
+               └─────── neither ──▶ room is made if necessary, then one is started
 
   put(id) ──▶ it waits `idle_s` ──▶ it is closed
 ```
 
-Room is made by closing spares first, as they hold nothing of anyone, then those that wait longest. One
-that waits in the right place is handed on instead, if nothing of its owner is left after a reset.
+To make room, spares are closed first, because they hold no state, then the kernels that have waited longest.
+A waiting kernel of the right place is reused instead if a reset leaves nothing of its owner.
 """
 
 import asyncio
@@ -28,17 +28,17 @@ IDLE_S = 600.0
 
 
 class StartKernel(Protocol):
-    """Starts a kernel in a place; a warm one is going to wait, and may take longer; raises ToolError."""
+    """Starts a kernel in a place; raises ToolError. A warm one is a spare, and may take longer to start."""
 
     def __call__(self, place: Place, *, warm: bool) -> Awaitable[Kernel]: ...
 
 
 class _Taken(Struct, eq=False):
-    """An owner who uses a kernel, or waits for one to start."""
+    """An owner that uses a kernel, or waits for one to start."""
 
     kernel: Kernel | None = None
     is_void: bool = False
-    """The kernel is unwanted before it was there."""
+    """True if the kernel was given up while it was starting."""
 
 
 class _Idle(Struct, frozen=True, eq=False):
@@ -58,7 +58,7 @@ class _Shelf(Struct, eq=False):
 
 
 class Pool:
-    """Hands out kernels on one event loop; ended by `aclose`."""
+    """Assigns kernels to owners, on one event loop; ended by `aclose`."""
 
     def __init__(
         self,
@@ -68,14 +68,14 @@ class Pool:
         max_kernels: int = MAX_KERNELS,
         idle_s: float = IDLE_S,
     ) -> None:
-        """Take what starts kernels, how many spares each place has, and how long things wait to be used."""
+        """Set how kernels start, how many spares each place has, and how long an unused kernel is kept."""
         self._start = start
         self._spares = spares
         self._max_kernels = max_kernels
         self._idle_s = idle_s
         self._taken: dict[str, _Taken] = {}
         self._idle: dict[str, _Idle] = {}
-        """Those that wait longest come first."""
+        """The one that has waited longest comes first."""
         self._shelves: dict[Place, _Shelf] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
@@ -83,7 +83,7 @@ class Pool:
     async def take(self, owner: str, place: Place) -> tuple[Kernel, bool]:
         """Return the owner's kernel until it is put back, and whether it is the one that was put back.
 
-        Raises ToolError when the owner has it already, when all kernels are taken, when none can be started.
+        Raises ToolError if the owner has it already, if all kernels are taken, or if none can be started.
         """
         if self._is_closed:
             raise ToolError("no kernel can be used any more: Bridle is closing")
@@ -103,7 +103,7 @@ class Pool:
         return kernel, is_same
 
     async def put(self, owner: str, place: Place, kernel: Kernel) -> None:
-        """Keep a kernel with its state for its owner; one that the owner had besides is closed."""
+        """Keep a kernel with its state for its owner; close any other kernel of that owner."""
         taken = self._taken.get(owner)
         unwanted = []
         if taken is not None and taken.kernel is not None:
@@ -121,7 +121,7 @@ class Pool:
         await self._close(*unwanted)
 
     async def destroy(self, owner: str) -> None:
-        """Close the kernel of an owner, also one that is in use or just starts."""
+        """Close an owner's kernel, even if it is in use or still starting."""
         unwanted = [self._forget(owner)] if owner in self._idle else []
         if taken := self._taken.get(owner):
             taken.is_void = True
@@ -131,7 +131,7 @@ class Pool:
         await self._close(*unwanted)
 
     async def aclose(self) -> None:
-        """Close all kernels, those in use as well."""
+        """Close all kernels, including those in use."""
         self._is_closed = True
         for place in list(self._shelves):
             self._clear(place)
@@ -140,7 +140,7 @@ class Pool:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    # ------------------------------------------------------------------ finding one
+    # ------------------------------------------------------------------ finding a kernel
 
     async def _find(self, owner: str, place: Place) -> tuple[Kernel, bool]:
         if owner in self._idle:
@@ -159,7 +159,7 @@ class Pool:
         return handed_on or await self._start(place, warm=False), False
 
     async def _make_room(self, place: Place) -> Kernel | None:
-        """Close what is needed least while there are too many; returns one that can be handed on, if any."""
+        """Close the least needed kernels while there are too many; return one that can be reused, if any."""
         while self._living() > self._max_kernels:
             if shelf := next((one for one in self._shelves.values() if one.ready), None):
                 await self._close(shelf.ready.pop(0))
@@ -182,7 +182,7 @@ class Pool:
         return None
 
     async def _reset(self, kernel: Kernel) -> bool:
-        """Make a kernel anyone's; False when something of its owner is left, or it has died."""
+        """Clear a kernel for another owner; False if something of its owner is left, or if it has died."""
         try:
             return await kernel.reset()
         except ToolError:
@@ -195,10 +195,10 @@ class Pool:
         spares = sum(len(shelf.ready) + len(shelf.starting) for shelf in self._shelves.values())
         return len(self._taken) + len(self._idle) + spares
 
-    # ------------------------------------------------------------------ keeping one
+    # ------------------------------------------------------------------ keeping a kernel
 
     def _keep(self, owner: str, place: Place, kernel: Kernel) -> None:
-        if owner in self._idle:  # the same one: it waits anew
+        if owner in self._idle:  # the same kernel: its idle time starts again
             self._forget(owner)
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire, owner)
         self._idle[owner] = _Idle(place, kernel, timer)
@@ -216,7 +216,7 @@ class Pool:
     # ------------------------------------------------------------------ spares
 
     def _refill(self, place: Place) -> None:
-        """Start the spares that a place lacks, as far as there is room for them."""
+        """Start the missing spares of a place, if there is room for them."""
         if not self._spares or self._is_closed:
             return
         shelf = self._touch(place)
@@ -229,7 +229,7 @@ class Pool:
     async def _start_spare(self, place: Place, shelf: _Shelf) -> None:
         try:
             kernel = await self._start(place, warm=True)
-        except ToolError:  # whoever needs one next is told why
+        except ToolError:  # the next `take` reports why
             return
         task = asyncio.current_task()
         if task in shelf.starting:
@@ -239,7 +239,7 @@ class Pool:
             await kernel.close()
 
     def _touch(self, place: Place) -> _Shelf:
-        """Return the shelf of a place, which stays for a while longer."""
+        """Return the shelf of a place, and restart its idle time."""
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._clear, place)
         shelf = self._shelves.setdefault(place, _Shelf(timer))
         if shelf.timer is not timer:
@@ -255,10 +255,10 @@ class Pool:
         for kernel in shelf.ready:
             self._spawn(kernel.close())
 
-    # ------------------------------------------------------------------ ends
+    # ------------------------------------------------------------------ closing
 
     async def _close(self, *kernels: Kernel) -> None:
-        """Close kernels, to the end even if whoever asked for it is cancelled."""
+        """Close kernels, and finish doing so even if the caller is cancelled."""
         for task in [self._spawn(kernel.close()) for kernel in kernels]:
             await asyncio.shield(task)
 

@@ -1,4 +1,4 @@
-"""What the system tells of processes."""
+"""Exit statuses and process trees, as the system reports them."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def in_words(status: int) -> str:
-    """Say how a process ended, by its exit status, which is 128 + n after signal n."""
+    """Describe an exit status, which is 128 + n after signal n."""
     try:
         name = signal.Signals(status - 128).name
     except ValueError:
@@ -15,7 +15,7 @@ def in_words(status: int) -> str:
 
 
 def descend(pid: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield a process and all that descend from it, each with its threads."""
+    """Yield a process and all its descendants, each with its threads."""
     found = [pid]
     for one in found:
         try:
@@ -24,10 +24,10 @@ def descend(pid: int) -> Iterator[tuple[int, list[str]]]:
                 with open(f"/proc/{one}/task/{thread}/children", "rb", buffering=0) as file:
                     found += map(int, (file.read() or b"").split())
         except OSError:
-            continue  # it ended while we looked
+            continue  # it ended meanwhile
         yield one, threads
 
 
 def count_below(pid: int) -> int:
-    """Count the threads of a process and of all that descend from it."""
+    """Count the threads of a process and of all its descendants."""
     return sum(len(threads) for _, threads in descend(pid))

@@ -1,4 +1,4 @@
-"""What a model is told in code mode."""
+"""The texts that explain code mode and the tool `python` to a model."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +10,7 @@ from bridle.kernel.definitions import python_name, signature
 
 
 def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str:
-    """Say how to act by writing Python, and which functions there are; those of `more` are only named."""
+    """Return the instructions for code mode and the available functions; those of `more` are only named."""
     others = [spec for spec in specs if spec.name != PYTHON]
     tools = describe_tools(others, signature)
     if more:
@@ -19,7 +19,7 @@ def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str
 
 
 def description() -> str:
-    """Return what the tool `python` says of itself."""
+    """Return the description of the tool `python`."""
     return _text("python.md")
 
 

@@ -1,4 +1,4 @@
-"""What may be set for kernels, where one may live, and for whom it works."""
+"""The settings of kernels, the place in which one runs, and its owner."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,18 +12,18 @@ class KernelSettings(Struct, frozen=True):
     """How kernels run, and how much they may use."""
 
     python: str = ""
-    """The interpreter, a path or a name; empty takes one that is found."""
+    """The interpreter, a path or a name; empty to find one."""
     uv_python: str = "3.13"
-    """The version that uv is asked for."""
+    """The version to ask uv for."""
     syd_config: str = ""
-    """A configuration of syd, which then guards kernels instead of our own sandbox."""
+    """A configuration file for syd, which then replaces Bridle's own sandbox."""
     syd: str = "syd"
     environ: Mapping[str, str] = {}
-    """The variables that cells get, free of secrets."""
+    """The environment variables that cells get, free of secrets."""
     writable: tuple[str, ...] = ()
-    """Folders besides the working directory that cells may change, by absolute path."""
+    """Folders besides the working directory that cells may change, as absolute paths."""
     confined: bool = True
-    """False runs kernels without a sandbox: the user said so."""
+    """False if the user has turned the sandbox off for kernels."""
     open_network: bool = False
     memory_bytes: int | None = None
     max_processes: int | None = None
@@ -34,28 +34,28 @@ class KernelSettings(Struct, frozen=True):
     interrupt_grace_s: float = 1.0
     max_output_bytes: int = 10 * 1024 * 1024
     max_calls: int = 32
-    """How many tools a cell may have running at once."""
+    """How many tools a cell may run at once."""
     max_waiting_calls: int = 1000
     snapshot_codec: Codec = "json"
     max_snapshot_bytes: int = 16 * 1024 * 1024
 
 
 class Place(Struct, frozen=True):
-    """Where a kernel may live; two kernels with equal places are interchangeable."""
+    """Where and under which rules a kernel runs; kernels with equal places are interchangeable."""
 
     cwd: str
     rules: tuple[Rule, ...] = ()
     mode: Mode = "ask"
     env: tuple[tuple[str, str], ...] = ()
-    """Variables beside the usual ones."""
+    """Environment variables in addition to those of the settings."""
 
 
 class Owner(Struct):
-    """Whoever a kernel works for, as its sandbox sees it."""
+    """The owner of a kernel, as its sandbox sees it."""
 
     keep: Callable[[str], None] | None = None
 
     def keep_path(self, path: str) -> None:
-        """Keep what lies at a path before it is changed."""
+        """Save the file or folder at a path before it is changed."""
         if self.keep is not None:
             self.keep(path)

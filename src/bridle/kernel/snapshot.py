@@ -1,11 +1,11 @@
-"""Snapshots: what a kernel held, sealed so that only what Bridle itself has kept is ever brought back.
+"""Snapshots: the saved state of a kernel, sealed so that Bridle restores only what it saved itself.
 
 ```
 sealed   mark | HMAC-SHA256 of (mark, owner, payload) | payload = zlib(data)
 data     codec ":" JSON {"vars": …, "files": {path: text}, "binary": {path: base64}, …}
 ```
 
-A rich snapshot holds pickled values, and to read those is to run code: hence the seal.
+A rich snapshot holds pickled values, and unpickling runs code: hence the seal.
 """
 
 import hmac
@@ -27,19 +27,19 @@ _MAX_PATH_CHARS = 1024
 _MARK = b"bridle-kernel-1\n"
 _MAC_BYTES = 32
 _KEY_BYTES = 32
-_QUICK = 1  # a tenth larger than by the usual level, in a fifth of the time
+_QUICK = 1  # a tenth larger than at the default level, in a fifth of the time
 _CODECS: tuple[str, ...] = get_args(Codec)
 
 
 class TakenSnapshot(msgspec.Struct, frozen=True):
-    """What a kernel held; `dropped` has the names of what could not be kept, each with the reason."""
+    """A kernel's state; `dropped` names what could not be saved, each with the reason."""
 
     data: bytes
     dropped: tuple[tuple[str, str], ...] = ()
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The part of a snapshot's data that is looked at here."""
+    """The part of a snapshot's data that is checked here."""
 
     files: dict[str, Any] = {}
     binary: dict[str, Any] = {}
@@ -49,16 +49,16 @@ _decoder = msgspec.json.Decoder(_Held)
 
 
 def seal(data: bytes, key: bytes, owner: str) -> bytes:
-    """Return data that `open_sealed` opens with the same key for the same owner; the same each time.
+    """Return sealed data, which `open_sealed` opens with the same key and owner; the same for equal data.
 
-    Blocking: a second for each 100 MB.
+    Blocking: one second per 100 MB.
     """
     payload = zlib.compress(data, _QUICK)
     return _MARK + _mac(key, owner, payload) + payload
 
 
 def open_sealed(sealed: bytes, key: bytes, owner: str, *, max_bytes: int = MAX_SEALED_BYTES) -> bytes:
-    """Return what was sealed; blocking; raises ToolError for what was changed, or sealed by another."""
+    """Return the sealed data; blocking; raises ToolError if it was changed, or for another key or owner."""
     start = len(_MARK) + _MAC_BYTES
     mark, mac, payload = sealed[: len(_MARK)], sealed[len(_MARK) : start], sealed[start:]
     if mark != _MARK or not hmac.compare_digest(mac, _mac(key, owner, payload)):
@@ -72,7 +72,7 @@ def open_sealed(sealed: bytes, key: bytes, owner: str, *, max_bytes: int = MAX_S
 
 
 def load_key(path: Path) -> bytes:
-    """Return the key of this machine, made at the first use; blocking; raises ToolError."""
+    """Return the key of this machine, and create it on first use; blocking; raises ToolError."""
     try:
         if not path.exists():
             _make_key(path)
@@ -92,7 +92,7 @@ def load_key(path: Path) -> bytes:
 
 
 def _make_key(path: Path) -> None:
-    """Write a key, whole or not at all; one that another process has made meanwhile stays."""
+    """Write a key, whole or not at all; keep one that another process has created meanwhile."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -110,12 +110,12 @@ def _make_key(path: Path) -> None:
 
 
 def pack(codec: Codec, data: str) -> bytes:
-    """Return a guest's data together with the way it was written."""
+    """Return a guest's data with its codec in front."""
     return f"{codec}:{data}".encode()
 
 
 def unpack(packed: bytes) -> tuple[Codec, str]:
-    """Return how data was written, and the data; raises ToolError when a guest must not be given it."""
+    """Return the codec and the data; raises ToolError if a guest must not get them."""
     codec, colon, data = packed.partition(b":")
     name = codec.decode(errors="replace")
     if not colon or name not in _CODECS:

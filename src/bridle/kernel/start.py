@@ -1,11 +1,11 @@
-"""Starts kernels: with which interpreter, behind which walls, and how the guest gets in.
+"""Starts kernels: chooses the interpreter and the sandbox, and loads the guest.
 
 ```
 python -S -B -c BOOT      fd 0 frames in   fd 1 frames out   fd 2 printed text   fd 3 the guest's code
 ```
 
-The guest's code comes by descriptor, as no file of ours needs to be readable in the sandbox; compiled, if
-the interpreter is of our own version, which saves a good part of the start.
+The guest's code comes through a descriptor, so that no file of Bridle has to be readable in the sandbox. It
+comes compiled if the interpreter has our version, which saves a good part of the start.
 """
 
 import asyncio
@@ -47,8 +47,8 @@ exec(code, {"__name__": "__main__"})
 """
 _MARSHAL = 2  # which every version reads
 _PASSED = frozenset({"PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONPATH", "PYTHONUSERBASE", "PYTHONWARNINGS"})
-"""Variables of the interpreter that a user may have set for good reason; others could break the guest."""
-_TMP = "/tmp"  # where bubblewrap gives each cell an empty folder of its own
+"""Interpreter variables that a user may have good reason to set; others could break the guest."""
+_TMP = "/tmp"  # where bubblewrap gives each cell its own empty folder
 _SCRATCH = re.compile(r"bridle-kernel-(\d+)-\w+")
 
 
@@ -63,8 +63,8 @@ async def start_kernel(
 ) -> Kernel:
     """Start a kernel that can call these tools; raises ToolError.
 
-    `room` is a session of the sandbox for this kernel alone; it ends when the kernel is closed. A warm
-    kernel has loaded more before it is ready, for one that waits to be used.
+    `room` is a sandbox session for this kernel alone; it ends when the kernel is closed. A warm kernel loads
+    more before it is ready; spares are started this way.
     """
     settings = replace(settings, environ={**settings.environ, **dict(place.env)})
     status = await asyncio.to_thread(lambda: sandbox.status)
@@ -90,7 +90,7 @@ async def start_kernel(
         raise
     try:
         await kernel.set_tools(specs, warm=warm)
-        await kernel.settle()  # what comes from now on is that of cells, or of others
+        await kernel.settle()  # whatever changes from now on is the work of cells, or of others
     except ToolError as error:
         await kernel.close()
         raise _failure(python, kernel.last_words() or kernel.why_dead) from error
@@ -111,7 +111,7 @@ async def _launch(
     settings: KernelSettings,
     let_go: Callable[[], Awaitable[None]],
 ) -> Kernel:
-    """Start the process with pipes of our own."""
+    """Start the process with our own pipes."""
     owner = Owner()
     pipes = open_pipes()
     code = _open_code()
@@ -137,7 +137,7 @@ async def _launch(
 
 
 def _with_syd(settings: KernelSettings, cwd: str) -> KernelSettings:
-    """Find syd, where it is wanted, outside of what cells may change; raises ToolError."""
+    """Find syd, if configured, outside the folders that cells may change; raises ToolError."""
     if not settings.syd_config:
         return settings
     search = settings.environ.get("PATH", os.defpath)
@@ -152,7 +152,7 @@ def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Plac
     if settings.syd_config:
         argv = (settings.syd, "-c", settings.syd_config, "--", *argv)
     env = kernel_environment(settings.environ)
-    if walls != "landlock":  # there the guest makes one in the folder that the sandbox gives it
+    if walls != "landlock":  # with Landlock the guest creates one in the folder that the sandbox gives it
         env["SCRATCH_DIR"] = made or f"{_TMP}/kernel-{secrets.token_hex(8)}"
     return ProcessSpec(
         argv=argv,
@@ -172,21 +172,21 @@ def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Plac
 
 
 def kernel_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a kernel: those given, without what could change how its guest starts."""
+    """Return the environment of a kernel, without variables that could change how its guest starts."""
     return {
         name: value for name, value in environ.items() if not name.startswith("PYTHON") or name in _PASSED
     }
 
 
 def _needs_scratch(walls: SandboxKind, settings: KernelSettings, place: Place) -> bool:
-    """Tell whether the walls do not give a kernel a place for temporary files that is its alone."""
+    """True if the sandbox gives the kernel no private folder for temporary files."""
     if walls == "bubblewrap":
         return any(os.path.realpath(root) in ("/", _TMP) for root in (place.cwd, *settings.writable))
     return walls == "none"
 
 
 def _make_scratch() -> str:
-    """Make a folder for a kernel, and remove those of processes that died without doing so."""
+    """Create a folder for a kernel, and remove those of processes that died without cleaning up."""
     folder = tempfile.gettempdir()
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -197,7 +197,7 @@ def _make_scratch() -> str:
 
 
 def _open_code() -> int:
-    """Return a descriptor from which a kernel reads its guest."""
+    """Return a descriptor from which a kernel reads the guest's code."""
     if not hasattr(os, "memfd_create"):
         raise ToolError(f"a kernel cannot be started on {sys.platform} yet", hint="run Bridle on Linux")
     descriptor = os.memfd_create("guest", os.MFD_CLOEXEC)

@@ -1,15 +1,15 @@
-"""The tool that runs Python: one kernel for each session, brought back as it was kept whenever it is gone.
+"""The tool `python`: one kernel per session, restored from its last snapshot when it is gone.
 
 ```
-take a kernel ─▶ does it hold what the session says? ─ no ─▶ restore the snapshot
+take a kernel ─▶ does it hold the session's state? ─ no ─▶ restore the snapshot
       ▼
-  run the cell ─▶ tools it calls go the way of the model's own calls
+  run the cell ─▶ its tool calls take the same path as the model's own calls
       ▼
  snapshot ─▶ seal ─▶ blob ─▶ KernelSaved, recorded with the result
 ```
 
-What a session's kernel should hold is the digest in its events: after a rewind, a crash or a fork the
-digest is another one than that of the living kernel, and the kernel follows it.
+A session's events name the digest of the state that its kernel must hold. After a rewind, a crash or a fork
+that digest differs from the one of the running kernel, and the kernel is reset and restored to match it.
 """
 
 import asyncio
@@ -54,25 +54,25 @@ _PARAMETERS = {
 
 
 class _Kept(Struct, frozen=True):
-    """What a blob holds of a kernel."""
+    """The content of a kernel's snapshot blob."""
 
     data: bytes
     dropped: tuple[str, ...] = ()
-    """Names whose values could not be kept."""
+    """Names whose values could not be saved."""
 
 
 class _Living(Struct):
-    """The kernel of a session that lives in this process."""
+    """A session's kernel in this process."""
 
     place: Place
     kernel: Kernel
     rewinds: int = 0
-    """How often the session had gone back when it was last filled."""
+    """The session's number of rewinds when the kernel was last filled."""
     snapshot: str = ""
-    """What it holds, as the session's events name it; a cell that was cut off may have changed it."""
+    """The digest of its state, as in the session's events; an interrupted cell may have changed the state."""
     is_used: bool = False
     tools: tuple[ToolSpec, ...] | None = None
-    """What it can call; None when that is not known."""
+    """The tools it can call; None if unknown."""
     is_running: bool = False
 
 
@@ -92,10 +92,10 @@ class Python:
         is_walled: Callable[[Kernel], Awaitable[bool]],
         mask: Callable[[], Live] | None,
     ) -> None:
-        """Take the pool of kernels, where snapshots are kept, the key that seals them, and who minds walls.
+        """Set the pool of kernels, the store for snapshots and the key that seals them.
 
-        `is_walled` tells whether all that is to be hidden and fixed now is so for a kernel; `mask` begins a
-        text that is shown while it comes.
+        `is_walled` checks whether a kernel's sandbox covers everything that must be hidden and fixed now;
+        `mask` starts a filter that removes secrets from text shown live.
         """
         self._sandbox = sandbox
         self._pool = pool
@@ -109,20 +109,20 @@ class Python:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool as the model sees it."""
         return ToolSpec(PYTHON, description(), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Say that code runs; what it may touch is the sandbox's business, what it calls is judged apart."""
+        """Return "execute" access; the sandbox limits the code, and its tool calls are judged separately."""
         _code(args)
         return Access(PYTHON, "execute", doubt=self._unconfined())
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the code and what would hold it."""
+        """Show the code and the sandbox it would run in."""
         return f"{_code(args)}\n({self._guard(context)})"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Run a cell to its end; an error in it, its time limit or the death of the kernel is an error."""
+        """Run a cell to its end; an exception, a timeout or the death of the kernel gives an error result."""
         code = _code(args)
         kernel, living, notes = await self._enter(context)
         media: list[Media] = []
@@ -149,19 +149,19 @@ class Python:
         return ToolOutput(text, is_error, tuple(media), saved, answer="" if is_error else result.answer)
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell whether a cell runs, or has left something that does, or a file that it may still write to."""
+        """True while a cell runs, or something it left behind runs or may still write to a file."""
         living = self._living.get(session)
         if living is None or not living.kernel.is_alive:
             return False
         return living.is_running or self._goes_on(living)
 
     def _goes_on(self, living: _Living) -> bool:
-        """Say whether cells have left something that runs, or a file that may still be written to."""
+        """True if cells have left something that runs, or a file that may still be written to."""
         folders = (living.place.cwd, *self._settings.writable)
         return living.kernel.has_company or holds_files(living.kernel.pid, folders)
 
     async def end_session(self, session: SessionId) -> None:
-        """End the kernel of a session; what was kept of it brings it back."""
+        """End a session's kernel; its snapshot can restore it."""
         self._living.pop(session, None)
         await self._pool.destroy(session)
 
@@ -173,13 +173,13 @@ class Python:
     # ------------------------------------------------------------------ the kernel of a session
 
     async def _enter(self, context: ToolContext) -> tuple[Kernel, _Living, list[str]]:
-        """Take the session's kernel and make it hold what the session says; returns notes for the model.
+        """Take the session's kernel and bring it to the session's state; return notes for the model.
 
-        One that has died without anybody noticing is replaced.
+        A kernel that has died unnoticed is replaced.
         """
         session, place = context.session, _place(context)
         living = self._living.get(session)
-        if living is not None and living.place != place:  # what is hidden has changed
+        if living is not None and living.place != place:  # what must be hidden has changed
             await self.end_session(session)
             living = None
         kernel, is_same = await self._take(session, place)
@@ -209,9 +209,9 @@ class Python:
         return await self._bring_back(kernel, living, context.snapshot)
 
     async def _take(self, session: SessionId, place: Place) -> tuple[Kernel, bool]:
-        """Take the session's kernel, or one for it, whose walls hold by now; the others are ended.
+        """Take the session's kernel, or a new one, whose sandbox is up to date; end the others.
 
-        One of another session is not taken over: hostile code may have changed what a reset does.
+        A kernel that another session has used is not taken: hostile code may have changed what a reset does.
         """
         for _ in range(_MAX_TAKEN):
             kernel, is_same = await self._pool.take(session, place)
@@ -250,7 +250,7 @@ class Python:
         return decode(open_sealed(self._blobs.get(snapshot), self._load_key(), _OWNER), type=_Kept)
 
     async def _save(self, kernel: Kernel, living: _Living, context: ToolContext) -> tuple[KernelSaved, ...]:
-        """Keep what the kernel holds now, if that is something else than before."""
+        """Save the kernel's state if it has changed."""
         if self._blobs is None:
             return ()
         try:
@@ -272,7 +272,7 @@ class Python:
             self._living.pop(session, None)
             await self._pool.destroy(session)
 
-    # ------------------------------------------------------------------ what holds it
+    # ------------------------------------------------------------------ the sandbox
 
     def _unconfined(self) -> str:
         status = self._sandbox.status
@@ -300,14 +300,14 @@ class Python:
 
 
 def _place(context: ToolContext) -> Place:
-    """Say where a kernel may live; rules that its walls do not depend on are left out."""
+    """Return where a kernel may run, without the rules that its sandbox does not depend on."""
     rules = [rule for rule in context.rules if rule.action == "deny" or rule.pattern.startswith("domain:")]
     env = tuple(sorted(context.env.items()))
     return Place(os.path.realpath(context.cwd), tuple(rules), context.mode, env)
 
 
 def _callable(context: ToolContext) -> list[ToolSpec]:
-    """Return the tools that code can call: all but the one that runs it."""
+    """Return the tools that code can call: all except `python` itself."""
     return [spec for spec in context.tools if spec.name != PYTHON]
 
 
@@ -318,9 +318,10 @@ def _caller(
     notes: list[str],
     is_done: Callable[[], bool],
 ) -> Callable[..., Any] | None:
-    """Return what makes the calls of a cell.
+    """Return the function that makes a cell's tool calls.
 
-    What a tool writes was judged and is not taken for what the code has left: that is put away before.
+    Files that a tool writes are approved already and must not be taken for traps of the code. So traps of the
+    code are moved away before such a call.
     """
     make = context.call
     if make is None:
@@ -365,7 +366,7 @@ def python_tool(
     idle_s: float = 600.0,
     mask: Callable[[], Live] | None = None,
 ) -> Python:
-    """Make the tool with a pool of its own; the key that seals snapshots is made when it is first needed."""
+    """Create the tool with its own pool; the key that seals snapshots is created when first needed."""
     count = itertools.count(1)
     rooms: WeakKeyDictionary[Kernel, SessionId] = WeakKeyDictionary()
 

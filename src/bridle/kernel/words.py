@@ -1,4 +1,4 @@
-"""What is said of a cell: while it runs to who watches it, in the end to the model."""
+"""The texts about a cell: live output without secrets for the user, and the result for the model."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -9,21 +9,21 @@ _MAX_NAMES = 20
 
 
 class Live(Protocol):
-    """Takes secrets out of a text that comes in pieces."""
+    """Removes secrets from text that comes in chunks."""
 
     def feed(self, chunk: str) -> str:
-        """Take a piece and return what can be shown by now."""
+        """Add a chunk and return the text that can be shown now."""
         ...
 
     def flush(self) -> str:
-        """Return what was held back; the text ends here."""
+        """Return the text held back; the text ends here."""
         ...
 
 
 def masked(
     emit: Callable[[str], None], mask: Callable[[], Live] | None
 ) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """Return what shows output while it comes, free of secrets, and what shows the rest of it."""
+    """Return a function that shows live output without secrets, and one that shows the rest of it."""
     if mask is None:
         return emit, lambda: None
     live = mask()
@@ -36,7 +36,7 @@ def masked(
 
 
 def ending(result: CellResult, *, is_alive: bool) -> list[str]:
-    """Say why a cell did not come to its own end, and what is left of its kernel."""
+    """Return why a cell was stopped and what is left of its kernel; empty if it ran to its end."""
     if not result.ended:
         return []
     what = {"timeout": "the cell took too long", "died": "the kernel died", "cancelled": "stopped"}
@@ -57,6 +57,6 @@ def joined(texts: Sequence[str], notes: Sequence[str]) -> str:
 
 
 def names(found: Sequence[str]) -> str:
-    """Return names in one line, not too many of them."""
+    """Return names in one line, at most 20 of them."""
     more = f" and {len(found) - _MAX_NAMES} more" if len(found) > _MAX_NAMES else ""
     return ", ".join(found[:_MAX_NAMES]) + more

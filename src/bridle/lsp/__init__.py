@@ -1,17 +1,17 @@
-"""Language servers: found, started, told of every change, asked and ended.
+"""The language server client: finds and starts servers, syncs files, asks for symbols, problems and fixes.
 
 | module | holds |
 |---|---|
-| `languages` | `LocalLanguages`: the projects, and what the engine asks of them |
-| `project` | which servers serve a file, where each begins, and how they are |
-| `catalogue`, `programs`, `settings` | the servers that are known, where their programs lie, how they run |
-| `server`, `instance` | one server over time, and one run of it |
-| `connection`, `frames`, `wire`, `greeting` | JSON-RPC over pipes, what is said, and the first words |
-| `documents`, `files`, `folder` | the files that are open, and those on the disk |
-| `problems`, `hearing` | what is wrong with files, and whether that is all of it |
-| `news`, `difference` | what an edit brings |
-| `questions`, `spots`, `symbols`, `words` | questions about code, and the place that they mean |
-| `edits`, `fixes` | what servers would change |
-| `texts` | words of servers, as they may be shown |
-| `places` | addresses and positions, in our terms and in theirs |
+| `languages` | `LocalLanguages`: one project per root; the interface for the engine |
+| `project` | which servers serve a file, the root of each, and their states |
+| `catalogue`, `programs`, `settings` | known servers, where their programs are, how they run |
+| `server`, `instance` | one server with its restarts, and one running process of it |
+| `connection`, `frames`, `wire`, `greeting` | JSON-RPC over pipes, framing, message types, `initialize` |
+| `documents`, `files`, `folder` | open files, and files on disk |
+| `problems`, `hearing` | diagnostics per file, and waiting until they are complete |
+| `news`, `difference` | how an edit changes the diagnostics |
+| `questions`, `spots`, `symbols`, `words` | queries about code, and resolving the symbol they name |
+| `edits`, `fixes` | workspace edits and code actions |
+| `texts` | server texts, cleaned for display |
+| `places` | URIs and positions, converted between our counting and the server's |
 """

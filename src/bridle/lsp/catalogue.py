@@ -1,4 +1,4 @@
-"""The language servers that are known: for which files, started how, and how to get them."""
+"""The built-in language servers: their file extensions, start commands and install hints."""
 
 from collections.abc import Mapping
 
@@ -57,7 +57,7 @@ LANGUAGE_IDS: Mapping[str, str] = {
     ".zig": "zig",
     ".zon": "zig",
 }
-"""What the language of a file is called, by its ending."""
+"""The LSP language id of each file extension."""
 
 _PYTHON = ("pyproject.toml", "pyrightconfig.json", "setup.py", "setup.cfg", "requirements.txt")
 _PYRIGHT = {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
@@ -253,9 +253,9 @@ KNOWN: tuple[LanguageServer, ...] = (
         start_timeout_s=90.0,
     ),
 )
-"""In the order in which they are asked."""
+"""Ordered by priority: the first server that supports a request answers it."""
 
 
 def language_id(server: LanguageServer, extension: str) -> str:
-    """Return what a server calls the language of files with this ending."""
+    """Return the LSP language id that a server uses for this file extension."""
     return server.language or LANGUAGE_IDS.get(extension, extension.lstrip("."))

@@ -1,8 +1,8 @@
-"""JSON-RPC with a program over its pipes: questions with deadlines, and nothing that grows without end.
+"""A JSON-RPC connection to a language server over pipes; requests have deadlines, all buffers are bounded.
 
 ```
-ask, tell ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pipe] ──▶ answers to us, its questions and news ──▶ Listener
-                                       fd 2 ──▶ [pipe] ──▶ its last words
+ask, tell ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pipe] ──▶ responses, its requests, notifications ──▶ Listener
+                                       fd 2 ──▶ [pipe] ──▶ the end of its stderr
 ```
 """
 
@@ -25,7 +25,7 @@ from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
 MAX_WAITING = 1000
-LARGE_BYTES = 256 * 1024  # some milliseconds to decode; more is done beside the loop
+LARGE_BYTES = 256 * 1024  # decodes in a few milliseconds; longer messages are decoded in a thread
 _READ_BYTES = 64 * 1024
 _MAX_WORDS_BYTES = 4 * 1024
 _MAX_SHOWN = 500
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Gone(ToolError):
-    """The server has ended, or does not keep to the protocol."""
+    """The server has exited or violates the protocol."""
 
 
 class Slow(ToolError):
@@ -54,27 +54,27 @@ class Refused(ToolError):
 
 
 class Unknown(Exception):
-    """A server asked for something that we do not do."""
+    """A server sent a request that we do not support."""
 
 
 class Listener(Protocol):
-    """Hears what a server says unasked."""
+    """Receives the requests and notifications of a server."""
 
     async def notified(self, method: str, params: Raw) -> None:
-        """Take a notification; raises msgspec.MsgspecError for one that makes no sense, which is ignored."""
+        """Handle a notification; raises msgspec.MsgspecError for a malformed one, which is then ignored."""
         ...
 
     def asked(self, method: str, params: Raw) -> Any:
-        """Return the answer to a question; raises Unknown, msgspec.MsgspecError."""
+        """Return the result for a request; raises Unknown, msgspec.MsgspecError."""
         ...
 
     def hung_up(self) -> None:
-        """Take note that it has ended."""
+        """Handle the end of the connection."""
         ...
 
 
 async def decode(data: Raw | bytes, kind: type[T]) -> T:
-    """Decode JSON, beside the loop if it is long; raises msgspec.MsgspecError."""
+    """Decode JSON, in a thread if it is long; raises msgspec.MsgspecError."""
     if len(memoryview(data)) < LARGE_BYTES:
         return _decode(data, kind)
     return await asyncio.to_thread(_decode, data, kind)
@@ -88,7 +88,7 @@ def _decode(data: Raw | bytes, kind: type[T]) -> T:
 
 
 class _Words(asyncio.Protocol):
-    """Keeps the end of what a program prints as errors."""
+    """Keeps the end of a program's stderr."""
 
     def __init__(self) -> None:
         self.tail = b""
@@ -98,13 +98,13 @@ class _Words(asyncio.Protocol):
 
 
 class Connection:
-    """One conversation with one process; opened by `open_connection`, ended by `close`."""
+    """A connection to one server process; opened by `open_connection`, ended by `close`."""
 
     def __init__(self, name: str, process: Process, listener: Listener) -> None:
         self.name = name
         self.process = process
         self.why_gone = ""
-        """Why nothing can be asked any more; empty as long as it can."""
+        """Why the connection has ended; empty while it is usable."""
         self._listener = listener
         self._waiting: dict[int, asyncio.Future[Envelope]] = {}
         self._next_id = 1
@@ -116,11 +116,11 @@ class Connection:
 
     @property
     def is_busy(self) -> bool:
-        """It has been asked something and has not answered yet."""
+        """True while a request is unanswered."""
         return bool(self._waiting)
 
     async def open(self, pipes: Pipes) -> None:
-        """Take over our ends of the pipes and begin to listen."""
+        """Take over our ends of the pipes and start to read."""
         loop = asyncio.get_running_loop()
         to, heard, said = (
             os.fdopen(descriptor, mode, 0)
@@ -142,9 +142,10 @@ class Connection:
         self._reading = loop.create_task(self._read(), name=f"language server {self.name}")
 
     async def ask(self, method: str, params: Any, kind: type[T], timeout_s: float) -> T | None:
-        """Ask and return the answer; raises Gone, Slow, Refused, or ToolError for one that makes no sense.
+        """Send a request and return its result; raises Gone, Slow, Refused, or ToolError if it is malformed.
 
-        A server may always answer with nothing. A question that nobody waits for any more is cancelled.
+        Returns None for a null result, which every server may send. On a timeout or when the caller is
+        cancelled, the server gets a `$/cancelRequest`.
         """
         if self.why_gone:
             raise Gone(self.why_gone)
@@ -175,17 +176,17 @@ class Connection:
             raise ToolError(f"{self.name} answered {method} with something that makes no sense") from error
 
     def tell(self, method: str, params: Any) -> None:
-        """Send a notification; one that nobody is there to read any more is lost."""
+        """Send a notification; it is dropped if the connection has ended."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def last_words(self) -> str:
-        """Return the line of what it printed at last that tells most."""
+        """Return the most informative recent line of its stderr: the last with "error", else the last."""
         lines = [line.strip() for line in self._words.tail.decode(errors="replace").splitlines()]
         telling = [line for line in lines if "error" in line.lower()] or [line for line in lines if line]
         return one_line(telling[-1], _MAX_SHOWN) if telling else ""
 
     async def close(self) -> None:
-        """End the process, if it lives, and close the pipes; safe to call again."""
+        """Kill the process if it still runs, and close the pipes; safe to call again."""
         self.process.kill()
         self._fail(f"{self.name} was ended")
         if self._reading is not None:
@@ -194,7 +195,7 @@ class Connection:
         for transport in self._transports:
             _close(transport)
         self._transports = []
-        await asyncio.sleep(0)  # the loop closes the pipes in its next round
+        await asyncio.sleep(0)  # the event loop closes the pipes in its next iteration
         await asyncio.sleep(0)
 
     def _cancel(self, number: int) -> None:
@@ -226,7 +227,7 @@ class Connection:
             self._give_up("it cannot be listened to any more")
 
     async def _note_end(self) -> None:
-        """Find out how the process has ended; one that only closed its output is ended."""
+        """Record the exit status of the process; kill it first if it only closed its output."""
         self.process.kill()
         status = await self.process.wait()
         words = self.last_words()
@@ -271,7 +272,7 @@ class Connection:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(Gone(why))
-                waiting.exception()  # looked at, or asyncio complains when nobody waits any more
+                waiting.exception()  # retrieve it, or asyncio logs an error when no caller waits any more
         self._listener.hung_up()
 
 
@@ -293,7 +294,7 @@ def _refusal(name: str, method: str, error: Any) -> Refused:
 
 def _close(transport: asyncio.BaseTransport) -> None:
     if transport.is_closing():
-        return  # the other side was first
+        return  # the other side closed first
     if isinstance(transport, asyncio.WriteTransport):
         transport.abort()
     else:
@@ -303,7 +304,7 @@ def _close(transport: asyncio.BaseTransport) -> None:
 async def open_connection(
     name: str, start: Callable[[Pipes], Awaitable[Process]], listener: Listener
 ) -> Connection:
-    """Start a process with pipes of ours and listen to it; raises ToolError."""
+    """Start a process with our pipes and read from it; raises ToolError."""
     try:
         pipes = Pipes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What an edit did to problems: which are new, where lines that only moved do not count as new."""
+"""Compares diagnostics before and after an edit; a problem whose line only moved is not new."""
 
 import heapq
 import re
@@ -10,14 +10,14 @@ from msgspec import Struct
 from bridle.core.languages import Problem
 from bridle.lsp.places import Source
 
-_MOST_COMPARED = 2000  # lines; difflib takes their square
+_MOST_COMPARED = 2000  # lines; difflib takes quadratic time
 _LINE_NUMBER = re.compile(r"\bline \d+")
 
 Problems = Mapping[str, Sequence[Problem]]
 
 
 class Difference(Struct, frozen=True):
-    """The new ones, and how many have gone or are still there."""
+    """The new problems, and how many disappeared or remained."""
 
     appeared: tuple[Problem, ...] = ()
     gone: int = 0
@@ -25,7 +25,7 @@ class Difference(Struct, frozen=True):
 
 
 class Moves:
-    """Where the lines of a text went in an edit."""
+    """Maps the lines of a text before an edit to its lines afterwards."""
 
     def __init__(self, before: str, after: str) -> None:
         old, new = _lines(before), _lines(after)
@@ -48,7 +48,7 @@ class Moves:
     def of(self, line: int) -> tuple[int, int]:
         """Return the first and the last line, counted from 1, that a line may have become.
 
-        The last one is smaller than the first for a line that is gone.
+        For a deleted line the last is smaller than the first.
         """
         for start, end, new_start, new_end in self._blocks:
             if start < line <= end:
@@ -59,9 +59,9 @@ class Moves:
 
 
 def compare(before: Problems, after: Problems, moves: Mapping[str, Moves]) -> Difference:
-    """Tell which problems are new: one is an old one if it says the same where its line went.
+    """Return how problems changed: one is old if the same text was reported where its line was before.
 
-    Hints do not count: they are how editors grey code out.
+    Hints are ignored: editors use them to gray out code.
     """
     appeared: list[Problem] = []
     gone = remaining = 0
@@ -75,7 +75,7 @@ def compare(before: Problems, after: Problems, moves: Mapping[str, Moves]) -> Di
 
 
 def _match(old: Sequence[Problem], new: Sequence[Problem], moves: Moves | None) -> list[Problem]:
-    """Return the new problems that are none of the old ones, each of which stands for one at most."""
+    """Return the new problems that match no old one; each old problem matches at most one."""
     places: dict[tuple[str, ...], list[tuple[int, int]]] = {}
     for problem in old:
         line = problem.span.line
@@ -91,7 +91,7 @@ def _match(old: Sequence[Problem], new: Sequence[Problem], moves: Moves | None) 
 
 
 def _leftover(places: Sequence[tuple[int, int]], problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems that find no place: each takes the open one that ends first."""
+    """Return the problems that fit into no range; each takes the open range that ends first."""
     coming = sorted(places, reverse=True)
     open_ends: list[int] = []
     left: list[Problem] = []
@@ -109,13 +109,13 @@ def _leftover(places: Sequence[tuple[int, int]], problems: Sequence[Problem]) ->
 
 
 def _is_of_file(problem: Problem) -> bool:
-    """Tell whether a problem is one of the file as a whole: those stand at its very beginning."""
+    """Return whether a problem concerns the whole file: servers report those at its very start."""
     span = problem.span
     return (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1)
 
 
 def _key(problem: Problem) -> tuple[str, ...]:
-    # Some messages name another line, which an edit moves as well.
+    # Some messages contain another line number, which an edit moves, too.
     message = _LINE_NUMBER.sub("line", problem.message)
     return message, problem.code, problem.source, problem.severity
 

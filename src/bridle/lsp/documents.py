@@ -1,4 +1,4 @@
-"""The files that a server has open: it is told each change of them, by versions, before it is asked."""
+"""The files a server has open; it gets every change of them, with a version, before any request."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ _CHANGES: Mapping[ChangeKind, int] = {"created": 1, "changed": 2, "deleted": 3}
 
 
 class Document(Struct, frozen=True):
-    """A file as a server was told of it."""
+    """A file in the version last sent to a server."""
 
     path: str
     version: int
@@ -30,17 +30,17 @@ class Document(Struct, frozen=True):
 
     @property
     def uri(self) -> str:
-        """Its address."""
+        """The `file://` URI."""
         return to_uri(self.path)
 
     @property
     def source(self) -> Source:
-        """The text that positions are counted in."""
+        """The text that positions refer to."""
         return Source(self.content.sent)
 
 
 class Documents:
-    """What one server has open, the longest unused first; at most `MAX_OPEN`."""
+    """The open files of one server, least recently used first; at most `MAX_OPEN`."""
 
     def __init__(self, server: LanguageServer, connection: Connection, board: Board, *, saves: bool) -> None:
         self._server = server
@@ -49,20 +49,20 @@ class Documents:
         self._saves = saves
         self._open: dict[str, Document] = {}
         self._version = 0
-        self._lock = asyncio.Lock()  # a version must be told before the next one is made
+        self._lock = asyncio.Lock()  # a version must be sent before the next one is made
 
     def get(self, path: str) -> Document | None:
-        """Return a file that is open."""
+        """Return an open file; None if it is not open."""
         return self._open.get(path)
 
     def recent(self, count: int) -> list[Document]:
-        """Return what was used last, the newest first."""
+        """Return the most recently used files, newest first."""
         return list(reversed(self._open.values()))[:count]
 
     async def sync(self, paths: Iterable[str]) -> dict[str, Document]:
-        """Tell the server what has changed of all that is open, and open these; returns them, if there.
+        """Send all changes of open files to the server and open these files; returns those that exist.
 
-        Raises ToolError for one that cannot be read as text.
+        Raises ToolError for a file that cannot be read as text.
         """
         wanted = list(dict.fromkeys(paths))[:MAX_OPEN]
         async with self._lock:
@@ -79,7 +79,7 @@ class Documents:
             return {path: self._open[path] for path in wanted if path in self._open}
 
     def tell_changes(self, changes: Mapping[str, ChangeKind]) -> None:
-        """Tell of files that are not open and have changed on the disk."""
+        """Notify the server of changes on disk to files that are not open."""
         found = [
             {"uri": to_uri(path), "type": _CHANGES[kind]}
             for path, kind in changes.items()
@@ -129,9 +129,9 @@ class Documents:
 
 
 def _read_changed(wanted: list[str], held: Mapping[str, Content]) -> tuple[dict[str, Content | None], str]:
-    """Read what is wanted and what of the rest is not as it was; and why one of them cannot be.
+    """Read the wanted files and all others that have changed; also return why a wanted one is unreadable.
 
-    What is wanted is read in any case: two edits within one tick of the clock leave the same stamp.
+    Wanted files are always read: two edits within one clock tick leave the same stamp.
     """
     contents: dict[str, Content | None] = {}
     unreadable = ""

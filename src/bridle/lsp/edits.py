@@ -1,4 +1,4 @@
-"""What an edit of a server makes of files: applied to texts, purely, and only inside the project."""
+"""Applies a server's workspace edit to texts in memory, and only inside the project."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,17 +12,17 @@ MAX_EDITS = 100_000
 MAX_TEXT = 64 * 1024 * 1024
 
 Read = Callable[[str], str | None]
-"""Returns the text at a path, None if nothing is there; raises ToolError."""
+"""Returns the text at a path, None if there is no file; raises ToolError."""
 Locate = Callable[[str], str]
-"""Returns the path of an address, free of links; raises ToolError for one outside of the project."""
+"""Returns the path of a URI with links resolved; raises ToolError for one outside the project."""
 Version = Callable[[str], int | None]
-"""Returns the version of a file that the server was told; None for one that it reads itself."""
+"""Returns the file version last sent to the server; None for a file that the server reads itself."""
 
 
 def apply_edits(text: str, edits: Sequence[Edit], encoding: Encoding) -> str:
-    """Return a text with edits made to it, all of which speak of the text as it is; raises ToolError.
+    """Return a text with edits applied; all positions refer to the original text. Raises ToolError.
 
-    Edits that insert at the same place do so in their order.
+    Inserts at the same position keep their order.
     """
     source = Source(text)
     spots = sorted(
@@ -42,7 +42,7 @@ def apply_edits(text: str, edits: Sequence[Edit], encoding: Encoding) -> str:
 
 
 class Draft:
-    """The files that an edit touches, as they were and as they become."""
+    """The files that an edit touches, before and after it."""
 
     def __init__(self, read: Read, locate: Locate, version: Version, encoding: Encoding) -> None:
         self._read = read
@@ -53,7 +53,7 @@ class Draft:
         self._after: dict[str, str | None] = {}
 
     def take(self, edit: WorkspaceEdit) -> None:
-        """Make the changes of an edit in their order; raises ToolError, and is of no use then."""
+        """Apply the changes of an edit in order; raises ToolError, after which the draft is unusable."""
         if edit.document_changes is not None:
             changes = edit.document_changes
             _check_count(len(changes), sum(len(change.edits) for change in changes))
@@ -66,7 +66,7 @@ class Draft:
             self._edit(uri, edits)
 
     def result(self) -> tuple[FileEdit, ...]:
-        """Return what becomes different, by path."""
+        """Return the files that differ, sorted by path."""
         return tuple(
             FileEdit(path, before, self._after[path])
             for path, before in sorted(self._before.items())
@@ -100,7 +100,7 @@ class Draft:
         text = self._after[path]
         if text is None:
             raise ToolError(f"the server sent an edit for a file that is not there: {path}")
-        mark = "\ufeff" if text.startswith("\ufeff") else ""  # no position counts it
+        mark = "\ufeff" if text.startswith("\ufeff") else ""  # positions do not count it
         self._put(path, mark + apply_edits(text.removeprefix(mark), edits, self._encoding))
 
     def _create(self, change: Change) -> None:
@@ -125,7 +125,7 @@ class Draft:
         self._put(path, None)
 
     def _is_free(self, path: str, change: Change) -> bool:
-        """Tell whether something may be put at a path; raises ToolError if it must not."""
+        """Return whether to write to a path, False to skip it; raises ToolError if a file is in the way."""
         if self._after[path] is None:
             return True
         options = change.options

@@ -1,4 +1,4 @@
-"""Files as language servers see them: texts, within bounds. All of it blocks."""
+"""Reads text files for language servers, up to a size limit. Everything here blocks."""
 
 import os
 import stat
@@ -14,19 +14,19 @@ Stamp = tuple[int, int, int]
 
 
 class Content(Struct, frozen=True):
-    """What lies at a path."""
+    """The content of a file."""
 
     text: str
     stamp: Stamp
 
     @property
     def sent(self) -> str:
-        """The text as servers get it: without the mark, which no position counts."""
+        """The text sent to servers: without the byte order mark, which positions do not count."""
         return self.text.removeprefix(BYTE_ORDER_MARK)
 
 
 def look(path: str) -> Stamp | None:
-    """Return what tells whether a file was changed; None if there is no file."""
+    """Return a stamp that changes with the file; None if there is no regular file."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -35,7 +35,7 @@ def look(path: str) -> Stamp | None:
 
 
 def read(path: str) -> Content | None:
-    """Read a text; None if there is no file; raises ToolError for one that is no text."""
+    """Read a text file; None if there is none. Raises ToolError if it is too large or no UTF-8 text."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What servers offer to do about some lines: listed with ids that last, and worked out."""
+"""Code actions for a range of lines: listed with stable ids, and resolved to file edits."""
 
 import asyncio
 import hashlib
@@ -25,7 +25,7 @@ _SOURCE = "source"
 
 
 class _Offer(Struct, frozen=True):
-    """A fix, and what a server wrote of it."""
+    """A fix and the server's original code action."""
 
     fix: Fix
     action: Action
@@ -34,18 +34,18 @@ class _Offer(Struct, frozen=True):
 
 
 class Fixes:
-    """Asks the servers of one project for fixes; all of it raises ToolError."""
+    """Asks the servers of one project for fixes; every method raises ToolError."""
 
     def __init__(self, project: Project, pace: Pace) -> None:
         self._project = project
         self._pace = pace
 
     async def offered(self, path: str, line: int, end_line: int) -> tuple[Fix, ...]:
-        """Return what could be done about these lines."""
+        """Return the fixes offered for these lines."""
         return tuple(offer.fix for offer in await self._offers(path, line, end_line))
 
     async def work_out(self, path: str, line: int, end_line: int, fix: str) -> tuple[FileEdit, ...]:
-        """Work out what one of the fixes changes."""
+        """Return the edits that one of the fixes makes."""
         offers = await self._offers(path, line, end_line)
         offer = next((one for one in offers if one.fix.id == fix), None)
         if offer is None:
@@ -76,7 +76,7 @@ class Fixes:
             raise ToolError(f"{path} does not exist")
         document = documents[path]
         deadline = asyncio.get_running_loop().time() + self._pace.reading_s
-        await hear(instance, [document], deadline, self._pace)  # fixes are for problems that it has seen
+        await hear(instance, [document], deadline, self._pace)  # servers offer fixes only for problems found
         place = _range(document, line, end_line, instance)
         answers = await asyncio.gather(
             *(self._actions(instance, document, place, only) for only in _kinds(instance))
@@ -100,7 +100,7 @@ class Fixes:
         return [(action, raw) for action, raw in found if action is not None]
 
     async def _resolve(self, offer: _Offer) -> tuple[FileEdit, ...]:
-        """Return what an offer changes; a command is carried out by the server, its edits are taken."""
+        """Return the edits of an offer; if it is a command, the server runs it and we capture its edits."""
         instance, action = offer.instance, offer.action
         can_resolve = instance.ability("textDocument/codeAction").get("resolveProvider")
         if action.edit is None and can_resolve and not isinstance(action.command, str):
@@ -123,7 +123,7 @@ class Fixes:
 
 
 def _kinds(instance: Instance) -> list[list[str]]:
-    """Return the questions to ask: some name what they do to a whole file only if asked for just that."""
+    """Return the action kinds to request: some servers list whole-file actions only on a separate request."""
     kinds = instance.ability("textDocument/codeAction").get("codeActionKinds") or []
     has_source = isinstance(kinds, list) and any(str(kind).startswith(_SOURCE) for kind in kinds)
     return [[], [_SOURCE]] if has_source else [[]]
@@ -150,7 +150,7 @@ def _fix(action: Action) -> Fix:
 
 
 def _number(offers: Sequence[_Offer]) -> list[_Offer]:
-    """Give each offer an id of its own: from what it is, not from where it stands."""
+    """Drop duplicates and give each offer an id derived from its content, not its position."""
     found: dict[tuple[str, str, str], list[_Offer]] = {}
     for offer in offers:
         key = (offer.instance.name, offer.fix.kind, offer.fix.title)

@@ -1,4 +1,4 @@
-"""What lies in a project: which kinds of files, and which of them have changed. All of it blocks."""
+"""Scans a project folder: which file extensions it has, and which files changed. Everything here blocks."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -22,7 +22,7 @@ _SCAN_S = 2.0
 
 
 def walk(root: str, *, most: int, depth: int) -> Iterator[os.DirEntry[str]]:
-    """Yield files, folder by folder, without following links; at most so many entries are looked at."""
+    """Yield files, folder by folder, without following links; reads at most `most` entries."""
     seen = 0
     folders = [(root, 0)]
     for folder, level in folders:
@@ -43,7 +43,7 @@ def walk(root: str, *, most: int, depth: int) -> Iterator[os.DirEntry[str]]:
 
 
 def survey(root: str) -> dict[str, str]:
-    """Return the endings of files in a folder, each with one of them, as far as a short look goes."""
+    """Return the file extensions in a folder with one example path each; a short scan that may miss some."""
     found: dict[str, str] = {}
     for entry in walk(root, most=MAX_SURVEYED, depth=MAX_DEPTH):
         found.setdefault(os.path.splitext(entry.name)[1], entry.path)
@@ -51,14 +51,17 @@ def survey(root: str) -> dict[str, str]:
 
 
 class Tree:
-    """Notices which files of a project have changed since the last look."""
+    """Detects which files of a project have changed since the last call."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._known: dict[str, Stamp] | None = None
 
     def changes(self, extensions: Collection[str], names: Collection[str]) -> dict[str, ChangeKind]:
-        """Return what has changed among files with these endings or names; nothing at the first look."""
+        """Return the changes to files with these extensions or names.
+
+        Returns nothing at the first call, or if the scan takes longer than `_SCAN_S`.
+        """
         found: dict[str, Stamp] = {}
         until = monotonic() + _SCAN_S
         for entry in walk(self._root, most=MAX_WATCHED, depth=MAX_WATCH_DEPTH):

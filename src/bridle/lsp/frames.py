@@ -1,10 +1,10 @@
-r"""The framing of messages on a pipe: a header that says how long, an empty line, JSON.
+r"""The framing of messages on a pipe: a header with the length, an empty line, JSON.
 
 ```
-Content-Length: 52\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"shutdown"}
+Content-Length: 44\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"shutdown"}
 ```
 
-Some servers print to the same pipe by mistake: what stands between two messages is skipped, up to a limit.
+Some servers print to the same pipe by mistake: bytes between two messages are skipped, up to a limit.
 """
 
 import re
@@ -23,25 +23,25 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Malformed(Exception):
-    """What came is no message, and it cannot be told where the next one begins."""
+    """The input is not a message, and the start of the next one cannot be found."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """Frame a message."""
+    """Encode a message with its header."""
     body = _ENCODER.encode(message)
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 class Frames:
-    """Cuts what arrives into the bodies of messages."""
+    """Splits the incoming bytes into message bodies."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._wanted: int | None = None
-        """The length of the body that is on its way; None before its header is complete."""
+        """The length of the incoming body; None before its header is complete."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take bytes and yield the bodies that are complete; raises Malformed, and is of no use then."""
+        """Add bytes and yield the complete bodies; raises Malformed, after which the object is unusable."""
         self._buffer += data
         while True:
             if self._wanted is None and not self._read_header():
@@ -55,7 +55,7 @@ class Frames:
             yield body
 
     def _read_header(self) -> bool:
-        """Read the next header, if all of it is there."""
+        """Read the next header; False if it is incomplete."""
         found = _LENGTH.search(self._buffer)
         if (found.start() if found else len(self._buffer)) > MAX_NOISE_BYTES:
             raise Malformed("it writes something else than messages to its output")

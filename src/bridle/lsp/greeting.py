@@ -1,4 +1,4 @@
-"""What we tell a server when we meet: who we are, where the code is, and what we understand."""
+"""The `initialize` request: our name, the project root and the client capabilities."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ SYMBOL_KINDS: Sequence[str] = (
     *"function variable constant string number boolean array object key null".split(),
     *"enum_member struct event operator type_parameter".split(),
 )
-"""Names of kinds by their number."""
+"""Symbol kind names, indexed by their LSP number."""
 
 _ALL_KINDS = {"valueSet": list(range(1, len(SYMBOL_KINDS)))}
 
@@ -66,7 +66,7 @@ CAPABILITIES: dict[str, Any] = {
 def greeting(server: LanguageServer, root: str) -> dict[str, Any]:
     """Return the parameters of `initialize`.
 
-    They do not name our process: inside its walls a server would not find it, and end itself.
+    They do not name our process id: a server inside the sandbox would not find the process, and exit.
     """
     return {
         "processId": None,
@@ -82,17 +82,17 @@ def greeting(server: LanguageServer, root: str) -> dict[str, Any]:
 
 
 def workspace_folders(root: str) -> list[dict[str, str]]:
-    """Return the one folder that there is, as the protocol names it."""
+    """Return the project root as the only LSP workspace folder."""
     return [{"uri": to_uri(root), "name": _plain(root).rpartition("/")[2] or "/"}]
 
 
 def _plain(path: str) -> str:
-    """Return a path as text: its bytes may be none."""
+    """Return a path as text; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode(errors="replace")
 
 
 def section_of(settings: dict[str, Any], section: str | None) -> Any:
-    """Return the part of the settings that a dotted name stands for; None where there is none."""
+    """Return the part of the settings at a dotted name; None if there is none."""
     found: Any = settings
     for part in (section or "").split("."):
         if part:

@@ -1,4 +1,4 @@
-"""Waiting until a server has said what it thinks of files as they are now."""
+"""Waits until a server has reported diagnostics for the current versions of files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from bridle.lsp.instance import Instance
 from bridle.lsp.settings import Pace
 
 MOST_OTHERS = 16
-"""How many more files that are open are asked about: an edit may break them, too."""
+"""How many other open files are also checked: an edit may break them, too."""
 
 
 async def hear(instance: Instance, documents: Sequence[Document], deadline: float, pace: Pace) -> bool:
-    """Wait until a server has spoken of these files, and let it speak of others; False if it did not in time.
+    """Wait until a server has reported on these files, and let it report on others; False on timeout.
 
-    Raises ToolError when the server ends.
+    Raises ToolError when the server exits.
     """
     _check(instance)
     if instance.pulls:
@@ -27,7 +27,7 @@ async def hear(instance: Instance, documents: Sequence[Document], deadline: floa
 
 
 async def until_indexed(instance: Instance, deadline: float) -> bool:
-    """Wait until a server knows the project, as what it says before is not all of it; False if it is late."""
+    """Wait until a server has indexed the project: until then answers are incomplete. False on timeout."""
     while instance.progress and instance.is_alive:
         if not await instance.bell.wait(deadline - _now()):
             return False
@@ -63,7 +63,7 @@ async def _listen(instance: Instance, documents: Sequence[Document], deadline: f
                 break
             return False
         _check(instance)
-        if instance.pulls:  # some say so only after the greeting
+        if instance.pulls:  # some register it only after `initialize`
             return await hear(instance, documents, deadline, pace)
     if all(board.has_versions(document.path) for document in documents):
         if len(instance.documents.recent(2)) < 2:
@@ -79,7 +79,7 @@ async def _listen(instance: Instance, documents: Sequence[Document], deadline: f
 
 
 async def _ask_something(instance: Instance, documents: Sequence[Document], deadline: float) -> None:
-    """Wait for any answer: the quiet of a server that is busy says nothing."""
+    """Wait for any response: the silence of a busy server means nothing."""
     if documents and instance.can("textDocument/documentSymbol"):
         params = {"textDocument": {"uri": documents[0].uri}}
         try:

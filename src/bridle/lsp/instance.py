@@ -1,4 +1,4 @@
-"""One run of a language server: from the greeting to its end, with all that it says meanwhile."""
+"""One running language server process, from `initialize` to its exit."""
 
 import asyncio
 import os
@@ -37,12 +37,12 @@ from bridle.lsp.wire import (
 from bridle.system.pipes import Pipes
 
 TOOL = "lsp"
-"""Rules that open domains to it have this name."""
+"""The tool name of the rules that open domains to language servers."""
 MAX_REGISTRATIONS = 1000
 MAX_TOKENS = 100
 MAX_CAPTURED = 100
 FORGOTTEN_S = 300.0
-"""Who has not spoken of some work for so long has forgotten to say that it is done."""
+"""A progress report this old counts as finished: the server forgot to send its end."""
 _MOST_WORDS = 20
 _MAX_SHOWN = 300
 _CONTENT_MODIFIED = -32801
@@ -64,27 +64,27 @@ _REFRESHES = frozenset(
     for part in ("diagnostic", "semanticTokens", "inlayHint", "codeLens", "inlineValue", "foldingRange")
 )
 
-_CACHE = "/tmp/cache"  # bubblewrap gives each cell a /tmp of its own
+_CACHE = "/tmp/cache"  # bubblewrap gives each sandbox its own /tmp
 _VERSION = re.compile(r"\d+(\.\d+)+[\w.+-]*")
 
 T = TypeVar("T")
 
 
 class Launch(Struct, frozen=True):
-    """All that is needed to start a server."""
+    """Everything needed to start a server."""
 
     server: LanguageServer
     folder: FolderLanguages
     root: str
-    """Where its project begins: the folder's root, or below it."""
+    """The root of its project: the folder's root, or a folder below it."""
     program: str
     walls: SandboxKind
     room: SessionId
-    """A session of the sandbox for it alone."""
+    """A sandbox session used by this server only."""
 
 
 class _Work(Struct, frozen=True):
-    """Something that a server is busy with."""
+    """A task in progress on the server."""
 
     title: str
     percentage: int | None
@@ -92,7 +92,7 @@ class _Work(Struct, frozen=True):
 
 
 class Instance:
-    """A server that runs; made by `start_instance`, ended by `close`. It listens to its own connection."""
+    """A running server, made by `start_instance`, ended by `close`. It is the listener of its connection."""
 
     def __init__(self, launch: Launch, pace: Pace) -> None:
         self.launch = launch
@@ -100,15 +100,15 @@ class Instance:
         self.capabilities = Capabilities()
         self.version = ""
         self.silences = 0
-        """How often in a row it has said nothing of an edit in time."""
+        """How often in a row it reported nothing about an edit in time."""
         self.words: deque[str] = deque(maxlen=_MOST_WORDS)
-        """What it wanted to show to the user."""
+        """Messages it wanted to show to the user."""
         self.bell = Bell()
         self._pace = pace
         self._registered: dict[str, tuple[str, Any]] = {}
         self._progress: dict[int | str, _Work] = {}
         self._captured: list[WorkspaceEdit] | None = None
-        self._capturing = asyncio.Lock()  # or edits of two fixes would get mixed up
+        self._capturing = asyncio.Lock()  # keeps the edits of two fixes apart
         root = launch.folder.root
         self.board = Board(self.name, lambda path: is_inside(path, root), self.bell)
         self.connection: Connection
@@ -116,48 +116,48 @@ class Instance:
 
     @property
     def encoding(self) -> Encoding:
-        """What it counts columns in."""
+        """The unit of its columns."""
         return self.board.encoding
 
     @property
     def is_alive(self) -> bool:
-        """It can be asked something."""
+        """True while it can take requests."""
         return not self.connection.why_gone
 
     @property
     def progress(self) -> str:
-        """What it is busy with before it knows the project; empty if it knows all of it."""
+        """The indexing progress; empty once the project is indexed."""
         for work in self._progress.values():
             is_forgotten = monotonic() - work.at_s > FORGOTTEN_S
-            if "check" not in work.title.lower() and not is_forgotten:  # which some do after each edit
+            if "check" not in work.title.lower() and not is_forgotten:  # some check after each edit
                 return "indexing" if work.percentage is None else f"indexing {work.percentage} %"
         return ""
 
     @property
     def pulls(self) -> bool:
-        """It wants to be asked for problems."""
+        """True if the client must request diagnostics."""
         return self.can("textDocument/diagnostic")
 
     def can(self, method: str) -> bool:
-        """Tell whether it answers such a question."""
+        """Return whether the server supports a request."""
         ability = getattr(self.capabilities, _PROVIDERS[method])
         return (ability is not None and ability is not False) or any(
             method == registered for registered, _ in self._registered.values()
         )
 
     def ability(self, method: str) -> dict[str, Any]:
-        """Return what it says of how it answers such a question."""
+        """Return the server's options for a request; empty if it gives none."""
         found = getattr(self.capabilities, _PROVIDERS[method])
         more = [options for name, options in self._registered.values() if name == method]
         return next((one for one in (found, *more) if isinstance(one, dict)), {})
 
     @property
     def watches(self) -> bool:
-        """It wants to hear of files that have changed on the disk."""
+        """True if the server wants to be notified of file changes on disk."""
         return any(method == "workspace/didChangeWatchedFiles" for method, _ in self._registered.values())
 
     async def ask(self, method: str, params: Any, kind: type[T], timeout_s: float) -> T | None:
-        """Ask, again where the server says that the code has changed under its feet; raises ToolError."""
+        """Send a request; retry if the content changed or the server cancelled it. Raises ToolError."""
         deadline = asyncio.get_running_loop().time() + timeout_s
         for tries in range(_TRIES):
             left = deadline - asyncio.get_running_loop().time()
@@ -170,7 +170,7 @@ class Instance:
         raise AssertionError
 
     async def pull(self, document: Document, timeout_s: float) -> None:
-        """Ask what is wrong with a file; raises ToolError."""
+        """Request the diagnostics of a file; raises ToolError."""
         options = self.ability("textDocument/diagnostic")
         params = {
             "textDocument": {"uri": document.uri},
@@ -188,19 +188,19 @@ class Instance:
             await self.board.take_report(document.path, report, len(memoryview(raw)))
 
     async def execute(self, command: str, arguments: Sequence[Raw], timeout_s: float) -> list[WorkspaceEdit]:
-        """Have a command carried out and return the edits it asks for; raises ToolError."""
+        """Have the server run a command and return the edits it asks for; raises ToolError."""
         async with self._capturing:
             with self._capture() as captured:
                 params = {"command": command, "arguments": list(arguments)}
                 try:
                     await self.ask("workspace/executeCommand", params, Raw, timeout_s)
-                except Refused:  # some want to go on in an editor, once the edit is made
+                except Refused:  # some want to continue in an editor after the edit
                     if not captured:
                         raise
             return captured
 
     async def close(self) -> None:
-        """End it: politely, then not; takes a few of `ending_s` at most."""
+        """Shut the server down, then kill it if needed; takes a few `ending_s` at most."""
         with suppress(ToolError):
             await self.connection.ask("shutdown", None, Raw, self._pace.ending_s)
             self.connection.tell("exit", None)
@@ -209,10 +209,10 @@ class Instance:
                     await self.connection.process.wait()
         await self.connection.close()
 
-    # ------------------------------------------------------------------ what it says unasked
+    # ------------------------------------------------------------------ messages from the server
 
     async def notified(self, method: str, params: Raw) -> None:
-        """Take a notification."""
+        """Handle a notification."""
         match method:
             case "textDocument/publishDiagnostics":
                 said = await decode(params, Published)
@@ -228,7 +228,7 @@ class Instance:
                 pass
 
     def asked(self, method: str, params: Raw) -> Any:
-        """Answer a question; raises Unknown."""
+        """Answer a request; raises Unknown."""
         match method:
             case "workspace/configuration":
                 asked = msgspec.json.decode(params, type=ConfigurationAsked)
@@ -250,7 +250,7 @@ class Instance:
         return None
 
     def hung_up(self) -> None:
-        """Wake whoever waits for a word of it."""
+        """Wake all waiters."""
         self.bell.ring()
 
     def _register(self, said: Registrations) -> None:
@@ -296,7 +296,7 @@ class Instance:
 
 
 async def start_instance(launch: Launch, sandbox: Sandbox, pace: Pace) -> Instance:
-    """Start a server and greet it; raises ToolError."""
+    """Start a server and initialize it; raises ToolError."""
     instance = Instance(launch, pace)
     server = launch.server
     instance.connection = await open_connection(
@@ -349,7 +349,7 @@ async def _start(launch: Launch, sandbox: Sandbox, pipes: Pipes) -> Process:
             output=pipes.output,
             errors=pipes.errors,
             writable=(*writable, *folder.writable),
-            # A server runs what a project names: toolchains, plugins, build scripts. It starts unasked.
+            # A server runs what the project names (toolchains, plugins, build scripts) and needs no approval.
             reads_only=not folder.trusted,
             shown=tuple(_installation(server, env)),
             rules=folder.denied,
@@ -362,12 +362,12 @@ async def _start(launch: Launch, sandbox: Sandbox, pipes: Pipes) -> Process:
 
 
 def _is_true_folder(path: str) -> bool:
-    """Tell whether a folder is there, and no link leads to it: the project may have made it lead anywhere."""
+    """Return whether a path is a folder reached without links: the project could point a link anywhere."""
     return os.path.isdir(path) and os.path.realpath(path) == path
 
 
 def _installation(server: LanguageServer, env: Mapping[str, str]) -> Iterator[str]:
-    """Yield the folders that a server needs of its installation; nothing that holds the home."""
+    """Yield the folders that a server needs of its installation; none that contains the home folder."""
     home = env.get("HOME", "")
     for variable, usual in server.reads:
         place = os.path.realpath(env.get(variable) or os.path.join(home, usual))
@@ -376,12 +376,12 @@ def _installation(server: LanguageServer, env: Mapping[str, str]) -> Iterator[st
 
 
 def _environment(launch: Launch) -> dict[str, str]:
-    """Return what a server sees of the environment, with a folder for caches that it can write to."""
+    """Return a server's environment, with a cache folder that it can write to."""
     env = {**launch.folder.environ, **launch.server.env}
     usual = os.path.join(env.get("HOME", "/"), ".cache")
     is_writable = launch.folder.trusted and any(is_inside(usual, one) for one in launch.folder.writable)
     if launch.walls == "bubblewrap" and not is_writable:
         env.setdefault("XDG_CACHE_HOME", _CACHE)
     if not launch.folder.trusted:
-        env.pop("TMPDIR", None)  # which would name a folder that is not there
+        env.pop("TMPDIR", None)  # it would name a folder that does not exist there
     return env

@@ -1,4 +1,4 @@
-"""The language servers of every project; the `Languages` of the engine."""
+"""The language servers of all projects; implements `Languages` for the engine."""
 
 import asyncio
 import os
@@ -28,65 +28,65 @@ from bridle.lsp.questions import Questions
 from bridle.lsp.settings import FolderLanguages, Pace
 
 MAX_TOUCHES = 8
-"""How many files are opened in the background at once; more are not worth it."""
+"""How many files are opened in the background at once; further ones are skipped."""
 _PACE = Pace()
 
 Load = Callable[[str], FolderLanguages]
-"""Returns which servers a folder has; blocking, quick when nothing has changed, raises ConfigError."""
+"""Returns a folder's server settings; blocks, is fast when nothing has changed, raises ConfigError."""
 
 
 class LocalLanguages:
-    """Keeps a project for each root that is asked about; what it starts ends at `aclose`."""
+    """Keeps a project for each root in use; `aclose` ends everything it started."""
 
     def __init__(self, load: Load, sandbox: Sandbox, *, pace: Pace = _PACE) -> None:
-        """Take what says which servers a folder has."""
+        """Take the function that loads a folder's server settings."""
         self._load = load
         self._sandbox = sandbox
         self._pace = pace
         self._projects: dict[str, Project] = {}
         self._retired: list[Project] = []
-        """Projects whose settings have changed since; they are closed on the loop."""
-        self._making = Lock()  # `serves` may be asked in any thread
+        """Projects whose settings have changed; they are closed on the event loop."""
+        self._making = Lock()  # any thread may call `serves`
         self._tasks: set[asyncio.Task[None]] = set()
         self._touches = 0
         self._is_closed = False
 
-    # ------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------ queries
 
     async def look(self, kind: LookKind, spot: Spot, cwd: str) -> tuple[Found, ...]:
-        """Find where something is defined, used, or who calls it and what it calls; raises ToolError."""
+        """Find the definition, the references, the callers or the callees of a symbol; raises ToolError."""
         project = await self._open(cwd, spot.path)
         return await Questions(project, self._pace).look(kind, spot)
 
     async def symbols(self, path: str, cwd: str) -> tuple[SymbolInfo, ...]:
-        """Return what a file defines, in order; raises ToolError."""
+        """Return the symbols a file defines, in order; raises ToolError."""
         return await Questions(await self._open(cwd, path), self._pace).symbols(path)
 
     async def find(self, query: str, cwd: str) -> tuple[SymbolInfo, ...]:
-        """Return symbols of the whole project whose names fit; raises ToolError."""
+        """Return the symbols of the whole project that match a query; raises ToolError."""
         return await Questions(await self._open(cwd, ""), self._pace).find(query)
 
     async def problems(self, path: str, cwd: str) -> tuple[Problem, ...]:
-        """Return what is wrong with a file, or all that is known of a folder; raises ToolError."""
+        """Return the problems of a file, or all known problems in a folder; raises ToolError."""
         return await Questions(await self._open(cwd, path), self._pace).problems(path)
 
     async def rename(self, spot: Spot, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
-        """Work out what renaming a symbol changes; raises ToolError."""
+        """Return the edits that renaming a symbol makes; raises ToolError."""
         project = await self._open(cwd, spot.path)
         return await Questions(project, self._pace).rename(spot, new_name)
 
     async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[Fix, ...]:
-        """Return what could be done about these lines; raises ToolError."""
+        """Return the fixes offered for these lines; raises ToolError."""
         return await Fixes(await self._open(cwd, path), self._pace).offered(path, line, end_line)
 
     async def fix(self, path: str, line: int, end_line: int, fix: str, cwd: str) -> tuple[FileEdit, ...]:
-        """Work out what one of the fixes changes; raises ToolError."""
+        """Return the edits that one of the fixes makes; raises ToolError."""
         return await Fixes(await self._open(cwd, path), self._pace).work_out(path, line, end_line, fix)
 
     # ------------------------------------------------------------------ files and edits
 
     def serves(self, path: str, cwd: str) -> bool:
-        """Tell whether there is a server for a file, or for any file of a folder; never raises."""
+        """Return whether there is a server for a file, or for any file in a folder; never raises."""
         try:
             project = self._project(self._load(cwd))
         except BridleError:
@@ -94,13 +94,13 @@ class LocalLanguages:
         return is_inside(path, project.root) and project.serves(path)
 
     def touch(self, path: str, cwd: str) -> None:
-        """Have the servers of a file started, and the file read, in the background."""
+        """Start a file's servers and open the file, in the background."""
         if self._touches < MAX_TOUCHES and not self._is_closed:
             self._touches += 1
             self._spawn(self._warm(path, cwd))
 
     async def before_edit(self, paths: tuple[str, ...], cwd: str) -> Watching:
-        """Note what is wrong now, so that it can be told what an edit has brought; never raises."""
+        """Record the current problems, to compare them after an edit; never raises."""
         try:
             project = await self._open(cwd, "")
         except BridleError:
@@ -109,12 +109,12 @@ class LocalLanguages:
         return await watch(project, inside, self._pace)
 
     async def views(self, cwd: str) -> tuple[ServerView, ...]:
-        """Say which servers the files of a folder would have, and how they are; raises ConfigError."""
+        """Return the servers for a folder's files and their states; raises ConfigError."""
         project = self._project(await asyncio.to_thread(self._load, cwd))
         return await asyncio.to_thread(project.views)
 
     async def aclose(self) -> None:
-        """End every server and all that it has started."""
+        """End every server and every background task."""
         self._is_closed = True
         projects = [*self._projects.values(), *self._retired]
         await asyncio.gather(*(project.close() for project in projects))
@@ -126,7 +126,7 @@ class LocalLanguages:
     # ------------------------------------------------------------------ projects
 
     async def _open(self, cwd: str, path: str) -> Project:
-        """Return the project of a folder, which the path must lie in; raises ToolError, ConfigError."""
+        """Return the project of a folder, which must contain the path; raises ToolError, ConfigError."""
         if self._is_closed:
             raise ToolError("language servers have been ended")
         project = self._project(await asyncio.to_thread(self._load, cwd))

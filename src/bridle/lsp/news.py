@@ -1,4 +1,4 @@
-"""What an edit brings: the problems before it and after it, as far as servers say so in time."""
+"""Reports what an edit did to the problems of files, as long as the servers answer in time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ MAX_SILENCES = 2
 
 
 class _Before(Struct, frozen=True):
-    """What a server knew before an edit."""
+    """A server's state before an edit."""
 
     instance: Instance
     texts: dict[str, str | None]
-    """The files that are edited; None for one that was not there."""
+    """The texts of the edited files; None for a file that did not exist."""
     problems: dict[str, tuple[Problem, ...]]
     opened: frozenset[str]
 
 
 class Watch:
-    """The files of one edit; the `Watching` of the engine. Made by `watch`."""
+    """Watches the files of one edit; implements `Watching` for the engine. Made by `watch`."""
 
     def __init__(self, befores: Sequence[_Before], late: Sequence[str], wait_s: float, pace: Pace) -> None:
         self._befores = befores
@@ -38,7 +38,7 @@ class Watch:
         self._pace = pace
 
     async def news(self) -> News:
-        """Tell the servers what the files are now, and return what changed; never raises."""
+        """Send the files' new content to the servers and return what changed; never raises."""
         deadline = asyncio.get_running_loop().time() + self._wait_s
         differences = await asyncio.gather(*(self._after(before, deadline) for before in self._befores))
         known = [one for one in differences if one is not None]
@@ -55,7 +55,7 @@ class Watch:
         )
 
     async def _after(self, before: _Before, deadline: float) -> Difference | None:
-        """Return what one server makes of the edit; None if it does not say so in time."""
+        """Return how the edit changed one server's problems; None if it does not answer in time."""
         instance = before.instance
         try:
             documents = await instance.documents.sync(before.texts)
@@ -66,7 +66,7 @@ class Watch:
         except ToolError:
             return None
         after = instance.board.all()
-        # What was opened by somebody else meanwhile has no before.
+        # Files that another call opened meanwhile have no earlier state to compare with.
         newly = _opened(instance) - before.opened
         for path in [path for path in after if path in newly and path not in before.problems]:
             if path not in before.texts:
@@ -96,7 +96,7 @@ def _compare(
 
 
 async def watch(project: Project, paths: Sequence[str], pace: Pace) -> Watch:
-    """Note what servers hold against files that are about to be edited; takes `wait_s` at most."""
+    """Record the problems of files that are about to be edited; takes `wait_s` at most."""
     wait_s = project.folder.wait_s
     deadline = asyncio.get_running_loop().time() + wait_s
     wanted: dict[Server, list[str]] = {}
@@ -132,7 +132,7 @@ def _opened(instance: Instance) -> frozenset[str]:
 
 
 async def _listen(instance: Instance, documents: Sequence[Document], deadline: float, pace: Pace) -> bool:
-    """Wait for a server's word; one that was silent twice in a row is not waited for much."""
+    """Wait for a server's diagnostics; only briefly after two timeouts in a row."""
     if instance.silences >= MAX_SILENCES:
         deadline = min(deadline, asyncio.get_running_loop().time() + pace.silent_s)
     silences = instance.silences

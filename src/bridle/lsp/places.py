@@ -1,7 +1,7 @@
-"""Where things are: addresses of files, and positions in a text for us and for servers.
+"""Converts between paths and URIs, and between our positions and those of servers.
 
 We count lines and columns from 1, columns in characters. Servers count from 0, columns in units of the
-encoding that was agreed on: for most of them UTF-16, in which a character may take two.
+negotiated encoding: for most of them UTF-16, in which a character may take two units.
 """
 
 import os
@@ -14,19 +14,19 @@ from bridle.lsp.wire import Position, Range
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-32", "utf-16")
-"""In the order in which we like them."""
+"""In our order of preference."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MAX_URI = 16 * 1024
 
 
 def to_uri(path: str) -> str:
-    """Return the address of an absolute path."""
+    """Return the URI of an absolute path."""
     return "file://" + quote(os.fsencode(path), safe="/")
 
 
 def to_path(uri: str) -> str | None:
-    """Return the path that an address stands for; None if it is no plain path on this machine."""
+    """Return the path of a URI; None if it is not a plain path on this machine."""
     if len(uri) > _MAX_URI:
         return None
     try:
@@ -43,12 +43,12 @@ def to_path(uri: str) -> str | None:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or lies below it; both must be free of links."""
+    """Return whether a path is a folder or lies below it; both must have their links resolved."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 class Source:
-    """A text, cut into lines as the protocol cuts them."""
+    """A text, split into lines the way LSP does it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -60,28 +60,28 @@ class Source:
         self._ends.append(len(text))
 
     def __len__(self) -> int:
-        """Return how many lines there are; a last one may be empty."""
+        """Return the number of lines; the last one may be empty."""
         return len(self._starts)
 
     def line(self, number: int) -> str:
-        """Return a line, counted from 0, without its end; empty beyond the last one."""
+        """Return a line, counted from 0, without its line break; empty beyond the last line."""
         if not 0 <= number < len(self._starts):
             return ""
         return self.text[self._starts[number] : self._ends[number]]
 
     def offset(self, position: Position, encoding: Encoding) -> int:
-        """Return how many characters stand before a position; one beyond a line's end is its end."""
+        """Return the character offset of a position; one beyond a line's end is clamped to that end."""
         if position.line >= len(self._starts):
             return len(self.text)
         line = self.line(position.line)
         return self._starts[position.line] + to_characters(line, position.character, encoding)
 
     def position(self, line: int, column: int, encoding: Encoding) -> Position:
-        """Return a place of ours, counted from 1, as a server counts."""
+        """Return our line and column, counted from 1, as an LSP position."""
         return Position(line - 1, to_units(self.line(line - 1), column - 1, encoding))
 
     def span(self, path: str, place: Range, encoding: Encoding) -> Span:
-        """Return a stretch of a server's as we count."""
+        """Return an LSP range as a span in our counting."""
         (line, column), (end_line, end_column) = (
             self._place(place.start, encoding),
             self._place(max(place.start, place.end), encoding),
@@ -95,13 +95,13 @@ class Source:
 
 
 def blind_span(path: str, place: Range) -> Span:
-    """Return a stretch of a file that we do not read, as if all of it were ASCII."""
+    """Return a range as a span without reading the file, as if all its lines were ASCII."""
     end = max(place.start, place.end)
     return Span(path, place.start.line + 1, place.start.character + 1, end.line + 1, end.character + 1)
 
 
 def to_units(line: str, characters: int, encoding: Encoding) -> int:
-    """Return how many units the first characters of a line take."""
+    """Return how many units the first `characters` of a line take."""
     before = line[: max(characters, 0)]
     if encoding == "utf-32" or before.isascii():
         return len(before)
@@ -111,7 +111,7 @@ def to_units(line: str, characters: int, encoding: Encoding) -> int:
 
 
 def to_characters(line: str, units: int, encoding: Encoding) -> int:
-    """Return how many whole characters of a line the first units hold; at most all of them."""
+    """Return how many whole characters the first `units` of a line hold; at most all of them."""
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
     left = units

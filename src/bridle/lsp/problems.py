@@ -1,4 +1,4 @@
-"""What a server holds against files: what it published, what it was asked for, and of which version."""
+"""The diagnostics of one server per file, pushed or pulled, with the version they refer to."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -29,18 +29,18 @@ _Problems = tuple[tuple[Problem, ...], tuple[Raw, ...]]
 
 
 class Bell:
-    """Wakes whoever waits for something to happen."""
+    """Wakes tasks that wait for an event."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
     def ring(self) -> None:
-        """Wake all who wait now."""
+        """Wake all tasks that wait now."""
         self._event.set()
         self._event = asyncio.Event()
 
     async def wait(self, timeout_s: float) -> bool:
-        """Wait for the next ring; False if there was none in time."""
+        """Wait for the next ring; False on timeout."""
         event = self._event
         try:
             async with asyncio.timeout(max(timeout_s, 0)):
@@ -51,11 +51,11 @@ class Bell:
 
 
 class Listing(Struct, frozen=True):
-    """All that was said of one file at one time."""
+    """The diagnostics of one file from one report."""
 
     problems: tuple[Problem, ...]
     raws: tuple[Raw, ...]
-    """The same as the server wrote it: it wants it back when it is asked for fixes."""
+    """The server's original diagnostics: it needs them back in a request for fixes."""
     version: int | None = None
     serial: int = 0
     size_bytes: int = 0
@@ -63,7 +63,7 @@ class Listing(Struct, frozen=True):
 
 
 class _Expected(Struct, frozen=True):
-    """The version of a file that the server was told."""
+    """The file version last sent to the server."""
 
     version: int
     serial: int
@@ -75,7 +75,7 @@ class Board:
     """The problems of all files, from one server."""
 
     def __init__(self, name: str, accepts: Callable[[str], bool], bell: Bell) -> None:
-        """Take whose problems these are, which paths are of interest, and what rings at each of its words."""
+        """Take the server's name, a filter for paths, and the bell that rings at each report."""
         self.encoding: Encoding = "utf-16"
         self._name = name
         self._accepts = accepts
@@ -86,22 +86,22 @@ class Board:
         self._serial = 0
         self._bell = bell
         self.last_s = 0.0
-        """When a file was changed, or something was said, the last time."""
+        """When a file last changed or a report last arrived."""
         self.delay_s = 0.0
-        """How long the server took the last time from a change of a file to its first word on it."""
+        """How long the server last took from a change of a file to its first report on it."""
 
     def expect(self, path: str, version: int, source: Source) -> None:
-        """Note that the server is about to hear of a new version of a file."""
+        """Note that a new version of a file is about to be sent to the server."""
         self.last_s = monotonic()
         self._expected[path] = _Expected(version, self._serial, source, self.last_s)
 
     def forget(self, path: str) -> None:
-        """Note that a file is open no more."""
+        """Note that a file was closed."""
         self._expected.pop(path, None)
         self._drop(self._pulled, path)
 
     async def publish(self, said: Published, size_bytes: int) -> None:
-        """Take what a server says unasked; what is for another version than the newest does not count."""
+        """Store diagnostics that the server pushed; a report on an outdated version is ignored."""
         path = to_path(said.uri)
         if path is None or not self._accepts(path):
             return
@@ -119,7 +119,7 @@ class Board:
             self._bell.ring()
 
     async def take_report(self, path: str, report: Report, size_bytes: int) -> None:
-        """Take an answer to the question what is wrong with a file."""
+        """Store the response to a request for a file's diagnostics."""
         await self._take_one(path, report, size_bytes)
         for uri, other in list((report.related_documents or {}).items())[:MAX_FILES]:
             found = to_path(uri)
@@ -128,12 +128,12 @@ class Board:
         self._bell.ring()
 
     def result_id(self, path: str) -> str | None:
-        """Return what names the last answer for a file."""
+        """Return the id of the last response for a file."""
         listing = self._pulled.get(path)
         return listing.result_id if listing else None
 
     def has_spoken(self, path: str) -> bool:
-        """Tell whether something was published about the newest version of a file."""
+        """Return whether diagnostics for the newest version of a file have been published."""
         listing, expected = self._pushed.get(path), self._expected.get(path)
         if listing is None or expected is None:
             return listing is not None
@@ -142,29 +142,29 @@ class Board:
         return listing.serial > expected.serial
 
     def may_stay_silent(self, path: str) -> bool:
-        """Tell whether no word may mean that a file is as right as before: some servers then say nothing."""
+        """Return whether silence may mean that a file still has no problems, as with some servers."""
         listing = self._pushed.get(path)
         return listing is not None and listing.version is None and not listing.problems
 
     def has_versions(self, path: str) -> bool:
-        """Tell whether what was published about a file names its version."""
+        """Return whether the published diagnostics of a file name its version."""
         listing = self._pushed.get(path)
         return listing is not None and listing.version is not None
 
     def of(self, path: str) -> tuple[Problem, ...]:
-        """Return what is known of a file, in its order."""
+        """Return the known problems of a file, in order."""
         listings = [one for one in (self._pushed.get(path), self._pulled.get(path)) if one]
         if len(listings) == 1:
             return listings[0].problems
         return tuple(sorted({one for listing in listings for one in listing.problems}, key=_order))
 
     def raws(self, path: str) -> list[tuple[Problem, Raw]]:
-        """Return what is known of a file, with what the server wrote."""
+        """Return the known problems of a file, each with the server's original diagnostic."""
         listings = [one for one in (self._pushed.get(path), self._pulled.get(path)) if one]
         return [pair for one in listings for pair in zip(one.problems, one.raws, strict=True)]
 
     def all(self) -> dict[str, tuple[Problem, ...]]:
-        """Return all that is known, by path."""
+        """Return all known problems by path."""
         return {path: self.of(path) for path in {**self._pushed, **self._pulled}}
 
     async def _take_one(self, path: str, report: Report, size_bytes: int) -> None:
@@ -174,7 +174,7 @@ class Board:
             self._keep(self._pulled, path, listing)
 
     async def _read(self, path: str, items: Sequence[Raw], size_bytes: int) -> _Problems:
-        """Read what a server wrote, beside the loop if it is long."""
+        """Decode diagnostics, in a thread if they are long."""
         if size_bytes < LARGE_BYTES:
             return self._convert(path, items)
         return await asyncio.to_thread(self._convert, path, items)

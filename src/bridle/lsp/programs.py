@@ -1,4 +1,4 @@
-"""Where the programs of language servers lie: never in a project, unless the user trusts it."""
+"""Finds the programs of language servers: in a project only if the user trusts it."""
 
 import os
 
@@ -8,19 +8,19 @@ from bridle.lsp.settings import FolderLanguages, LanguageServer
 from bridle.system.programs import is_program, is_within
 
 OWN_FOLDERS = (".venv/bin", "venv/bin", "node_modules/.bin")
-"""Where projects keep programs of their own."""
+"""Where projects keep their own programs."""
 
 
 class Program(Struct, frozen=True):
-    """Where a program lies, or why it cannot be used."""
+    """The path of a program, or why it cannot be used."""
 
     path: str = ""
     is_untrusted: bool = False
-    """It lies in the project, which the user does not trust."""
+    """True if it lies in the project, which the user does not trust."""
 
 
 def find_program(server: LanguageServer, folder: FolderLanguages) -> Program:
-    """Look for the program of a server; blocking, never raises."""
+    """Find the program of a server; blocks, never raises."""
     name = server.command[0] if server.command else ""
     if not name or "\0" in name:
         return Program()
@@ -29,7 +29,7 @@ def find_program(server: LanguageServer, folder: FolderLanguages) -> Program:
     else:
         own = [os.path.join(folder.root, part, name) for part in OWN_FOLDERS]
         path = folder.environ.get("PATH", os.defpath).split(os.pathsep)
-        # a relative entry would mean another program in each project
+        # a relative entry would mean a different program in each project
         places = own + [os.path.join(part, name) for part in path if os.path.isabs(part)]
     is_untrusted = False
     for place in places:

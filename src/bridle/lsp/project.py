@@ -1,4 +1,4 @@
-"""The language servers of one project: which of them serve a file, where each begins, and how they are."""
+"""The language servers of one project: which serve a file, the root of each, and their states."""
 
 import asyncio
 import os
@@ -21,14 +21,14 @@ from bridle.lsp.server import Server
 from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
 
 MAX_ROOTS = 4
-"""How often one kind of server may run in a project; further parts of it share the first."""
+"""How many instances of one kind of server may run in a project; further subprojects share the first."""
 _SCAN_PAUSE_S = 1.0
 
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class _Looked(Struct, frozen=True):
-    """What was found, and when."""
+    """A found program and when it was looked up."""
 
     program: Program
     at_s: float
@@ -40,7 +40,7 @@ class Project:
     def __init__(
         self, folder: FolderLanguages, root: str, sandbox: Sandbox, pace: Pace, spawn: Spawn
     ) -> None:
-        """Take a folder, and its root free of links."""
+        """Take a folder and its root with links resolved."""
         self.given = folder
         self.folder = replace(folder, root=root)
         self.root = root
@@ -49,28 +49,28 @@ class Project:
         self._spawn = spawn
         self._servers: dict[tuple[str, str], Server] = {}
         self._looked: dict[str, _Looked] = {}
-        self._making = Lock()  # threads look for servers; each must be made once
+        self._making = Lock()  # several threads look for servers; each must be made once
         self._endings: tuple[float, dict[str, str]] | None = None
         self._tree = Tree(root)
         self._scanned_s = 0.0
-        self._scanning = asyncio.Lock()  # two looks at once would each miss what the other noticed
+        self._scanning = asyncio.Lock()  # concurrent scans would hide changes from each other
 
-    # ------------------------------------------------------------------ which
+    # ------------------------------------------------------------------ choosing servers
 
     def serving(self, extension: str) -> list[LanguageServer]:
-        """Return the servers for files with an ending that are there, in order; blocking, mostly quick."""
+        """Return the installed servers for a file extension, in order; blocks, mostly fast."""
         if not extension or self.why_none():
             return []
         return [one for one in self._choose(extension) if self._program(one).path]
 
     def serves(self, path: str) -> bool:
-        """Tell whether there is a server for a file, or for any file of a folder; blocking."""
+        """Return whether there is a server for a file, or for any file in a folder; blocks."""
         if os.path.isdir(path):
             return any(self.serving(extension) for extension in self._survey())
         return bool(self.serving(os.path.splitext(path)[1]))
 
     def why_none(self) -> str:
-        """Say why no server may run here at all; empty if they may."""
+        """Return why no server may run here at all; empty if servers may run."""
         if not self.folder.confined:
             without = "it would run without a sandbox: trust the project first (bridle trust)"
             return "" if self.folder.trusted else without
@@ -83,7 +83,7 @@ class Project:
         return ""
 
     def _choose(self, extension: str) -> list[LanguageServer]:
-        """Return the servers for an ending; of a family the first that is there, else the first."""
+        """Return the servers for an extension; of each family the first installed one, else the first."""
         chosen: list[LanguageServer] = []
         for server in self.folder.servers:
             if extension not in server.extensions:
@@ -106,10 +106,10 @@ class Project:
             self._endings = (monotonic(), survey(self.root))
         return self._endings[1]
 
-    # ------------------------------------------------------------------ using them
+    # ------------------------------------------------------------------ using servers
 
     async def use(self, path: str) -> list[Instance]:
-        """Return the servers of a file, started if need be; raises ToolError if there is none."""
+        """Return the servers of a file, starting them if needed; raises ToolError if there is none."""
         servers = await asyncio.to_thread(self._servers_for, path)
         return await self._use_all(servers)
 
@@ -125,19 +125,19 @@ class Project:
         return await self._use_all(servers)
 
     def servers(self, path: str) -> list[Server]:
-        """Return the servers of a file without starting any; none if nothing serves it; blocking."""
+        """Return the servers of a file without starting any; empty if none serves it; blocks."""
         try:
             return self._servers_for(path)
         except ToolError:
             return []
 
     def example(self, server: LanguageServer) -> str:
-        """Return a file that a server is for; empty if none was seen."""
+        """Return a file that a server supports; empty if none was seen."""
         endings = self._endings[1] if self._endings else {}
         return next((path for ending, path in endings.items() if ending in server.extensions), "")
 
     def running(self) -> list[Instance]:
-        """Return those that can be asked now."""
+        """Return the instances that run now."""
         return [one.instance for one in list(self._servers.values()) if one.instance is not None]
 
     async def _use_all(self, servers: Iterable[Server]) -> list[Instance]:
@@ -191,7 +191,7 @@ class Project:
         return [one for (name, _), one in list(self._servers.items()) if name == server.name]
 
     def _root_of(self, server: LanguageServer, path: str) -> str:
-        """Return where the project of a file begins: at our root, or at the first marker on the way to it."""
+        """Return the root of a file's project: the topmost folder with a marker, or our root."""
         below = os.path.relpath(os.path.dirname(path), self.root).split(os.sep)
         folder = self.root
         for part in ("", *below):
@@ -202,10 +202,10 @@ class Project:
                 return folder
         return self.root
 
-    # ------------------------------------------------------------------ the disk
+    # ------------------------------------------------------------------ file changes
 
     async def notice_changes(self) -> None:
-        """Tell servers that want to hear it of files that others have changed; not more often than needed."""
+        """Notify servers that watch files of changes on disk; scans at most once per `_SCAN_PAUSE_S`."""
         async with self._scanning:
             if monotonic() - self._scanned_s < _SCAN_PAUSE_S:
                 return
@@ -219,10 +219,10 @@ class Project:
         for instance in listeners:
             instance.documents.tell_changes(changes)
 
-    # ------------------------------------------------------------------ for people
+    # ------------------------------------------------------------------ status
 
     def views(self) -> tuple[ServerView, ...]:
-        """Say how the servers for the files of the project are; blocking."""
+        """Return the states of the servers for the project's files; blocks."""
         endings = self._survey()
         chosen = {one.name: one for ending in sorted(endings) for one in self._choose(ending)}
         ordered = [one for one in self.folder.servers if one.name in chosen]

@@ -1,4 +1,4 @@
-"""The questions about code: where something is defined and used, who calls it, what renaming it changes."""
+"""Code queries: definitions, references, calls, symbols, problems, and the edits of a rename."""
 
 import asyncio
 import os
@@ -40,12 +40,12 @@ _WORDS: dict[str, str] = {
 }
 _MAX_ITEMS = 20
 _MOST_AGAIN = 4
-_MOST_SHOWN = MAX_OPEN - 8  # some room is left for what is edited
+_MOST_SHOWN = MAX_OPEN - 8  # leaves room for the files being edited
 _MAX_NAME = 200
 
 
 class Questions:
-    """Asks the servers of one project; all of it raises ToolError."""
+    """Asks the servers of one project; every method raises ToolError."""
 
     def __init__(self, project: Project, pace: Pace) -> None:
         self._project = project
@@ -53,7 +53,7 @@ class Questions:
         self._seeker = Seeker(project, pace)
 
     async def look(self, kind: LookKind, spot: Spot) -> tuple[Found, ...]:
-        """Find where something is defined, used, or who calls it and what it calls."""
+        """Find the definition, the references, the callers or the callees of a symbol."""
         await self._project.notice_changes()
         aim = await self._seeker.aim(spot)
         instance = _able(aim.instances, _METHODS[kind])
@@ -75,11 +75,11 @@ class Questions:
                 return await self._calls(instance, aim, kind)
 
     async def symbols(self, path: str) -> tuple[SymbolInfo, ...]:
-        """Return what a file defines."""
+        """Return the symbols a file defines."""
         return (await self._seeker.outline(path))[:MAX_RESULTS]
 
     async def find(self, query: str) -> tuple[SymbolInfo, ...]:
-        """Return symbols of the whole project whose names fit, those that fit best first."""
+        """Return the symbols of the whole project that match a query, best match first."""
         await self._project.notice_changes()
         instances = await self._project.use_everything()
         found: dict[SymbolInfo, None] = {}
@@ -96,7 +96,7 @@ class Questions:
         return tuple(sorted(found, key=rank)[:MAX_RESULTS])
 
     async def problems(self, path: str) -> tuple[Problem, ...]:
-        """Return what is wrong with a file, or all that is known of a folder."""
+        """Return the problems of a file, or all known problems in a folder."""
         await self._project.notice_changes()
         if await asyncio.to_thread(os.path.isdir, path):
             return self._known_below(path)
@@ -116,7 +116,7 @@ class Questions:
         return _merge([found for board in boards for path, found in board.items() if is_inside(path, folder)])
 
     async def rename(self, spot: Spot, new_name: str) -> tuple[FileEdit, ...]:
-        """Work out what renaming a symbol changes."""
+        """Return the edits that renaming a symbol makes."""
         if not new_name.strip() or len(new_name) > _MAX_NAME or not new_name.isprintable():
             raise ToolError(f"{new_name[:80]!a} cannot be a name")
         await self._project.notice_changes()
@@ -141,9 +141,9 @@ class Questions:
         return changed
 
     async def _show_uses(self, instance: Instance, spot: Spot) -> frozenset[str]:
-        """Open the files in which a name stands, and return their paths.
+        """Open the files that contain a name, and return their paths.
 
-        One that has just started may not know them yet, and would leave them out.
+        A server that has just started may not have indexed them yet and would leave them out.
         """
         folder, word = self._project.folder, split_name(spot.symbol)[-1]
         endings = set(instance.launch.server.extensions)
@@ -152,16 +152,16 @@ class Questions:
                 word, folder.root, endings, folder.environ.get("PATH", ""), folder.writable
             )
             shown = await instance.documents.sync(list(dict.fromkeys(path for path, _ in hits))[:_MOST_SHOWN])
-        except ToolError:  # then it knows what it knows
+        except ToolError:  # the server then answers from its own index
             return frozenset()
         return frozenset(shown)
 
     async def _settled(
         self, ask: Callable[[], Awaitable[T]], paths: Callable[[T], set[str]], named: frozenset[str]
     ) -> T:
-        """Return an answer; one that leaves out files in which the name stands is asked for again.
+        """Return an answer; ask again while it leaves out files that contain the name.
 
-        Some servers answer before they know how their files hang together.
+        Some servers answer before they have resolved the dependencies between their files.
         """
         answer = await ask()
         for _ in range(_MOST_AGAIN):
@@ -174,7 +174,7 @@ class Questions:
         return answer
 
     async def at(self, instance: Instance, aim: Aim) -> dict[str, Any]:
-        """Return a place as a server wants it, after it was shown the file."""
+        """Return a position as LSP parameters, after opening the file on the server."""
         document = await self._seeker.open(instance, aim.path)
         position = document.source.position(aim.line, aim.column, instance.encoding)
         return {"textDocument": {"uri": document.uri}, "position": position}
@@ -240,13 +240,13 @@ class Questions:
         return await hear(instance, [document], deadline, self._pace)
 
     async def _wait_for_index(self, instance: Instance, timeout_s: float) -> None:
-        """Wait until a server knows the whole project: half of the uses are worse than none."""
+        """Wait until a server has indexed the project: half of the uses are worse than none."""
         if not await until_indexed(instance, asyncio.get_running_loop().time() + timeout_s):
             _check_index([instance])
 
 
 async def draft(instance: Instance, edits: Sequence[WorkspaceEdit]) -> tuple[FileEdit, ...]:
-    """Return what edits of a server make of files; raises ToolError for one that leaves the project."""
+    """Return the file edits of workspace edits; raises ToolError for one that leaves the project."""
     root = instance.launch.folder.root
 
     def locate(uri: str) -> str:
@@ -285,7 +285,7 @@ def _able(instances: Sequence[Instance], method: str) -> Instance:
 
 
 def _check_index(instances: Sequence[Instance]) -> None:
-    """Raise ToolError for one that does not know the project yet: its silence means nothing."""
+    """Raise ToolError if a server is still indexing: its empty answer means nothing."""
     for instance in instances:
         if progress := instance.progress:
             raise ToolError(f"{instance.name} is still {_with_brackets(progress)}: ask again later")

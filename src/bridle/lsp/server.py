@@ -1,4 +1,4 @@
-"""One language server of a project: started when it is needed, again after a crash, ended when idle."""
+"""One language server of a project: started on demand, restarted after a crash, ended when idle."""
 
 import asyncio
 import itertools
@@ -15,9 +15,9 @@ from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
 
 MAX_CRASHES = 5
 STEADY_S = 60.0
-"""Who has run this long does not crash in a row."""
+"""A server that has run this long starts with a new count of crashes."""
 FAILED_S = 600.0
-"""After this time one that has failed is tried once more: its user may have mended it."""
+"""After this time a failed server gets another try: the user may have fixed it."""
 _MAX_BACKOFF_S = 60.0
 _READS_ONLY = "it can write nothing in a project that is not trusted; if it must, trust it (bridle trust)"
 _rooms = itertools.count(1)
@@ -37,7 +37,7 @@ class Server:
         pace: Pace,
         spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
     ) -> None:
-        """Take what starts a task that lives longer than the question that needs it."""
+        """Take the parts; `spawn` starts a task that outlives the request that needs it."""
         self.server = server
         self.folder = folder
         self.root = root
@@ -48,7 +48,7 @@ class Server:
         self._instance: Instance | None = None
         self._starting: asyncio.Task[None] | None = None
         self._why = ""
-        """Why it could not be started, or has ended."""
+        """Why it could not be started, or why it ended."""
         self._crashes = 0
         self._began_s = 0.0
         self._not_before_s = 0.0
@@ -57,11 +57,11 @@ class Server:
 
     @property
     def instance(self) -> Instance | None:
-        """Return the instance if it runs and is greeted."""
+        """The instance if it runs and is initialized, else None."""
         return self._instance if self._instance is not None and self._instance.is_alive else None
 
     def state(self) -> tuple[ServerState, str]:
-        """Say how it is, and why or since when."""
+        """Return its state and a detail: the progress, the version or the reason."""
         if (instance := self.instance) is not None:
             detail = instance.progress or instance.version or self.program
             return "ready", f"{detail}; it says: {instance.words[-1]}" if instance.words else detail
@@ -74,9 +74,9 @@ class Server:
         return ("waiting", self._why) if self._crashes else ("idle", self.program)
 
     async def use(self) -> Instance:
-        """Return the instance that runs, starting it if there is none; raises ToolError.
+        """Return the running instance, starting one if there is none; raises ToolError.
 
-        It goes on to start when the caller does not wait any longer.
+        The start continues when the caller stops waiting.
         """
         if (instance := self.instance) is not None:
             self._touch()
@@ -93,7 +93,7 @@ class Server:
         return instance
 
     async def close(self) -> None:
-        """End it; safe to call again."""
+        """End the server; safe to call again."""
         self._is_closed = True
         await self._end()
 
@@ -108,7 +108,7 @@ class Server:
             raise ToolError(f"{self._why}; it is started again in {left:.1f} s at the earliest")
 
     def _note_crash(self) -> None:
-        """Take leave of an instance that has ended by itself."""
+        """Clean up an instance that has exited on its own."""
         if self._instance is None:
             return
         instance, self._instance = self._instance, None
@@ -153,14 +153,14 @@ class Server:
             self._starting = None
 
     def _touch(self) -> None:
-        """Note that it is used."""
+        """Restart the idle timer."""
         if self._idle is not None:
             self._idle.cancel()
         loop = asyncio.get_running_loop()
         self._idle = loop.call_later(self.folder.idle_s, self._rest)
 
     def _rest(self) -> None:
-        """End it, unless it is still thinking about something."""
+        """End the server, unless it has unanswered requests."""
         if (instance := self.instance) is not None and instance.connection.is_busy:
             self._touch()
         else:

@@ -1,4 +1,4 @@
-"""Which language servers may run, and how."""
+"""Settings of language servers: which may run, and how."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,67 +9,72 @@ from bridle.core.permission import Rule
 
 
 class LanguageServer(Struct, frozen=True):
-    """One kind of server."""
+    """One kind of language server."""
 
     name: str
     command: tuple[str, ...]
     extensions: tuple[str, ...]
     language: str = ""
-    """What it calls the language of its files; empty for what is usual for each ending."""
+    """Its language id; empty for the default of each file extension."""
     root_markers: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     init_options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     start_timeout_s: float = 30.0
     writes: tuple[str, ...] = ()
-    """Folders below the root, such as `target`, that it may change where a sandbox holds it; nothing else
-    there: what is to become of files is for whoever asks, not for the server."""
+    """Folders below the root, such as `target`, that it may write to inside a sandbox.
+
+    It may write nothing else there: file edits are applied by the caller, not by the server.
+    """
     reads: tuple[tuple[str, str], ...] = ()
-    """Folders of its installation that are not beside its program: the variable that names each, and where
-    it is below the home without one. It sees them also in a project that is not trusted."""
+    """Folders of its installation that are not next to its program.
+
+    Each has the variable that names it, and its path below the home folder if the variable is unset. They are
+    visible to the server also in an untrusted project.
+    """
     install: str = ""
-    """How to get it, in one line."""
+    """The install command, in one line."""
     family: str = ""
-    """Of those that share one, only the first that is there serves."""
+    """Of the servers in one family, only the first that is installed is used."""
 
 
 class FolderLanguages(Struct, frozen=True):
     """The language servers of one folder."""
 
     root: str
-    """The project; servers see nothing else as theirs, and no edit may leave it."""
+    """The project; the only folder servers treat as theirs, and no edit may leave it."""
     servers: tuple[LanguageServer, ...] = ()
-    """Where two serve a file, both are asked; the first that can do a thing does it."""
+    """If several serve a file, all are asked; the first that supports a request answers it."""
     environ: Mapping[str, str] = {}
-    """What the programs see of the environment: no keys."""
+    """The environment of the server programs, without API keys."""
     confined: bool = True
     writable: tuple[str, ...] = ()
     denied: tuple[Rule, ...] = ()
-    """Rules about paths that they must not see, where they are confined."""
+    """Rules for paths that confined servers must not see."""
     trusted: bool = False
-    """The user trusts the project: programs that lie in it may run, and servers may see and change more."""
+    """True if the user trusts the project: programs in it may run, and servers may see and change more."""
     wait_s: float = 3.0
     idle_s: float = 900.0
 
 
 class Pace(Struct, frozen=True):
-    """How long things may take, in seconds."""
+    """Timeouts and delays, in seconds."""
 
     reading_s: float = 5.0
-    """For a question."""
+    """For a simple query."""
     working_s: float = 10.0
-    """For what needs the whole project: renaming, calls, fixes."""
+    """For requests about the whole project: renames, calls, fixes."""
     quiet_s: float = 0.15
-    """A server that names no versions has said all after this long without a word."""
+    """A server without versions has reported everything after this long without a message."""
     clean_s: float = 0.6
-    """The same where nothing was wrong before, and silence may mean that nothing is."""
+    """The same if there were no problems before, when silence may mean that there are still none."""
     silent_s: float = 0.3
-    """What is left to a server that was silent twice in a row."""
+    """The timeout for a server that timed out twice in a row."""
     again_s: float = 0.3
-    """Before a question is asked again whose answer may not be all."""
+    """The delay before a query with a possibly incomplete answer is repeated."""
     ending_s: float = 1.0
-    """For each of the ways to end a server."""
+    """For each step of ending a server."""
     look_again_s: float = 30.0
-    """A program that is missing is looked for again after this time."""
+    """The delay before a missing program is looked for again."""
     backoff_s: float = 1.0
-    """Before the second start after a crash, as the first is at once; twice as long each time."""
+    """The delay before the second restart after a crash (the first is immediate); doubles each time."""

@@ -1,4 +1,4 @@
-"""Finds the place that a question means: a symbol is named, and the model does not count columns."""
+"""Resolves a named symbol to a position, because the model names symbols and does not count columns."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _MAX_SYMBOL = 500
 
 
 class Aim(Struct, frozen=True):
-    """Where in which file, and who serves it."""
+    """A position in a file, and the servers of that file."""
 
     path: str
     line: int
@@ -31,7 +31,7 @@ class Aim(Struct, frozen=True):
 
 
 class Seeker:
-    """Resolves the spot of one question; all that it asks for that must be answered in `reading_s`."""
+    """Resolves the symbol of one query; all its requests together must finish within `reading_s`."""
 
     def __init__(self, project: Project, pace: Pace) -> None:
         self._project = project
@@ -39,13 +39,13 @@ class Seeker:
         self._deadline: float | None = None
 
     def _left(self) -> float:
-        """Return how many seconds are left; they count from the first question."""
+        """Return the seconds left, counted from the first call."""
         now = asyncio.get_running_loop().time()
         self._deadline = self._deadline or now + self._pace.reading_s
         return max(self._deadline - now, 0.001)
 
     async def aim(self, spot: Spot) -> Aim:
-        """Return the place that is meant; raises ToolError, which names the candidates."""
+        """Return the position of a symbol; raises ToolError, which names the candidates."""
         parts = split_name(spot.symbol)
         if not parts or len(spot.symbol) > _MAX_SYMBOL or not spot.symbol.isprintable():
             raise ToolError(f"{spot.symbol[:80]!a} is not the name of a symbol")
@@ -54,7 +54,7 @@ class Seeker:
         return await self._anywhere(spot.symbol, parts)
 
     async def outline(self, path: str) -> tuple[SymbolInfo, ...]:
-        """Return what a file defines; raises ToolError."""
+        """Return the symbols a file defines; raises ToolError."""
         instances = await self._project.use(path)
         able = [one for one in instances if one.can("textDocument/documentSymbol")]
         if not able:
@@ -62,7 +62,7 @@ class Seeker:
         return tuple(await self._symbols(able[0], await self.open(able[0], path)))
 
     async def open(self, instance: Instance, path: str) -> Document:
-        """Show a file to a server as it is now; raises ToolError if it is not there."""
+        """Open a file's current text on a server; raises ToolError if it does not exist."""
         documents = await instance.documents.sync([path])
         if path not in documents:
             raise ToolError(f"{path} does not exist")
@@ -101,7 +101,7 @@ class Seeker:
     async def _defined(
         self, instances: Sequence[Instance], path: str, line: int, column: int
     ) -> list[tuple[str, int]]:
-        """Return where that is defined which stands at a place; nothing if no server knows."""
+        """Return where the symbol at a position is defined; empty if no server finds it."""
         for instance in instances:
             if not instance.can("textDocument/definition"):
                 continue
@@ -130,10 +130,10 @@ class Seeker:
         return _at(chosen, await self._project.use(chosen.name_span.path))
 
     async def search(self, instance: Instance, query: str) -> list[SymbolInfo]:
-        """Return what a server finds all over the project; nothing if it cannot."""
+        """Return the project symbols that a server finds; empty if it cannot search."""
         if not instance.can("workspace/symbol"):
             return []
-        if not instance.documents.recent(1):  # some know no project before a file of it is open
+        if not instance.documents.recent(1):  # some load no project before one of its files is open
             example = self._project.example(instance.launch.server)
             await instance.documents.sync([example] if example else [])
         try:
@@ -145,7 +145,7 @@ class Seeker:
         return await project_symbols(instance, found or [])
 
     async def _by_word(self, symbol: str, parts: Sequence[str], instances: Sequence[Instance]) -> Aim:
-        """Look for a symbol where its name stands: what defines it there, or what servers know of it."""
+        """Find a symbol through the files that contain its name: by a definition there, else by a use."""
         folder = self._project.folder
         extensions = {ending for one in instances for ending in one.launch.server.extensions}
         hits = await find_word(
@@ -194,7 +194,7 @@ def _at(symbol: SymbolInfo, instances: list[Instance]) -> Aim:
 
 
 def _in_line(spot: Spot, word: str, source: Source) -> tuple[int, int]:
-    """Return where a word stands in a line, next to the column if one is given; raises ToolError."""
+    """Return a word's position in a line, nearest to the column if one is given; raises ToolError."""
     found = [one.start() + 1 for one in word_pattern(word).finditer(source.line(spot.line - 1))]
     if found:
         return spot.line, min(found, key=lambda column: abs(column - spot.column)) if spot.column else found[
@@ -219,7 +219,7 @@ def _occurrences(word: str, source: Source) -> list[tuple[int, int]]:
 
 
 def _choose(symbol: str, found: Sequence[SymbolInfo]) -> SymbolInfo | None:
-    """Return the one that is meant; overloads, in one container, count as one. Raises ToolError."""
+    """Return the matching symbol; overloads in one container count as one. Raises ToolError if ambiguous."""
     outermost = min((one.depth for one in found), default=0)
     found = [one for one in found if one.depth == outermost]  # rather than a parameter of the same name
     places = {(one.name_span.path, one.container): one for one in reversed(found)}

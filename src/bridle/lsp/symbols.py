@@ -1,4 +1,4 @@
-"""Places and symbols of servers in our terms, with the line of code that stands there."""
+"""Converts locations and symbols from servers to our types, with the line of code at each place."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ _PARTS = re.compile(r"::|[.#]")
 
 
 class Pointer(Struct, frozen=True):
-    """A place as a server names it."""
+    """A location as the server reports it."""
 
     uri: str
     range: Range
@@ -37,7 +37,7 @@ class Pointer(Struct, frozen=True):
 
 
 def pointers(places: Iterable[Place]) -> list[Pointer]:
-    """Return places of either shape; what is neither is left out."""
+    """Return locations of either LSP type; entries without a range are left out."""
     found = [
         (one.target_uri or one.uri, one.target_selection_range if one.target_uri else one.range)
         for one in places
@@ -48,7 +48,7 @@ def pointers(places: Iterable[Place]) -> list[Pointer]:
 async def ask_places(
     instance: Instance, method: str, params: dict[str, Any], timeout_s: float
 ) -> list[Pointer]:
-    """Ask a question whose answer is one place, or several; raises ToolError."""
+    """Send a request that returns one or several locations; raises ToolError."""
     raw = await instance.ask(method, params, Raw, timeout_s)
     if raw is None:
         return []
@@ -61,9 +61,9 @@ async def ask_places(
 
 
 async def founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
-    """Return places in our terms, in order; at most `MAX_RESULTS`.
+    """Return the locations as `Found`, sorted; at most `MAX_RESULTS`.
 
-    Only what lies in the project is read: a server may name any file, also one that it cannot read itself.
+    Only files inside the project are read: a server may name any file, even one that it cannot read itself.
     """
     return await asyncio.to_thread(_founds, instance, found[: 4 * MAX_RESULTS])
 
@@ -85,7 +85,7 @@ def _founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
 
 
 class Shelf:
-    """Reads files of the project for one answer, each once; blocking."""
+    """Reads project files for one answer, each file once; blocks."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -94,14 +94,14 @@ class Shelf:
         self._sources: dict[str, Source | None] = {}
 
     def locate(self, uri: str) -> str | None:
-        """Return the path of an address, free of links; None if it has none."""
+        """Return the path of a URI with links resolved; None if it is no local path."""
         if uri not in self._paths:
             path = to_path(uri)
             self._paths[uri] = os.path.realpath(path) if path is not None else None
         return self._paths[uri]
 
     def read(self, path: str) -> Source | None:
-        """Return the text of a file that the server knows; None for one outside, or too many of them."""
+        """Return the text of a project file; None if it is outside or more than `_MAX_READ` were read."""
         if path not in self._sources:
             self._sources[path] = self._open(path) if len(self._sources) < _MAX_READ else None
         return self._sources[path]
@@ -119,7 +119,7 @@ class Shelf:
 
 
 def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Encoding) -> list[SymbolInfo]:
-    """Return what a file defines, flattened and in order; at most `MAX_SYMBOLS`."""
+    """Return the symbols of a file, flattened and in order; at most `MAX_SYMBOLS`."""
     found: list[SymbolInfo] = []
     waiting = [(one, "", 0) for one in reversed(symbols[:MAX_SYMBOLS])]
     while waiting and len(found) < MAX_SYMBOLS:
@@ -140,7 +140,7 @@ def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Enco
 
 
 def _name_span(name: str, span: Span, source: Source) -> Span:
-    """Return where the name of a symbol stands, for servers that only say where all of it is."""
+    """Return the span of a symbol's name, for servers that report only the span of the whole symbol."""
     start = span.column - 1
     found = word_pattern(base_name(name)).search(source.line(span.line - 1), start)
     if found is None:
@@ -149,7 +149,7 @@ def _name_span(name: str, span: Span, source: Source) -> Span:
 
 
 async def project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
-    """Return symbols from all over the project, without those outside of it."""
+    """Return workspace symbols, without those outside the project."""
     return await asyncio.to_thread(_project_symbols, instance, symbols[:MAX_SYMBOLS])
 
 
@@ -170,17 +170,17 @@ def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[Symb
 
 
 def kind_name(number: int) -> str:
-    """Return what a kind of symbol is called."""
+    """Return the name of a symbol kind."""
     return SYMBOL_KINDS[number] if 0 <= number < len(SYMBOL_KINDS) else SYMBOL_KINDS[0]
 
 
 def split_name(name: str) -> list[str]:
-    """Return the parts of a dotted name, as in `Class.method`."""
+    """Return the parts of a dotted name such as `Class.method`."""
     return [part for part in _PARTS.split(name.strip()) if part]
 
 
 def base_name(name: str) -> str:
-    """Return the name alone: some servers write `(*Type).Method` or `method(int)`."""
+    """Return the bare name: some servers write `(*Type).Method` or `method(int)`."""
     if name.startswith("("):
         name = name.rpartition(")")[2]
     parts = split_name(name.partition("(")[0])
@@ -188,7 +188,7 @@ def base_name(name: str) -> str:
 
 
 def fits(symbol: SymbolInfo, parts: Sequence[str]) -> bool:
-    """Tell whether a symbol is what a dotted name means."""
+    """Return whether a symbol matches a dotted name."""
     if base_name(symbol.name) != parts[-1]:
         return False
     around = [*split_name(symbol.container), *split_name(symbol.name)[:-1]]

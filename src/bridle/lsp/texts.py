@@ -1,13 +1,13 @@
-"""Words of servers as they may be shown: short, and without characters that do something to a terminal."""
+"""Cleans server texts for display: short, and without terminal control characters."""
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text in one line, at most so many characters of it."""
+    """Return a text on one line, cut to `most` characters."""
     return _printable(" ".join(text[: 4 * most].split()))[:most]
 
 
 def some_lines(text: str, most: int) -> str:
-    """Return a text with its lines, at most so many characters of it."""
+    """Return a text with its line breaks, cut to `most` characters."""
     lines = text[: 4 * most].replace("\xa0", " ").strip().splitlines()
     return "\n".join(_printable(line) for line in lines)[:most]
 

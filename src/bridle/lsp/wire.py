@@ -1,6 +1,6 @@
-"""What servers say, as far as we listen: the parts of their messages that we use.
+"""LSP messages from servers, limited to the fields that we use.
 
-Where the protocol allows several shapes, one struct takes the fields of all of them.
+Where the protocol allows several shapes, one struct has the fields of all of them.
 """
 
 from typing import Annotated, Any
@@ -13,11 +13,11 @@ NOTHING = Raw(b"null")
 
 
 class Shape(Struct, frozen=True, rename="camel"):
-    """Reads names as the protocol writes them."""
+    """A struct with camelCase field names, as in the protocol."""
 
 
 class Envelope(Shape, frozen=True):
-    """Any message: a request has a method and an id, a notification no id, an answer no method."""
+    """Any message: a request has a method and an id, a notification no id, a response no method."""
 
     id: int | str | None = None
     method: str | None = None
@@ -27,7 +27,7 @@ class Envelope(Shape, frozen=True):
 
 
 class Position(Shape, frozen=True, order=True):
-    """A line from 0, and how many units of the agreed encoding into it."""
+    """A line counted from 0, and an offset into it in units of the negotiated encoding."""
 
     line: Number
     character: Number
@@ -65,7 +65,7 @@ class Published(Shape, frozen=True):
 
 
 class Report(Shape, frozen=True):
-    """An answer to `textDocument/diagnostic`."""
+    """A response to `textDocument/diagnostic`."""
 
     kind: str = "full"
     items: list[Raw] = []
@@ -147,7 +147,7 @@ class Command(Shape, frozen=True):
 
 
 class Action(Shape, frozen=True):
-    """A CodeAction, or a bare Command, whose `command` is its name."""
+    """A CodeAction, or a bare Command, whose `command` field is a string."""
 
     title: str
     kind: str | None = None
@@ -166,7 +166,7 @@ Ability = bool | dict[str, Any] | None
 
 
 class Capabilities(Shape, frozen=True):
-    """What a server can do."""
+    """The capabilities of a server."""
 
     position_encoding: str | None = None
     text_document_sync: SyncOptions | int | None = None
@@ -182,14 +182,14 @@ class Capabilities(Shape, frozen=True):
 
 
 class Program(Shape, frozen=True):
-    """What a server says of itself."""
+    """The name and version of a server."""
 
     name: str = ""
     version: str | None = None
 
 
 class Initialized(Shape, frozen=True):
-    """The answer to `initialize`."""
+    """The response to `initialize`."""
 
     capabilities: Capabilities = Capabilities()
     server_info: Program | None = None
@@ -202,7 +202,7 @@ class Registration(Shape, frozen=True):
 
 
 class Registrations(Shape, frozen=True):
-    """The parameters of `client/registerCapability` and, misspelt in the protocol, of its opposite."""
+    """The parameters of `client/registerCapability` and of its opposite, which the protocol misspells."""
 
     registrations: list[Registration] = []
     unregisterations: list[Registration] = []

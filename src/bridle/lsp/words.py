@@ -1,4 +1,4 @@
-"""Where a word stands in the files of a project: found with ripgrep, or by reading them."""
+"""Finds a word in the files of a project: with ripgrep, or by reading them."""
 
 import asyncio
 import os
@@ -23,14 +23,14 @@ Hit = tuple[str, int]
 
 
 def word_pattern(word: str) -> re.Pattern[str]:
-    """Return what matches a word that stands alone."""
+    """Return a pattern that matches the word as a whole identifier."""
     return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
 
 
 async def find_word(
     word: str, root: str, extensions: Collection[str], search_path: str, writable: Sequence[str] = ()
 ) -> list[Hit]:
-    """Return where a word stands in files with these endings; at most `MAX_HITS`, in `SEARCH_S`."""
+    """Return where a word occurs in files with these extensions; at most `MAX_HITS`, within `SEARCH_S`."""
     outside = (root, *writable)
     search = await asyncio.to_thread(find_program, "rg", search_path, outside=outside)
     if search is not None:
@@ -58,7 +58,7 @@ async def _search(search: str, word: str, root: str, extensions: Collection[str]
     assert process.stdout is not None
     hits: list[Hit] = []
     try:
-        with suppress(TimeoutError, ValueError):  # ValueError: a line without end
+        with suppress(TimeoutError, ValueError):  # ValueError: a line exceeds the reader's limit
             async with asyncio.timeout(SEARCH_S):
                 while len(hits) < MAX_HITS and (line := await process.stdout.readline()):
                     path, _, rest = line.partition(b"\0")

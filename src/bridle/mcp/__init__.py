@@ -1,1 +1,1 @@
-"""Servers that lend tools by the Model Context Protocol: started, kept, asked and ended."""
+"""MCP servers: starts them, connects to them, calls their tools, and stops them (Model Context Protocol)."""

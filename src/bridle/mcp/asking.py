@@ -1,8 +1,8 @@
-"""What a server asks while it works: questions to the user, requests to the model, the folder.
+"""What a server requests during a call: questions for the user, requests to the model, the folder.
 
-A request belongs to a call. Since the revision of 2026, and over streamable HTTP before it, it comes within
-the call's own context; otherwise it belongs to whoever has calls in flight, if that is one session alone.
-One session's question is never shown to another.
+A request belongs to a call. Since the 2026 revision, and over streamable HTTP before it, it arrives in the
+call's own context. Otherwise it belongs to the session that has calls in flight, if there is exactly one. One
+session's question is never shown to another.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ MAX_SHOWN_CHARS = 1000
 MAX_URL_CHARS = 2000
 MAX_TRIES = 3
 MAX_PAGES = 5
-MAX_REQUESTS = 50  # of one call: a server that asks without end is not listened to
+MAX_REQUESTS = 50  # per call: a server that asks without end is ignored
 MAX_SAMPLE_TOKENS = 16_384
 MAX_SAMPLE_MESSAGES = 100
 MAX_STOPS = 16
@@ -38,7 +38,7 @@ MAX_STOPS = 16
 OPENED = "I have opened it"
 ALLOW = "allow"
 
-_REJECTED = -1  # what the protocol says for a request that the user refused
+_REJECTED = -1  # the protocol's code for a request that the user refused
 _UNCLEAR = "it is not clear which session this is for, so nobody was asked"
 _STOPS = {"end_turn": "endTurn", "stop_sequence": "stopSequence", "max_tokens": "maxTokens"}
 
@@ -47,17 +47,17 @@ _Answer = types.ElicitResult | types.ErrorData
 
 
 def _say_nothing(line: str) -> None:
-    """Serve where nobody keeps what happens."""
+    """Discard the line."""
 
 
 class _Call:
-    """A call in flight, and what its server wants meanwhile."""
+    """A call in flight."""
 
     def __init__(self, context: ToolContext) -> None:
         self.context = context
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.turn = asyncio.Lock()
-        """A call can have one question open at a time."""
+        """A call can have only one open question at a time."""
         self.requests = 0
 
 
@@ -69,12 +69,12 @@ _current: ContextVar[_Call | None] = ContextVar("mcp_call", default=None)
 
 
 class Desk:
-    """Answers the requests of one server, each in the name of the call that it belongs to."""
+    """Answers the requests of one server, each on behalf of the call it belongs to."""
 
     def __init__(
         self, settings: ServerSettings, root: str, note: Callable[[str], None] = _say_nothing
     ) -> None:
-        """Take the server, the folder that it works for, and who keeps a line about what was declined."""
+        """Set the server, the folder it works for, and the function that records declined requests."""
         self._settings = settings
         self._root = "" if settings.scope == "user" else root
         self._note = note
@@ -82,7 +82,7 @@ class Desk:
 
     @contextmanager
     def calling(self, context: ToolContext) -> Iterator[None]:
-        """Say that a call is made now, by the task that makes it; what is asked at its end is dropped."""
+        """Register a call for the task that makes it; its open requests are dropped when it ends."""
         call = _Call(context)
         token = _current.set(call)
         self._calls.append(call)
@@ -94,14 +94,14 @@ class Desk:
             _current.reset(token)
 
     def callbacks(self) -> dict[str, Any]:
-        """Return what an `mcp.Client` needs to bring requests here."""
+        """Return the callback arguments for an `mcp.Client`."""
         made: dict[str, Any] = {"elicitation_callback": self.elicit, "list_roots_callback": self.roots}
         if self._settings.sampling != "deny":
             made["sampling_callback"] = self.sample
         return made
 
     def _call(self) -> _Call | None:
-        """Return the call that a request belongs to, if that is clear and it has not asked too often."""
+        """Return the call that a request belongs to; None if that is unclear or it has asked too often."""
         call = _current.get()
         if call not in self._calls:
             sessions = {one.context.session for one in self._calls}
@@ -112,7 +112,7 @@ class Desk:
         return call if call.requests <= MAX_REQUESTS else None
 
     async def _within(self, call: _Call, doing: Callable[[], Awaitable[_T]]) -> _T:
-        """Do something in the name of a call, once nothing else is; raises _CallOver when the call ends."""
+        """Run something for a call, one at a time; raises _CallOver if the call ends first."""
         task = asyncio.ensure_future(_in_turn(call, doing))
         try:
             await asyncio.wait((task, call.over), return_when=asyncio.FIRST_COMPLETED)
@@ -125,7 +125,7 @@ class Desk:
     # ------------------------------------------------------------------ questions to the user
 
     async def elicit(self, ctx: Any, params: types.ElicitRequestParams) -> _Answer:
-        """Put a form or an address to the user; says what came of it."""
+        """Show the user a form or a web page, and return the outcome."""
         call = self._call()
         if call is None:
             return self._unclear("a question")
@@ -166,7 +166,7 @@ class Desk:
         return await self._within(call, fill)
 
     async def _fill(self, call: _Call, field: forms.Field, head: str) -> tuple[Any, forms.Value | None]:
-        """Ask for one field until the answer fits; returns what the user wants and the value."""
+        """Ask for one field until the answer fits; return the user's action and the value."""
         for _ in range(MAX_TRIES):
             answers = await self._ask(call, forms.question(field, head))
             action = _action(answers, forms.refusal(field))
@@ -194,7 +194,7 @@ class Desk:
         return await self._within(call, show)
 
     async def opens(self, error: MCPError) -> bool:
-        """Show the pages without which a call has failed; tells whether they were opened: it may go now."""
+        """Show the pages that a failed call requires; True if all were opened, so that it can be repeated."""
         call = self._call()
         if error.code != types.URL_ELICITATION_REQUIRED or call is None or call.context.ask is None:
             return False
@@ -214,7 +214,7 @@ class Desk:
     async def sample(
         self, ctx: Any, params: types.CreateMessageRequestParams
     ) -> types.CreateMessageResult | types.ErrorData:
-        """Put a request to the model, within the limits of the call's run and if the user lets it."""
+        """Send a request to the model, within the limits of the call's run and if the user allows it."""
         call = self._call()
         if call is None:
             return self._unclear("a request to the model")
@@ -258,7 +258,7 @@ class Desk:
     # ------------------------------------------------------------------ the folder
 
     async def roots(self, ctx: Any) -> types.ListRootsResult:
-        """Return the folder that the server works for; that of the call if it works for all."""
+        """Return the folder that the server works for; the call's folder if it works for all."""
         call = None if self._root else self._call()
         folder = call.context.cwd if call is not None else self._root
         if not folder:
@@ -281,7 +281,7 @@ async def _in_turn(call: _Call, doing: Callable[[], Awaitable[_T]]) -> _T:
 
 
 def _action(answers: tuple[str, ...], refusal: str) -> Any:
-    """Read whether an answer is one at all: none is a cancel, as the protocol calls it."""
+    """Return the protocol's action for an answer; no answer is a cancel."""
     if not answers:
         return "cancel"
     word = answers[0].strip().casefold()
@@ -291,20 +291,20 @@ def _action(answers: tuple[str, ...], refusal: str) -> Any:
 
 
 def _host(url: str) -> str | None:
-    """Return the true host of an address that is fit to be shown; None if it is not."""
+    """Return the real host of an address that can be shown; None if it cannot."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").encode("idna").decode()
         port = f":{parts.port}" if parts.port else ""
     except (ValueError, UnicodeError):
         return None
-    # For a browser a backslash ends the host, for urlsplit it does not.
+    # A backslash ends the host for a browser, but not for urlsplit.
     is_fit = len(url) <= MAX_URL_CHARS and url.isprintable() and not {" ", "\\"} & set(url)
     return f"{host}{port}" if is_fit and host and parts.scheme in ("http", "https") else None
 
 
 def _sample(name: str, params: types.CreateMessageRequestParams) -> Sample:
-    """Translate a request; raises ValueError."""
+    """Convert a request; raises ValueError."""
     if params.tools or params.tool_choice:
         raise ValueError("tools are not offered to requests of servers")
     if not 0 < len(params.messages) <= MAX_SAMPLE_MESSAGES:

@@ -1,7 +1,7 @@
-"""Tools that work in the background and are asked how far they are (2025-11-25 calls it a task).
+"""Tool calls that run in the background and are polled (a "task" in revision 2025-11-25).
 
-The result is waited for all the same: to the model such a call is like any other. Who stops waiting tells
-the server so.
+Bridle waits for the result all the same: to the model such a call is like any other. A cancelled wait also
+cancels the task on the server.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
 
 MOST_S = 24 * 3600
-_FIRST_S, _LEAST_S, _LONGEST_S = 0.5, 0.1, 10.0  # between two questions
+_FIRST_S, _LEAST_S, _LONGEST_S = 0.5, 0.1, 10.0  # between two polls
 _GOODBYE_S = 2.0
 
 Tell = Callable[[str], Awaitable[None]]
@@ -23,9 +23,9 @@ Tell = Callable[[str], Awaitable[None]]
 async def call_in_background(
     session: ClientSession, tool: str, args: dict[str, Any], tell: Tell
 ) -> types.CallToolResult:
-    """Have a tool begin, ask it until it is done, and return its result; raises MCPError.
+    """Start a tool, poll it until it is done, and return its result; raises MCPError.
 
-    `tell` hears how it is each time it was asked: a sign of life.
+    `tell` gets the task's status after each poll, as a sign of progress.
     """
     metadata = types.TaskMetadata(ttl=MOST_S * 1000)
     asked = types.CallToolRequest(
@@ -47,7 +47,7 @@ async def _result(session: ClientSession, task: types.Task, tell: Tell) -> types
         await asyncio.sleep(min(max(every_s, _LEAST_S), _LONGEST_S))
         look = types.GetTaskRequest(params=types.GetTaskRequestParams(task_id=task.task_id))
         task = await session.send_request(look, types.GetTaskResult)
-    # One that needs to know something asks for it while its result is waited for.
+    # A task that needs input asks for it while its result is awaited.
     want = types.GetTaskPayloadRequest(params=types.GetTaskPayloadRequestParams(task_id=task.task_id))
     return await session.send_request(want, types.CallToolResult)
 

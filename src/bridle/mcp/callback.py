@@ -1,4 +1,4 @@
-"""Where a browser comes back to after a login: a page on this machine's loopback, for one visit."""
+"""The page to which the browser returns after a login: on this machine's loopback address, for one visit."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -18,10 +18,10 @@ _PAGE = "<!doctype html><meta charset=utf-8><title>Bridle</title><p>{}</p>"
 
 
 class Callback(AbstractAsyncContextManager["Callback"]):
-    """Listens from entering to leaving; only the visit with the right state counts."""
+    """Listens while entered; only the visit with the right state counts."""
 
     def __init__(self, port: int = 0) -> None:
-        """Take the port to listen at, 0 for any."""
+        """Set the port to listen on, 0 for any."""
         self.port = port
         self._state: str | None = None
         self._server: asyncio.Server | None = None
@@ -48,11 +48,11 @@ class Callback(AbstractAsyncContextManager["Callback"]):
         self._found.cancel()
 
     def expect(self, url: str) -> None:
-        """Say to which page the user is sent: its state must come back."""
+        """Set the page to which the user is sent: its state must come back."""
         self._state = (parse_qs(urlsplit(url).query).get("state") or [""])[0]
 
     async def answer(self) -> AuthorizationCodeResult:
-        """Wait for the browser; raises ToolError when the user or the server refused."""
+        """Wait for the browser; raises ToolError if the user or the server refused."""
         return await self._found
 
     async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -69,12 +69,12 @@ class Callback(AbstractAsyncContextManager["Callback"]):
                 writer.write(f"{lines}connection: close\r\n\r\n".encode() + body)
                 await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            return  # a visitor that says nothing useful
+            return  # a visitor without a valid request
         finally:
             writer.close()
 
     def _read(self, head: bytes) -> tuple[str, str]:
-        """Judge a visit; returns the status and words of the page that it sees."""
+        """Check a visit; return the status and text of its page."""
         method, _, rest = head.decode("latin-1").partition(" ")
         target = urlsplit(rest.split(" ", 1)[0])
         if method != "GET" or target.path != PATH:

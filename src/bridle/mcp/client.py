@@ -1,7 +1,7 @@
-"""One connection to a server, on the official SDK: what it offers, calls of it, and news from it.
+"""One connection to a server, on the official SDK: its offers, calls to it, and its notifications.
 
-Entered and left by one task, as the SDK demands; everything else may be called from any. The SDK takes a good
-part of a second to load, so this module is only imported when a server is about to be started.
+It is entered and left by the same task, as the SDK requires; everything else may be called from any task. The
+SDK takes a good part of a second to load, so this module is imported only when a server is about to start.
 """
 
 import asyncio
@@ -47,34 +47,34 @@ _LISTEN_AGAIN_S = 5.0
 
 
 class Progress(Protocol):
-    """Takes signs of progress."""
+    """Takes progress reports."""
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
 
 
 class Transport(Protocol):
-    """A way to a server that knows when it is lost."""
+    """A connection to a server that reports when it is lost."""
 
     async def __aenter__(self) -> Any: ...
 
     async def __aexit__(self, *_: Any) -> Any: ...
 
     async def lost(self) -> ToolError:
-        """Wait until it is of no use any more, and say why."""
+        """Wait until it can no longer be used, and return why."""
         ...
 
 
 def open_transport(
     settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: Words, home: Path
 ) -> Transport:
-    """Return the way to a server: its program, or its address."""
+    """Return the transport for a server: its program, or its address."""
     if settings.transport == "stdio":
         return Stdio(settings, folder, sandbox, room, words)
     return remote.open_transport(settings, home)
 
 
 class Connection(AbstractAsyncContextManager["Connection"]):
-    """A server that is spoken to."""
+    """A connection to a server."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         mode: Literal["auto", "legacy"],
         changed: Callable[[], None],
     ) -> None:
-        """Take the way to the server; `changed` is called when it offers something else than before."""
+        """Set the transport; `changed` is called when the server's offers have changed."""
         self._settings = settings
         self._transport = transport
         self._desk = desk
@@ -128,12 +128,12 @@ class Connection(AbstractAsyncContextManager["Connection"]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Disconnect, and end what was started for it."""
+        """Disconnect, and end what was started for the connection."""
         await self._stop_listening()
         try:
             await self._client.__aexit__(kind, error, trace)
         except BaseExceptionGroup as group:
-            raise _inner(group) from group  # the SDK wraps what passes through it
+            raise _inner(group) from group  # the SDK wraps exceptions that pass through it
 
     async def _stop_listening(self) -> None:
         beside = [task for task in (self._lost, self._listening) if task is not None]
@@ -143,23 +143,23 @@ class Connection(AbstractAsyncContextManager["Connection"]):
 
     @property
     def is_modern(self) -> bool:
-        """Whether it speaks a revision without a handshake."""
+        """True if it speaks a revision without a handshake."""
         return self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def is_lost(self) -> bool:
-        """Whether the server is known to be gone."""
+        """True if the server is known to be gone."""
         return self._lost is not None and self._lost.done()
 
     async def lost(self) -> ToolError:
-        """Wait until the server is gone, and say how."""
+        """Wait until the server is gone, and return how it ended."""
         assert self._lost is not None
         return await asyncio.shield(self._lost)
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ its offers
 
     async def listing(self) -> Listing:
-        """Ask for all that it offers; raises ToolError."""
+        """Fetch everything it offers; raises ToolError."""
         self._notes.clear()
         can = self._client.server_capabilities
         client = self._client
@@ -199,10 +199,10 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         if len(self._notes) < MAX_ITEMS:
             self._notes[note] = None
 
-    # ------------------------------------------------------------------ what it does
+    # ------------------------------------------------------------------ requests
 
     async def call(self, tool: str, args: dict[str, Any], progress: Progress) -> ToolOutput:
-        """Call a tool; raises ToolError. Who is cancelled here tells the server so."""
+        """Call a tool; raises ToolError. If cancelled, it notifies the server."""
         async with self._translated(f'call "{tool}"'):
             try:
                 result = await self._called(tool, args, progress)
@@ -226,7 +226,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         return await call_in_background(self._client.session, tool, args, tell)
 
     async def read(self, uri: str) -> ToolOutput:
-        """Read a resource; raises ToolError. From then on its changes are listened to."""
+        """Read a resource; raises ToolError. From then on it listens for changes of the resource."""
         async with self._translated(f"read {clean_line(uri, 200)}"):
             output = reading_of(await self._client.read_resource(uri))
             await self._watch(uri)
@@ -234,18 +234,18 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         return output
 
     def has_changed(self, uri: str) -> bool:
-        """Tell whether a resource is known to have changed since it was read."""
+        """True if a resource is known to have changed since it was read."""
         return uri in self._updated
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[Text | Media, ...]:
-        """Return what a prompt stands for; raises ToolError."""
+        """Return the content of a prompt; raises ToolError."""
         async with self._translated(f'give the prompt "{name}"'):
             return prompt_parts(await self._client.get_prompt(name, dict(arguments) or None))
 
     async def complete(
         self, prompt: str, argument: str, value: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Return what an argument of a prompt could be; raises ToolError."""
+        """Return possible values for an argument of a prompt; raises ToolError."""
         if self._client.server_capabilities.completions is None:
             return ()
         async with self._translated(f'complete "{argument}"'):
@@ -255,14 +255,14 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         return tuple(clean_line(one, 200) for one in found.completion.values[:100])
 
     async def ping(self) -> None:
-        """Ask whether it is there; raises ToolError."""
+        """Check that the server responds; raises ToolError."""
         async with self._translated("answer"):
             await self._client.session.send_ping()
 
-    # ------------------------------------------------------------------ news
+    # ------------------------------------------------------------------ notifications
 
     async def _listen(self) -> None:
-        """Take news of a modern server for as long as it is there; others send them unasked."""
+        """Subscribe to a modern server's notifications while it is connected; others send them unasked."""
         can = self._client.server_capabilities
         if not (can.tools or can.prompts or can.resources):
             return
@@ -276,18 +276,18 @@ class Connection(AbstractAsyncContextManager["Connection"]):
                     resource_subscriptions=tuple(self._watched),
                 ) as news:
                     if self._has_listed:
-                        self._changed()  # nobody tells what was missed
+                        self._changed()  # whatever was missed is not sent again
                     await _first(_drained(news), self._listens_to.wait())
             except MCPError as error:
                 if error.code in (types.METHOD_NOT_FOUND, types.CONNECTION_CLOSED):
                     return
             except (SubscriptionLost, TimeoutError):
-                pass  # so it is asked again
+                pass  # then subscribe again
             if not self._listens_to.is_set():
                 await asyncio.sleep(_LISTEN_AGAIN_S)
 
     async def _watch(self, uri: str) -> None:
-        """Have the server tell when a resource changes, if it can."""
+        """Ask the server to report changes of a resource, if it supports that."""
         can = self._client.server_capabilities.resources
         if uri in self._watched or len(self._watched) >= MAX_WATCHED or not (can and can.subscribe):
             return
@@ -300,7 +300,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
             await self._client.session.send_request(request, types.EmptyResult)
 
     async def _take(self, message: Any) -> None:
-        """Take what the server says unasked."""
+        """Handle a notification from the server."""
         match message:
             case types.ResourceUpdatedNotification():
                 if message.params.uri in self._watched:
@@ -314,7 +314,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
             case Exception():
                 self._words.say(f"{type(message).__name__}: {message}")
             case _:
-                pass  # of no interest to us
+                pass  # not used here
 
     async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
         source = f"{params.logger}: " if params.logger else ""
@@ -324,10 +324,10 @@ class Connection(AbstractAsyncContextManager["Connection"]):
 
     @asynccontextmanager
     async def _translated(self, deed: str = "") -> AsyncIterator[None]:
-        """Turn what the SDK raises into our own errors; without a deed they give the bare reason."""
+        """Convert exceptions of the SDK to ToolError; without `deed` the text is only the reason."""
         try:
             yield
-        except Exception as caught:  # the edge of the room: the SDK and its transports raise anything
+        except Exception as caught:  # a boundary: the SDK and its transports can raise anything
             raise await self._explained(deed, _inner(caught)) from caught
 
     async def _explained(self, deed: str, error: BaseException) -> ToolError:
@@ -353,7 +353,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         return ToolError(f"MCP server {self._settings.name} did not {deed}: {why}" if deed else why)
 
     async def _gone(self, deed: str) -> ToolError:
-        """Say how the server ended; it may take a moment until that is known."""
+        """Return an error that says how the server ended; it may take a moment until that is known."""
         how = ToolError("the connection was closed")
         if self._lost is None:
             self._lost = asyncio.create_task(self._transport.lost())
@@ -371,7 +371,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
 
 
 def _inner(error: BaseException) -> BaseException:
-    """Return what a group of errors is about: our own error if there is one, else the first."""
+    """Return the relevant error of a group: our own if there is one, else the first."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     inside = [_inner(one) for one in error.exceptions]
@@ -379,13 +379,13 @@ def _inner(error: BaseException) -> BaseException:
 
 
 async def _drained(news: Any) -> None:
-    """Take events until they end; each also comes as a notification, which is where it counts."""
+    """Read events until they end; each also comes as a notification, which is handled there."""
     async for _ in news:
         pass
 
 
 async def _first(*waits: Awaitable[Any]) -> None:
-    """Wait for the first of several to end, and stop the others."""
+    """Wait until one of several ends, and cancel the others."""
     tasks = [asyncio.ensure_future(one) for one in waits]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The transport of 2024: one stream of events from the server, and posts to the address that it names."""
+"""The 2024 transport (HTTP with SSE): an event stream from the server, and posts to an address it names."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -23,7 +23,7 @@ Fail = Callable[[str], ToolError]
 
 @asynccontextmanager
 async def open_events(client: httpx2.AsyncClient, url: str, fail: Fail) -> AsyncGenerator[Any]:
-    """Give the SDK's pair of streams; `fail` is told when the connection ends by itself. Raises ToolError."""
+    """Yield the SDK's pair of streams; `fail` is called if the connection ends. Raises ToolError."""
     response = await _get(client, url, fail)
     try:
         events = aiter(httpx2.EventSource(response, max_event_size=MAX_BODY_BYTES))
@@ -63,7 +63,7 @@ async def _get(client: httpx2.AsyncClient, url: str, fail: Fail) -> httpx2.Respo
 
 
 async def _endpoint(events: AsyncIterator[httpx2.ServerSentEvent], url: str, fail: Fail) -> str:
-    """Wait for the address to post to, which must be of the same origin."""
+    """Wait for the address to post to, which must have the same origin."""
     try:
         async for event in events:
             if event.event == "endpoint":
@@ -90,7 +90,7 @@ async def _read(events: AsyncIterator[httpx2.ServerSentEvent], incoming: Send, u
     except (httpx2.HTTPError, httpx2.StreamError) as error:
         words = explain(error, url)
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        return  # nobody listens any more
+        return  # no reader is left
     fail(words)
     await incoming.aclose()
 
@@ -112,7 +112,7 @@ async def _write(client: httpx2.AsyncClient, endpoint: str, outgoing: Any, incom
 
 
 async def _words(response: httpx2.Response) -> str:
-    """Return what the client put into an answer that is a failure."""
+    """Return the error message that the client has put into a failed answer."""
     if response.status_code < 400:
         return f"answered {status_words(response.status_code)}"
     await response.aread()

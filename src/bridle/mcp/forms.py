@@ -1,4 +1,4 @@
-"""The forms of servers: read from their schemas, put as questions, and answers read back.
+"""Forms of servers: parsed from their schemas, shown as questions, and the answers parsed.
 
 | schema of a field                                        | becomes                                     |
 |----------------------------------------------------------|---------------------------------------------|
@@ -8,7 +8,7 @@
 | `string` with `enum` (`enumNames`) or `oneOf` of `const` | one of several choices                      |
 | `array` of one of these (`minItems`, `maxItems`)         | any of several choices                      |
 
-All that is not as it should be raises ValueError with a reason that is fit to be shown.
+Everything invalid raises ValueError with a reason that can be shown to the user.
 """
 
 import math
@@ -49,7 +49,7 @@ Kind = Literal["text", "number", "integer", "boolean", "one", "many"]
 
 
 class Field(Struct, frozen=True):
-    """One thing that a form asks for."""
+    """One field of a form."""
 
     name: str
     kind: Kind
@@ -58,9 +58,9 @@ class Field(Struct, frozen=True):
     required: bool = False
     default: Value | None = None
     options: tuple[tuple[str, str], ...] = ()
-    """The values to choose from, each with the words for it."""
+    """The values to choose from, each with its label."""
     low: float | None = None
-    """The least value, length or number of choices."""
+    """The minimum value, length or number of choices."""
     high: float | None = None
     format: str = ""
 
@@ -121,7 +121,7 @@ def _kind(schema: dict[str, Any], shown: str) -> tuple[Kind, tuple[tuple[str, st
 
 
 def _options(schema: dict[str, Any], shown: str) -> tuple[tuple[str, str], ...] | None:
-    """Return what can be chosen, each value with words of its own; None if anything can be written."""
+    """Return the choices, each value with a distinct label; None if any text is allowed."""
     titled = schema.get("oneOf", schema.get("anyOf"))
     values = schema.get("enum")
     if titled is None and values is None:
@@ -154,13 +154,13 @@ def _list(value: Any, shown: str) -> list[Any]:
 
 
 def _bound(value: Any) -> float | None:
-    """Return a bound that can be kept to: a number, and none that is too large to be compared or shown."""
+    """Return a bound if it is a number that can be compared and shown; None otherwise."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and abs(value) <= _MOST else None
 
 
 def _with_default(field: Field, default: Any) -> Field:
-    """Keep a default that the form itself would take; another one is no help to anybody."""
+    """Return the field with its default, if the form itself would accept that."""
     if default is None:
         return field
     try:
@@ -174,20 +174,20 @@ def _with_default(field: Field, default: Any) -> Field:
 
 
 def question(field: Field, head: str = "") -> Question:
-    """Put a field as a question; `head` goes before it."""
+    """Return a field as a question; `head` goes before it."""
     lines = [head, f"{field.title}: {field.about}" if field.about else field.title, _terms(field)]
     text = "\n".join(line for line in lines if line)
     return Question(text, _choices(field), several=field.kind == "many")
 
 
 def refusal(field: Field) -> str:
-    """Return the answer to a field's question that stands for no."""
+    """Return the answer that declines a field's question."""
     taken = {words.casefold() for pair in field.options for words in pair}
     return f"{DECLINE} to answer" if DECLINE in taken else DECLINE
 
 
 def parse(field: Field, answers: Sequence[str]) -> Value | None:
-    """Read an answer; None if the field is left out. Raises ValueError with what is wrong with it."""
+    """Parse an answer; None if the field is left out. Raises ValueError with the reason."""
     given = [answer.strip()[:MAX_ANSWER_CHARS] for answer in answers]
     if given == [_skip(field)] and not field.required:
         return None
@@ -201,7 +201,7 @@ def parse(field: Field, answers: Sequence[str]) -> Value | None:
 
 
 def _terms(field: Field) -> str:
-    """Say what an answer must be like."""
+    """Return the conditions for an answer, in parentheses; empty if there are none."""
     found = [{"number": "a number", "integer": "a whole number"}.get(field.kind, "")]
     unit = {"text": " characters", "many": " choices"}.get(field.kind, "")
     if field.low is not None and field.kind in ("text", "many", "number", "integer"):
@@ -288,7 +288,7 @@ def _number(text: str) -> int | float:
 
 
 def _value(field: Field, answer: str) -> str:
-    """Find the value that an answer stands for: by its words or itself, if need be in any case."""
+    """Return the value for an answer: by label or by value, ignoring case only if neither matches exactly."""
     for part in (1, 0):
         for pair in field.options:
             if pair[part] == answer:
@@ -302,7 +302,7 @@ def _value(field: Field, answer: str) -> str:
 
 
 def _check(field: Field, value: Any) -> None:
-    """Refuse a value that does not fit the field."""
+    """Raise ValueError if a value does not fit the field."""
     match field.kind:
         case "boolean":
             _must(isinstance(value, bool), "answer yes or no")

@@ -1,7 +1,7 @@
-"""A door before the sandbox: a program is started only while the settings of its folder still want it.
+"""A check before the sandbox: a program is started only while its folder's settings still want it.
 
-A server that falls is started again. By then its program may be another one, for it can lie in a project
-that was trusted as it was.
+A server that fails is started again. By then its program may have changed, because it can lie in a project,
+and the user has trusted the project only in its earlier state.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxStatus
 
 
 class Gate:
-    """The `Sandbox` of one server."""
+    """Implements `Sandbox` for one server."""
 
     def __init__(self, sandbox: Sandbox, is_wanted: Callable[[], Awaitable[bool]]) -> None:
         self._sandbox = sandbox
@@ -20,11 +20,11 @@ class Gate:
 
     @property
     def status(self) -> SandboxStatus:
-        """What is active."""
+        """The active kind of sandbox."""
         return self._sandbox.status
 
     async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
-        """Start a program; raises ToolError, also when nobody wants it any more."""
+        """Start a program; raises ToolError, also if the settings no longer want it."""
         if not await self._is_wanted():
             raise ToolError(
                 "it is not started again, as its settings or its project have changed",
@@ -33,7 +33,7 @@ class Gate:
         return await self._sandbox.start(spec, session)
 
     async def holds(self, session: SessionId) -> bool:
-        """Tell whether what is to be hidden is hidden; raises ToolError."""
+        """True if everything that must be hidden is hidden; raises ToolError."""
         return await self._sandbox.holds(session)
 
     async def end_session(self, session: SessionId) -> None:

@@ -1,4 +1,4 @@
-"""HTTP to servers elsewhere: a client that reads no more than it must, and failures in plain words."""
+"""HTTP to remote servers: a client that limits what it reads, and readable error messages."""
 
 import logging
 import os
@@ -23,11 +23,11 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 class TooLarge(httpx2.StreamError):
-    """An answer is larger than anything that makes sense."""
+    """An answer is larger than any reasonable one."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """Ends a body that does not end by itself."""
+    """Cuts off a body that is too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
@@ -45,7 +45,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Hold each answer to a size; a stream of events is held to it event by event by whoever reads it."""
+    """Limit the size of an answer; the reader of an event stream limits each event instead."""
     if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise httpx2.DecodingError(
             "the answer is compressed, which was not asked for", request=response.request
@@ -55,12 +55,12 @@ async def _bound(response: httpx2.Response) -> None:
 
 
 def is_events(response: httpx2.Response) -> bool:
-    """Tell whether an answer is a stream of events."""
+    """True if an answer is an event stream."""
     return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
 
 
 def client_arguments(settings: ServerSettings, auth: httpx2.Auth | None) -> dict[str, Any]:
-    """Return what an `httpx2.AsyncClient` for a server is made with."""
+    """Return the arguments of an `httpx2.AsyncClient` for a server."""
     _hush()
     return {
         # Compressed bodies could grow without bound when they are unpacked.
@@ -69,12 +69,12 @@ def client_arguments(settings: ServerSettings, auth: httpx2.Auth | None) -> dict
         "timeout": httpx2.Timeout(CONNECT_S, read=READ_S),
         "follow_redirects": False,
         "event_hooks": {"response": [_bound]},
-        "mounts": dict.fromkeys(_LOOPBACK),  # a proxy has no way to this machine
+        "mounts": dict.fromkeys(_LOOPBACK),  # a proxy cannot reach this machine
     }
 
 
 def _hush() -> None:
-    """Keep the words of libraries from the terminal, and addresses with secrets in them from every log."""
+    """Keep libraries' log messages off the terminal, and addresses with secrets out of every log."""
     sdk = logging.getLogger("mcp")
     if not sdk.handlers:
         sdk.addHandler(logging.NullHandler())
@@ -82,12 +82,12 @@ def _hush() -> None:
 
 
 def http_client(settings: ServerSettings, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
-    """Make a client for a server; blocks for some 20 ms, as certificates are loaded."""
+    """Create a client for a server; blocks for about 20 ms to load certificates."""
     return httpx2.AsyncClient(**client_arguments(settings, auth))
 
 
 def shown_url(url: str) -> str:
-    """Return an address without what may be secret in it: user, query, fragment, a key among its folders."""
+    """Return an address without possible secrets: user, query, fragment, a key among its folders."""
     try:
         parts = urlsplit(url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
@@ -99,7 +99,7 @@ def shown_url(url: str) -> str:
 
 
 def explain(error: BaseException, url: str) -> str:
-    """Say in plain words why a request failed."""
+    """Return a readable reason why a request failed."""
     if isinstance(error, TooLarge | httpx2.DecodingError | httpx2.SSEError):
         return f"{shown_url(url)} gives no sensible answer: {_why(error)}"
     return f"cannot reach {shown_url(url)}: {_why(error)}"

@@ -1,4 +1,4 @@
-"""What a server offers, as plain values: the rest of the room need not know the SDK."""
+"""What a server offers, as plain values that do not depend on the SDK."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class OfferedTool(Struct, frozen=True):
 
 
 class OfferedArgument(Struct, frozen=True):
-    """What a prompt takes."""
+    """An argument of a prompt."""
 
     name: str
     is_required: bool = False
@@ -30,7 +30,7 @@ class OfferedPrompt(Struct, frozen=True):
 
 
 class OfferedResource(Struct, frozen=True):
-    """Something to read: an address, or for a template the pattern of many."""
+    """A resource: an address, or for a template a pattern of addresses."""
 
     uri: str
     name: str
@@ -40,7 +40,7 @@ class OfferedResource(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """All that a server offered when it was last asked."""
+    """Everything that a server offered at the last request."""
 
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[OfferedPrompt, ...] = ()
@@ -48,6 +48,6 @@ class Listing(Struct, frozen=True):
     """Templates come last."""
     instructions: str = ""
     about: str = ""
-    """Its name, version and the protocol that it speaks."""
+    """Its name, version and protocol revision."""
     notes: tuple[str, ...] = ()
-    """What had to be left out, and why."""
+    """What was left out, and why."""

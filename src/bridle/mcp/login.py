@@ -1,4 +1,4 @@
-"""Logging in to servers elsewhere by OAuth 2.1, with a browser, and being logged in without one.
+"""Login to remote servers by OAuth 2.1 with a browser, and later use of the tokens without one.
 
 ```
 login    401 ─▶ discovery ─▶ registration ─▶ browser ─▶ 127.0.0.1/callback ─▶ tokens ─▶ logins.json
@@ -31,7 +31,7 @@ from bridle.mcp.settings import ServerSettings
 from bridle.mcp.words import clean_line
 
 LOGIN_TIMEOUT_S = 300.0
-EARLY_S = 30.0  # a token that ends within that is refreshed before it is used
+EARLY_S = 30.0  # a token that expires sooner is refreshed before it is used
 MAX_WHY_CHARS = 300
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 
@@ -44,9 +44,10 @@ async def login(
     *,
     timeout_s: float = LOGIN_TIMEOUT_S,
 ) -> None:
-    """Let the user log in with a browser and keep what comes of it; raises ToolError.
+    """Let the user log in with a browser and save the tokens; raises ToolError.
 
-    `open_browser` blocks and says whether it could (called in a thread), `tell` shows a line to the user.
+    `open_browser` blocks (it is called in a thread) and returns whether it succeeded; `tell` shows a line to
+    the user.
     """
     _refuse_needless(settings)
     memory = _Memory(settings)
@@ -86,12 +87,12 @@ async def login(
 
 
 def logout(settings: ServerSettings, home: Path) -> bool:
-    """Forget a login; False if there was none. Blocking; raises ToolError."""
+    """Delete a login; False if there was none. Blocking; raises ToolError."""
     return Logins(home).remove(settings)
 
 
 def has_own_authorization(settings: ServerSettings) -> bool:
-    """Tell whether the user gave a header of their own: it wins over every login."""
+    """True if the user has set an Authorization header, which takes precedence over a login."""
     return any(name.lower() == "authorization" for name in settings.headers)
 
 
@@ -106,7 +107,7 @@ def _refuse_needless(settings: ServerSettings) -> None:
 
 
 async def _knock(settings: ServerSettings, provider: OAuthClientProvider) -> int:
-    """Send what wants a login; the provider does the rest. Returns the status of the last answer."""
+    """Send a request that needs a login; the provider does the rest. Return the last status."""
     client = await asyncio.to_thread(http_client, settings, provider)
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     accept = {"accept": "application/json, text/event-stream"}
@@ -130,7 +131,7 @@ def _metadata(settings: ServerSettings, port: int) -> OAuthClientMetadata:
 
 
 class _FixedScope(OAuthClientMetadata):
-    """Keeps the scopes that the user has set: the SDK puts those that the server names in their place."""
+    """Keeps the scopes that the user has set: the SDK would replace them with those the server names."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "scope":
@@ -138,7 +139,7 @@ class _FixedScope(OAuthClientMetadata):
 
 
 class _Memory:
-    """The SDK's storage during a login: it begins empty, and only a whole login is kept."""
+    """The SDK's storage during a login: starts empty, and only a complete login is saved."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self.tokens: OAuthToken | None = None
@@ -158,7 +159,7 @@ class _Memory:
 
 
 def _configured(settings: ServerSettings) -> OAuthClientInformationFull | None:
-    """Return the registration that the user made by hand."""
+    """Return the client registration from the user's settings."""
     if not settings.oauth.client_id:
         return None
     return OAuthClientInformationFull(
@@ -185,9 +186,9 @@ def _dump(model: Any) -> dict[str, Any]:
 
 
 class LoggedIn(OAuthClientProvider):
-    """Lends each request the token of a login, and refreshes it; never asks anybody.
+    """Adds a login's token to each request, and refreshes it; never asks the user.
 
-    The SDK's own flow holds a lock until each answer begins, so that a slow call would keep others waiting.
+    The SDK's own flow holds a lock until each answer begins, so that a slow call would block the others.
     """
 
     def __init__(self, settings: ServerSettings, home: Path) -> None:
@@ -224,7 +225,7 @@ class LoggedIn(OAuthClientProvider):
         return expiry is None or time.time() + EARLY_S < expiry
 
     def _lend(self, request: httpx2.Request) -> str:
-        """Give a request the token; returns it, empty for none."""
+        """Add the token to a request and return it; empty if there is none."""
         tokens = self.context.current_tokens
         if tokens is None:
             return ""
@@ -232,7 +233,7 @@ class LoggedIn(OAuthClientProvider):
         return tokens.access_token
 
     async def _load(self) -> bool:
-        """Take what is kept now; tells whether another process has put a fresh token there."""
+        """Load the saved login; True if another process has saved a fresh token."""
         found = await asyncio.to_thread(self._logins.get, self._settings)
         if found is None or found == self._known:
             return False
@@ -257,8 +258,8 @@ class LoggedIn(OAuthClientProvider):
         return await self._refresh_token() if self.context.can_refresh_token() else None
 
     async def _refreshed(self, response: httpx2.Response) -> bool:
-        """Take a new token and keep it; tells whether there is one, if need be another process's."""
-        if response.status_code in _BUSY:  # the login itself may well be good
+        """Save a new token; True if there is one, possibly from another process."""
+        if response.status_code in _BUSY:  # the login itself may still be valid
             return False
         if not await self._handle_refresh_response(response):
             return await self._load()

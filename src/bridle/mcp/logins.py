@@ -1,10 +1,10 @@
-"""What is kept of logins: one file that only its owner can read, shared by all processes of a home.
+"""The store of logins: one file that only its owner can read, shared by all processes of a home.
 
 ```
 <home>/mcp/logins.json    {"logins": {"<address> <client id>": {tokens, expiry, registration, endpoints}}}
 ```
 
-Nothing of it is ever logged or shown. Every method blocks; raises ToolError.
+Its content is never logged or shown. Every method blocks; raises ToolError.
 """
 
 import os
@@ -27,17 +27,17 @@ _HINT = "log in again with bridle mcp login"
 
 
 class Login(Struct, frozen=True, omit_defaults=True):
-    """What a server and its authorization server gave, each as they wrote it."""
+    """The data from a server and its authorization server, unchanged."""
 
     tokens: dict[str, Any]
     expires_at: float | None = None
     """Seconds since 1970."""
     client: dict[str, Any] = {}
-    """How we are registered."""
+    """Our client registration."""
     endpoints: dict[str, Any] = {}
-    """What the authorization server says of itself: where a token is refreshed."""
+    """The authorization server's metadata: where to refresh a token."""
     resource: dict[str, Any] = {}
-    """What the server says of itself."""
+    """The server's own metadata."""
 
 
 class _File(Struct, frozen=True):
@@ -45,7 +45,7 @@ class _File(Struct, frozen=True):
 
 
 class Logins:
-    """The logins of a home; those of one server are found by its address and client id."""
+    """The logins of a home, by the server's address and client id."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / "mcp" / "logins.json"
@@ -55,12 +55,12 @@ class Logins:
         return self._read().get(_key(settings))
 
     def put(self, settings: ServerSettings, login: Login) -> None:
-        """Keep a login in the place of an earlier one."""
+        """Save a login; it replaces an earlier one."""
         with self._changing() as logins:
             logins[_key(settings)] = login
 
     def remove(self, settings: ServerSettings) -> bool:
-        """Forget a login; False if there is none."""
+        """Delete a login; False if there is none."""
         if self.get(settings) is None:
             return False
         with self._changing() as logins:
@@ -75,12 +75,12 @@ class Logins:
             return {}
         except OSError as error:
             raise ToolError(f"cannot read {self._path}: {error.strerror}") from error
-        except MALFORMED:  # its text shows what is there
+        except MALFORMED:  # the error text would show the content
             raise ToolError(f"{self._path} is damaged", hint=f"remove it and {_HINT}") from None
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Login]]:
-        """Give the logins to change them; no other process changes them meanwhile."""
+        """Yield the logins to change them, under a lock against other processes."""
         try:
             with locked(self._path):
                 os.chmod(self._path.parent, PRIVATE_FOLDER)

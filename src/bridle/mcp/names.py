@@ -1,17 +1,17 @@
-"""Names of tools and prompts as the model and the user see them: `mcp__server__tool`."""
+"""The names of MCP tools and prompts, as the model and the user see them: `mcp__server__tool`."""
 
 import re
 from hashlib import sha256
 
 PREFIX = "mcp__"
-MAX_NAME_CHARS = 64  # more than that no vendor takes
+MAX_NAME_CHARS = 64  # no vendor accepts more
 
 _HASH_CHARS = 8
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def full_name(server: str, name: str) -> str:
-    """Return the name of what a server offers; one that is too long is cut and told apart by a hash."""
+    """Return the full name of a tool or prompt; one that is too long is cut and gets a hash."""
     made = PREFIX + _OTHER.sub("_", server) + "__" + _OTHER.sub("_", name)
     if len(made) <= MAX_NAME_CHARS:
         return made

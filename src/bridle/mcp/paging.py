@@ -1,4 +1,4 @@
-"""Lists that come in pages: all of one, or an error when it has no end."""
+"""Fetches all pages of a list, or raises an error if the list has no end."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,7 +11,7 @@ MAX_LIST_BYTES = 8 * 1024 * 1024
 
 
 async def gather(fetch: Callable[..., Awaitable[Any]], key: str) -> list[Any]:
-    """Return the items of every page; raises ToolError when there are too many, or a page comes again."""
+    """Return the items of all pages; raises ToolError if there are too many, or if a page repeats."""
     found: list[Any] = []
     seen: set[str] = set()
     cursor: str | None = None

@@ -1,4 +1,4 @@
-"""How long a call may take: a sign of life begins its time anew, waiting for a person does not count."""
+"""The time limit of a call: progress restarts it, and time spent waiting for a person does not count."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from bridle.core.ports import ToolContext
 from bridle.mcp.words import clean_line
 
 CAP = 10
-"""A call that always shows progress ends after so many times its limit."""
+"""A call that keeps reporting progress ends after this many times its limit."""
 SETTLE_S = 0.1  # a cancelled run must have settled after 0.15 s
 
 _SHOW_EVERY_S = 0.1
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Patience:
-    """The time that is left for one call."""
+    """The time left for one call."""
 
     def __init__(self, limit_s: float, emit: Callable[[str], None]) -> None:
         self._limit_s = limit_s
@@ -33,7 +33,7 @@ class Patience:
         self._last = ""
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Take a sign of progress, and show it unless one was shown just now."""
+        """Restart the limit after a progress report, and show the report unless one was shown just now."""
         now_s = self._loop.time()
         self._until_s = min(now_s + self._limit_s, self._cap_s)
         line = _line(progress, total, message)
@@ -43,7 +43,7 @@ class Patience:
             self._emit(line + "\n")
 
     def lend(self, context: ToolContext) -> ToolContext:
-        """Return a context with which waiting for the user or the model takes nothing of the time."""
+        """Return a context in which time spent waiting for the user or the model does not count."""
         ask, sample = context.ask, context.sample
         return replace(
             context,
@@ -52,7 +52,7 @@ class Patience:
         )
 
     async def wait(self, task: "asyncio.Task[Any]") -> bool:
-        """Wait for a task; False when its time is up. A task that is not done is cancelled, also with us."""
+        """Wait for a task; False if its time is up. An unfinished task is cancelled, also if the wait is."""
         try:
             while not task.done():
                 left_s = self._limit_s if self._rests else self._until_s - self._loop.time()

@@ -1,4 +1,4 @@
-"""Prompts of servers, called as `/mcp__server__name argument other=value`."""
+"""Prompts of MCP servers, called as `/mcp__server__name argument other=value`."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ MAX_ARGUMENT_CHARS = 100_000
 
 
 def called_prompt(text: str) -> tuple[str, str] | None:
-    """Return the name that a text calls and what follows it; None if it calls no prompt of a server."""
+    """Return the name that a text calls and the rest of it; None if it calls no MCP prompt."""
     if not text.startswith(f"/{PREFIX}"):
         return None
     name, *rest = text[1:].split(maxsplit=1)
@@ -22,7 +22,7 @@ def called_prompt(text: str) -> tuple[str, str] | None:
 
 
 def prompt_views(servers: Iterable[Server]) -> tuple[PromptView, ...]:
-    """Return the prompts of servers as they are called, sorted by name."""
+    """Return the prompts of servers under their full names, sorted."""
     found = {
         name: PromptView(
             name,
@@ -36,7 +36,7 @@ def prompt_views(servers: Iterable[Server]) -> tuple[PromptView, ...]:
 
 
 def find_prompt(servers: Sequence[Server], name: str) -> tuple[Server, OfferedPrompt]:
-    """Return the prompt of a name and its server; raises UsageError with similar ones."""
+    """Return the prompt with a name and its server; raises UsageError with similar names."""
     found = {full: (server, prompt) for server in servers for full, prompt in _by_name(server)}
     if name in found:
         return found[name]
@@ -46,9 +46,9 @@ def find_prompt(servers: Sequence[Server], name: str) -> tuple[Server, OfferedPr
 
 
 def arguments_of(prompt: OfferedPrompt, name: str, rest: str) -> dict[str, str]:
-    """Read arguments as a shell would: in order, or as `name=value`; raises UsageError.
+    """Parse arguments as a shell would: in order, or as `name=value`; raises UsageError.
 
-    A prompt that takes one thing only takes all of the text as it is, unless it is named.
+    A prompt with a single argument takes the whole text unchanged, unless the argument is named.
     """
     known = [argument.name for argument in prompt.arguments]
     if len(rest) > MAX_ARGUMENT_CHARS:

@@ -1,11 +1,11 @@
-"""Servers elsewhere: how a connection by HTTP is opened, watched and explained.
+"""Remote MCP servers: opens and monitors an HTTP connection, and explains its failures.
 
 ```
 mcp.Client ── streams ── SDK (streamable HTTP) or events.py (SSE) ── _Line ── the server
 ```
 
-`_Line` is the HTTP client of both. Where a request of the protocol fails on the way, it answers in the
-server's place with an error in plain words: so one failed request is one failed call, not a lost connection.
+`_Line` is the HTTP client of both. If a protocol request fails on the way, it answers instead of the server,
+with a readable error: so one failed request is one failed call, not a lost connection.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ _E = TypeVar("_E", bound=BaseException)
 
 
 class LoginNeeded(ToolError):
-    """The server wants to know who the user is; `url` is its address."""
+    """The server requires a login; `url` is its address."""
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(f"MCP server {name} at {url} wants a login", hint=f"bridle mcp login {name}")
@@ -57,10 +57,10 @@ class LoginNeeded(ToolError):
 
 
 class Remote(AbstractAsyncContextManager[Any]):
-    """A transport for `mcp.Client`; entering it gives the SDK's pair of streams.
+    """A transport for `mcp.Client`; entering it returns the SDK's pair of streams.
 
-    Leaving it with an error raises LoginNeeded or a ToolError in its place where the connection knows better
-    what is wrong.
+    Leaving it with an error raises LoginNeeded or another ToolError instead, if the connection has recorded a
+    more exact reason.
     """
 
     def __init__(self, settings: ServerSettings, home: Path) -> None:
@@ -74,7 +74,7 @@ class Remote(AbstractAsyncContextManager[Any]):
         settings = self._settings
         auth = None if has_own_authorization(settings) else LoggedIn(settings, self._home)
         try:
-            httpx2.URL(settings.url)  # says now what is wrong with it
+            httpx2.URL(settings.url)  # reports an invalid address now
             line = await asyncio.to_thread(_Line, settings, auth, self)
             await self._stack.enter_async_context(line)
             if settings.transport == "sse":
@@ -108,26 +108,26 @@ class Remote(AbstractAsyncContextManager[Any]):
         return None
 
     async def lost(self) -> ToolError:
-        """Wait until the connection is of no use any more (LoginNeeded among others), and say why."""
+        """Wait until the connection can no longer be used, and return why (possibly LoginNeeded)."""
         return await asyncio.shield(self._lost)
 
-    # ------------------------------------------------------------------ for those who carry messages
+    # ------------------------------------------------------------------ reports from the HTTP client
 
     def note(self, words: str) -> None:
-        """Remember why the last request failed; empty words say that it did not."""
+        """Record why the last request failed; an empty text means that it succeeded."""
         if not self._lost.done():
             self._problem = self._failed(words) if words else None
 
     def fail(self, words: str) -> ToolError:
-        """Say that the connection is of no use any more."""
+        """Record that the connection can no longer be used."""
         return self._give_up(self._failed(words))
 
     def want_login(self) -> None:
-        """Say that the server does not talk to whom it does not know."""
+        """Record that the server requires a login."""
         self._give_up(LoginNeeded(self._settings.name, shown_url(self._settings.url)))
 
     def _give_up(self, problem: ToolError) -> ToolError:
-        """Keep the first reason: what follows comes of it."""
+        """Keep the first reason: later ones are its consequences."""
         if not self._lost.done():
             self._lost.set_result(problem)
         self._problem = self._lost.result()
@@ -138,7 +138,7 @@ class Remote(AbstractAsyncContextManager[Any]):
 
 
 def _find(error: BaseException, kind: type[_E]) -> _E | None:
-    """Return the first error of a kind, also out of a group."""
+    """Return the first error of a type, also from inside a group; None if there is none."""
     if isinstance(error, kind):
         return error
     inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
@@ -146,12 +146,12 @@ def _find(error: BaseException, kind: type[_E]) -> _E | None:
 
 
 def open_transport(settings: ServerSettings, home: Path) -> Remote:
-    """Return the transport of a server with transport `http` or `sse`; `home` is where logins are kept."""
+    """Return the transport of a server with transport `http` or `sse`; `home` holds the logins."""
     return Remote(settings, home)
 
 
 class _Sent(Struct):
-    """What there is to know of a message: one with both is a request, which waits for an answer."""
+    """The relevant fields of a message: with both it is a request, which expects an answer."""
 
     id: int | str | None = None
     method: str = ""
@@ -162,7 +162,7 @@ class _Sent(Struct):
 
 
 class _Line(httpx2.AsyncClient):
-    """Carries the messages of one connection."""
+    """The HTTP client of one connection."""
 
     def __init__(self, settings: ServerSettings, auth: httpx2.Auth | None, remote: Remote) -> None:
         super().__init__(**client_arguments(settings, auth))
@@ -172,7 +172,7 @@ class _Line(httpx2.AsyncClient):
         self._words = Words(settings)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request; one that carries a message gets an answer of ours where it fails."""
+        """Send a request; if one with a message fails, return an error answer of our own."""
         sent = _read(request)
         request.extensions["timeout"] = self._timeouts(request, sent).as_dict()
         if sent is None:
@@ -190,8 +190,8 @@ class _Line(httpx2.AsyncClient):
             return _answer(503, request, sent, types.INTERNAL_ERROR, words)
 
     def _timeouts(self, request: httpx2.Request, sent: _Sent | None) -> httpx2.Timeout:
-        """Say how long to wait between bytes; whoever made a call has a limit of its own for it."""
-        if request.method == "GET":  # a stream on which there may be nothing to say for hours
+        """Return how long to wait between bytes; a call also has its own time limit."""
+        if request.method == "GET":  # a stream that may be silent for hours
             return httpx2.Timeout(CONNECT_S, write=READ_S, read=None)
         if sent is None:
             return httpx2.Timeout(LEAVE_S)
@@ -220,7 +220,7 @@ class _Line(httpx2.AsyncClient):
         said = _error(body)
         if status == 401:
             return _answer(401, request, sent, types.INTERNAL_ERROR, self._refuse())
-        speaks_of_session = status == 400 and b"session" in body[:4096].lower()  # many say it so
+        speaks_of_session = status == 400 and b"session" in body[:4096].lower()  # many servers say it so
         if _SESSION in request.headers and (status == 404 or speaks_of_session):
             self._remote.fail(_FORGOTTEN)
             return _answer(404, request, sent, types.INVALID_REQUEST, _FORGOTTEN)
@@ -233,7 +233,7 @@ class _Line(httpx2.AsyncClient):
         return _answer(status, request, sent, code, words)
 
     def _refuse(self) -> str:
-        """Take it that the server does not know us; returns that in words."""
+        """Record that the server does not accept our credentials; return a text about it."""
         if self._logs_in:
             self._remote.want_login()
             return f"it wants a login (hint: bridle mcp login {self._settings.name})"
@@ -262,7 +262,7 @@ class _Answer(Struct):
 
 
 def _error(body: bytes) -> _Error | None:
-    """Read an error of the protocol."""
+    """Parse a protocol error; None if it is not one."""
     try:
         return msgspec.json.decode(body, type=_Answer).error
     except MALFORMED:
@@ -270,7 +270,7 @@ def _error(body: bytes) -> _Error | None:
 
 
 def _read(request: httpx2.Request) -> _Sent | None:
-    """Return what a request carries; None if it is no message."""
+    """Return the message in a request; None if there is none."""
     if request.method != "POST":
         return None
     try:

@@ -1,4 +1,4 @@
-"""From what a server gives back to what the model and the user see; nothing of it is lost on the way."""
+"""Converts results of MCP servers to what the model and the user see, without losing anything."""
 
 import json
 import re
@@ -39,13 +39,13 @@ _Contents = TextResourceContents | BlobResourceContents
 
 
 def is_large(result: CallToolResult) -> bool:
-    """Tell whether to look through a result takes so long that it should be done beside the event loop."""
+    """True if a result takes so long to process that it belongs in a thread."""
     sizes = (len(getattr(one, "text", None) or getattr(one, "data", None) or "") for one in result.content)
     return len(result.content) > MANY_PARTS or sum(sizes) > LARGE_CHARS
 
 
 def output_of(result: CallToolResult, schema: dict[str, Any] | None = None) -> ToolOutput:
-    """Return what a call gave back; a result that does not fit the tool's own schema is a failed one."""
+    """Return the output of a call; a result that does not fit the tool's own schema is an error."""
     parts = [_part(one) for one in result.content]
     lines = [one for one in parts if isinstance(one, str)]
     structured = result.structured_content
@@ -59,14 +59,14 @@ def output_of(result: CallToolResult, schema: dict[str, Any] | None = None) -> T
 
 
 def reading_of(result: ReadResourceResult) -> ToolOutput:
-    """Return what a resource holds."""
+    """Return the content of a resource."""
     parts = [_contents(one, with_head=len(result.contents) > 1) for one in result.contents]
     media = tuple(one for one in parts if isinstance(one, Media))
     return ToolOutput("\n".join(one for one in parts if isinstance(one, str)), media=media)
 
 
 def prompt_parts(result: GetPromptResult) -> tuple[Text | Media, ...]:
-    """Return the messages of a prompt in order; what is not said by the user is marked."""
+    """Return the messages of a prompt in order; those that are not the user's are marked."""
     parts: list[Text | Media] = []
     for message in result.messages:
         part = _part(message.content)
@@ -80,9 +80,9 @@ def prompt_parts(result: GetPromptResult) -> tuple[Text | Media, ...]:
 
 
 def is_said(structured: Any, lines: Sequence[str]) -> bool:
-    """Tell whether the lines already say what the structured content does.
+    """True if the lines already contain the structured content.
 
-    Many servers wrap what is no object as `{"result": …}`, and give a list as one text for each item.
+    Many servers wrap a value that is not an object as `{"result": …}`, and send a list as one text per item.
     """
     wanted = [structured]
     if isinstance(structured, dict) and len(structured) == 1:
@@ -126,7 +126,7 @@ def _contents(contents: _Contents, *, with_head: bool) -> str | Media:
 
 
 def _media(data: str, mime: str, what: str, *, name: str = "") -> str | Media:
-    """Return what is no text, or say why it cannot be had."""
+    """Return media, or a text that says why it is left out."""
     if len(data) > MAX_MEDIA_BYTES * 4 // 3 + 4:
         return f"[{what} left out: it is larger than {MAX_MEDIA_BYTES // 2**20} MiB]"
     try:
@@ -138,7 +138,7 @@ def _media(data: str, mime: str, what: str, *, name: str = "") -> str | Media:
 
 
 def _problem(structured: Any, schema: dict[str, Any]) -> str:
-    """Say how structured content differs from what was announced; empty if it fits."""
+    """Return how structured content differs from its announced schema; empty if it fits."""
     if structured is None:
         return "it announced structured content and sent none"
     if is_costly(schema, structured):
@@ -158,9 +158,9 @@ def _problem(structured: Any, schema: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=256)
 def _validator(schema: str) -> Validator | None:
-    """Compile a schema; `offline`, because a stranger could name any address in it.
+    """Compile a schema; `offline`, because an untrusted schema could name any address.
 
-    None for one with patterns that could take forever. Raises ValueError when it is broken.
+    None for one with patterns that could take forever. Raises ValueError if it is invalid.
     """
     try:
         return validator_for(schema, offline=True, pattern_options=RegexOptions())

@@ -1,4 +1,4 @@
-"""Schemas of strangers: what must be right with one before a model is shown it."""
+"""Checks the schemas of untrusted servers before a model sees them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MAX_SCHEMA_DEPTH = 64
 
 
 def problem_of(schema: Any) -> str:
-    """Say why a schema cannot be the parameters of a tool; empty if it can."""
+    """Return why a schema cannot be the parameters of a tool; empty if it can."""
     if not isinstance(schema, dict):
         return "its schema is no object"
     if schema.get("type", "object") != "object":

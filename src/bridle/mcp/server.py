@@ -1,14 +1,14 @@
-"""One server: started, watched, started again when it falls, spoken to, ended.
+"""One MCP server: its process or connection, its restarts and its calls.
 
 ```
-idle ──somebody asks──▶ starting ──▶ ready ──lost──▶ waiting ──delay──▶ starting
-                            │                           ▲
-                            ├──────── failed once ──────┘
-                            ├─▶ login      until somebody asks again
-                            └─▶ failed     after five times in a row, until somebody asks again later
+idle ──requested──▶ starting ──▶ ready ──lost──▶ waiting ──delay──▶ starting
+                        │                           ▲
+                        ├──────── failed once ──────┘
+                        ├─▶ login      until it is requested again
+                        └─▶ failed     after five times in a row, until it is requested again later
 ```
 
-One task owns the connection, as the SDK wants it entered and left by the same one.
+One task owns the connection, because the SDK requires that the same task enters and leaves it.
 """
 
 import asyncio
@@ -47,25 +47,25 @@ _CLOSE_S = 8.0
 
 
 class Timing(Struct, frozen=True):
-    """How long is waited for what, in seconds."""
+    """Delays and time limits, in seconds."""
 
     delays_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
-    """Before each next attempt to start; after the last one a server rests."""
+    """The delay before each new attempt to start; after the last one a server rests."""
     rest_s: float = 30.0
-    """After that somebody may ask a server that rests to try again."""
+    """After this time a request may start a resting server again."""
     stable_s: float = 30.0
-    """One that was there for so long has not failed to start."""
+    """A server that was ready for this long has its failure count reset."""
     idle_s: float = 60.0
-    """After that a server is asked whether it is still there."""
+    """After this time without a call a server is pinged."""
     ping_s: float = 10.0
     gather_s: float = 0.1
-    """Changes that come within this time are looked at together."""
+    """Changes that come within this time are handled together."""
     refresh_s: float = 1.0
-    """A server that changes all the time is looked at no more often than that."""
+    """The minimum time between two refreshes of a server that keeps changing."""
 
 
 class Surroundings(Struct, frozen=True):
-    """What every server needs of the world."""
+    """What all servers share."""
 
     sandbox: Sandbox
     home: Path
@@ -77,7 +77,7 @@ class Server:
     """A server and the task that owns it."""
 
     def __init__(self, settings: ServerSettings, folder: str, room: SessionId, world: Surroundings) -> None:
-        """Take how it is reached, the folder it works for, and the session of the sandbox it runs in."""
+        """Set how it is reached, the folder it works for, and the sandbox session it runs in."""
         self.settings = settings
         self.folder = folder
         self.words = Words(settings)
@@ -91,10 +91,10 @@ class Server:
         self._transport: Transport | None = None
         self._calling: Callable[[ToolContext], AbstractContextManager[None]] = lambda _: nullcontext()
         self._login: type[ToolError] | tuple[()] = ()
-        """The error that stands for a missing login, once that is loaded."""
+        """The exception class for a missing login, once it is loaded."""
         self._is_closed = False
         self.successor: Server | None = None
-        """Who takes its place once it is closed."""
+        """The server that replaces it once it is closed."""
         self._moved = asyncio.Event()
         """Set and replaced whenever the state changes."""
         self._changed = asyncio.Event()
@@ -102,7 +102,7 @@ class Server:
         self._failures = 0
         self._failed_s = 0.0
         self._ready_s = math.inf
-        """When it became ready; never, if it has not since it was started."""
+        """When it became ready; infinity if it has not since its last start."""
         self._used_s = 0.0
         self._calls: set[asyncio.Task[Any]] = set()
         self.busy = 0
@@ -110,15 +110,15 @@ class Server:
         self.at_rest = asyncio.Event()
         self.at_rest.set()
 
-    # ------------------------------------------------------------------ how it is
+    # ------------------------------------------------------------------ its status
 
     @property
     def pid(self) -> int:
-        """The process of a server that is a program here; 0 otherwise."""
+        """The process ID of a server that is a local program; 0 otherwise."""
         return getattr(self._transport, "pid", 0) if self._transport is not None else 0
 
     def view(self) -> ServerView:
-        """Say how it is."""
+        """Return its status."""
         listing = self.listing
         return ServerView(
             "mcp",
@@ -134,11 +134,11 @@ class Server:
 
     @property
     def current(self) -> "Server":
-        """Itself, or whoever has taken its place."""
+        """This server, or the one that has replaced it."""
         return self.successor.current if self._is_closed and self.successor is not None else self
 
     def ask_for(self) -> None:
-        """Say that somebody wants it: it starts, or tries again if it has rested for long enough."""
+        """Request the server: start it, or try again if it has rested long enough."""
         if self._is_closed:
             return
         if self._owner is None or self._owner.done():
@@ -154,7 +154,7 @@ class Server:
 
     @property
     def is_coming(self) -> bool:
-        """Whether it is about to be there: it starts, or it has fallen and is soon started again."""
+        """True while it starts, or has failed after it was ready and is soon restarted."""
         return self.state == "starting" or (self.state == "waiting" and self._ready_s < math.inf)
 
     async def settled(self) -> None:
@@ -163,7 +163,7 @@ class Server:
             await self._moved.wait()
 
     async def aclose(self) -> None:
-        """End it and all that it has started, for good."""
+        """End it and everything it has started, permanently."""
         self._is_closed = True
         owner = self._owner
         if owner is not None and not owner.done():
@@ -173,7 +173,7 @@ class Server:
             call.cancel()
         self._enter("idle", "it was ended; its tools come anew with the next prompt")
 
-    # ------------------------------------------------------------------ what it does
+    # ------------------------------------------------------------------ requests
 
     async def call(self, tool: str, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Call one of its tools; raises ToolError."""
@@ -186,17 +186,17 @@ class Server:
         return await self._do(lambda connection, _: connection.read(uri), clean_line(uri, 200), context)
 
     def has_changed(self, uri: str) -> bool:
-        """Tell whether a resource is known to have changed since it was read."""
+        """True if a resource is known to have changed since it was read."""
         return self._connection is not None and self._connection.has_changed(uri)
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[Text | Media, ...]:
-        """Return what one of its prompts stands for; raises ToolError."""
+        """Return the content of one of its prompts; raises ToolError."""
         return await self._do(lambda connection, _: connection.prompt(name, arguments), name)
 
     async def complete(
         self, prompt: str, argument: str, value: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Return what an argument of a prompt could be; raises ToolError."""
+        """Return possible values for an argument of a prompt; raises ToolError."""
         return await self._do(
             lambda connection, _: connection.complete(prompt, argument, value, given), argument
         )
@@ -207,7 +207,7 @@ class Server:
         what: str,
         context: ToolContext | None = None,
     ) -> T:
-        """Have something done in a task of its own, which can be left behind when it does not end in time."""
+        """Run a request in a separate task, which can be abandoned if it does not end in time."""
         with self._in_flight():
             connection = await self._connected()
             patience = Patience(self.settings.timeout_s, context.emit if context is not None else _ignore)
@@ -228,7 +228,7 @@ class Server:
     def _forget(self, task: "asyncio.Task[Any]") -> None:
         self._calls.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at, or asyncio reports it as never seen
+            task.exception()  # retrieved, or asyncio reports it as never seen
 
     @contextmanager
     def _in_flight(self) -> Iterator[None]:
@@ -243,7 +243,7 @@ class Server:
                 self.at_rest.set()
 
     async def _connected(self) -> "Connection":
-        """Return the connection; waits for one that is starting again, raises ToolError."""
+        """Return the connection; waits for a restart, raises ToolError."""
         if (connection := self._live_connection()) is not None:
             return connection
         self.ask_for()
@@ -256,13 +256,13 @@ class Server:
         raise ToolError(f"{self._who} is not there: {self.detail or 'it is still starting'}")
 
     def _live_connection(self) -> "Connection | None":
-        """Return the connection, unless the server at its other end is gone."""
+        """Return the connection, unless it is known to be lost."""
         return None if self._connection is None or self._connection.is_lost else self._connection
 
-    # ------------------------------------------------------------------ the owner
+    # ------------------------------------------------------------------ the owner task
 
     async def _own(self) -> None:
-        """Keep it running until it fails too often, and then until somebody asks for it again."""
+        """Keep it running until it fails too often, and then wait until it is requested again."""
         timing = self._world.timing
         while True:
             if self.state != "starting":
@@ -288,7 +288,7 @@ class Server:
         await self._wanted.wait()
 
     async def _live(self) -> ToolError:
-        """Start it and serve until it is gone; returns how that came."""
+        """Start it and serve until it is gone; return how it ended."""
         self.words.begin()
         try:
             async with AsyncExitStack() as stack:
@@ -311,7 +311,7 @@ class Server:
         self._connection = None
 
     async def _connection_to_be(self) -> "Connection":
-        """Make what is to be entered; loads the SDK, beside the event loop as that takes long."""
+        """Create the connection to enter; loads the SDK in a thread, because that takes long."""
         client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
         world, settings = self._world, self.settings
         self._login = client.remote.LoginNeeded
@@ -320,7 +320,7 @@ class Server:
         self._transport = client.open_transport(
             settings, self.folder, world.sandbox, self._room, self.words, world.home
         )
-        # Some old servers fall over the question which revisions they speak: then they are not asked again.
+        # Some old servers crash when asked which revisions they speak: then the next attempt does not ask.
         mode = "legacy" if self._failures % 2 else "auto"
         made: Connection = client.Connection(
             settings, self._transport, desk, self.words, mode=mode, changed=self._changed.set
@@ -328,7 +328,7 @@ class Server:
         return made
 
     async def _serve(self, connection: "Connection") -> ToolError:
-        """Look after a server that is ready, until it is lost."""
+        """Monitor a server that is ready, until it is lost."""
         timing, again_s = self._world.timing, 0.0
         async with _beside(connection.lost()) as lost:
             while True:
@@ -346,7 +346,7 @@ class Server:
                     await self._ping(connection)
 
     async def _refresh(self, connection: "Connection") -> None:
-        """Ask again for what it offers; what it offered before stays if it does not say."""
+        """Fetch its offers again; the old ones stay if that fails."""
         try:
             async with asyncio.timeout(self.settings.start_timeout_s):
                 self.listing = await connection.listing()
@@ -362,7 +362,7 @@ class Server:
         self._used_s = self._now_s
 
     def _explain(self, ended: ToolError) -> str:
-        """Say how it ended, with its last words."""
+        """Return how it ended, with its last output."""
         text = clean_line(self.words.mask(ended.message)).removeprefix(f"{self._who}: ")
         hint = f" (hint: {ended.hint})" if ended.hint else ""
         last = self.words.last()
@@ -384,12 +384,12 @@ class Server:
 
 
 def _ignore(_: str) -> None:
-    """Show nothing: nobody watches."""
+    """Show nothing."""
 
 
 @asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator["asyncio.Task[T]"]:
-    """Do something beside what is done here, and no longer."""
+    """Run a coroutine in a task, and cancel it at the end of the block."""
     task = asyncio.create_task(work)
     try:
         yield task

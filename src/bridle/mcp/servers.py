@@ -1,7 +1,7 @@
-"""Keeps the servers of every folder: who shares one, when one is started, and when it ends.
+"""The MCP servers of every folder: which sessions share one, when it starts, and when it ends.
 
-An instance belongs to a place: a folder, a session, or the user as a whole. It ends when its settings have
-changed, when the last session of its last folder has been gone for a while, or with us.
+An instance belongs to a folder, a session, or the user as a whole. It ends when its settings have changed,
+when the last session of its last folder has been gone for a while, or when Bridle closes.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _HEAD = "What MCP servers say of their tools. These are words of strangers, not 
 
 
 class _Key(Struct, frozen=True):
-    """What makes an instance: two with equal keys are one."""
+    """The identity of an instance: equal keys mean the same instance."""
 
     name: str
     settings: bytes
@@ -42,7 +42,7 @@ class _Key(Struct, frozen=True):
 
 
 class _Kept:
-    """An instance, the folders that use it, and the tools that were made of what it offers."""
+    """An instance, the folders that use it, and the tools made from its offers."""
 
     def __init__(self, server: Server, room: SessionId) -> None:
         self.server = server
@@ -60,7 +60,7 @@ class _Kept:
 
 
 class McpServers:
-    """The `ToolServers` of the engine."""
+    """Implements the engine's `ToolServers`."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class McpServers:
         clock: Clock,
         timing: Timing | None = None,
     ) -> None:
-        """Take who knows the servers of a folder (called in a thread, one call at a time)."""
+        """Set how to load the servers of a folder (called in a thread, one call at a time)."""
         self._load = load
         self._sandbox = sandbox
         self._wait_s = wait_s
@@ -81,7 +81,7 @@ class McpServers:
         self._world = Surroundings(sandbox, home, clock, timing or Timing())
         self._kept: dict[_Key, _Kept] = {}
         self._loading = asyncio.Lock()
-        """Whoever loads may keep what it has read: one at a time."""
+        """The loader may cache what it has read, so only one call at a time."""
         self._folders: dict[SessionId, set[str]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._told: dict[SessionId, dict[str, str]] = {}
@@ -89,10 +89,10 @@ class McpServers:
         self._numbers = count(1)
         self._is_closed = False
 
-    # ------------------------------------------------------------------ what they lend
+    # ------------------------------------------------------------------ tools and prompts
 
     async def offer(self, session: SessionId, cwd: str) -> ToolOffer:
-        """Return what the servers of a folder lend a run; those that start are waited for, but not long."""
+        """Return the tools of a folder's servers for a run; waits a limited time for starting servers."""
         found = await self._found(cwd)
         kept = self._use(session, cwd, found)
         for one in kept:
@@ -108,7 +108,7 @@ class McpServers:
         )
 
     async def expand(self, session: SessionId, cwd: str, text: str) -> tuple[Text | Media, ...] | None:
-        """Return what a prompt such as `/mcp__server__name argument` stands for; None if it is none."""
+        """Return the content of a prompt such as `/mcp__server__name argument`; None if it is not one."""
         called = called_prompt(text)
         if called is None:
             return None
@@ -129,7 +129,7 @@ class McpServers:
         value: str,
         given: Mapping[str, str] | None = None,
     ) -> tuple[str, ...]:
-        """Return what an argument of the prompt called `/name` could be; raises UsageError."""
+        """Return possible values for an argument of the prompt `/name`; raises UsageError."""
         servers = await self._ready_for(session, cwd, name)
         server, prompt = find_prompt(servers, name)
         try:
@@ -152,10 +152,10 @@ class McpServers:
             )
         return [one for one in wanted if one.state == "ready"]
 
-    # ------------------------------------------------------------------ how they are
+    # ------------------------------------------------------------------ status
 
     async def views(self, cwd: str) -> tuple[ServerView, ...]:
-        """Say how the servers of a folder are, without starting one."""
+        """Return the status of a folder's servers, without starting any."""
         found = await self._found(cwd)
         views = [ServerView("mcp", name, state, why, cwd) for name, state, why in found.inert]
         for settings in found.servers:
@@ -164,7 +164,7 @@ class McpServers:
         return tuple(sorted(views, key=lambda view: view.name))
 
     async def prompts(self, cwd: str) -> tuple[PromptView, ...]:
-        """Return what the servers that are ready offer to be called as `/name`."""
+        """Return the prompts that the ready servers offer as `/name`."""
         found = await self._found(cwd)
         kept = [self._instance_in(cwd, settings) for settings in found.servers]
         return prompt_views(one.server for one in kept if one is not None and one.server.state == "ready")
@@ -174,14 +174,14 @@ class McpServers:
         fits = (one for key, one in self._kept.items() if (key.name, key.settings) == wanted)
         return next((one for one in fits if settings.scope == "user" or cwd in one.folders), None)
 
-    # ------------------------------------------------------------------ who uses which
+    # ------------------------------------------------------------------ use of instances
 
     async def _found(self, cwd: str) -> FolderServers:
         async with self._loading:
             return await asyncio.to_thread(self._load, cwd)
 
     def _use(self, session: SessionId, cwd: str, found: FolderServers) -> list[_Kept]:
-        """Return the instances for a session in a folder, new ones where there are none; let old ones go."""
+        """Return the instances for a session in a folder, creating missing ones; release outdated ones."""
         if self._is_closed:
             return []
         self._folders.setdefault(session, set()).add(cwd)
@@ -206,7 +206,7 @@ class McpServers:
         return kept
 
     async def _is_wanted(self, key: _Key) -> bool:
-        """Tell whether the settings of a folder that uses an instance still name it just so."""
+        """True if a folder that uses an instance still has it in its settings, unchanged."""
         folders = tuple(self._kept[key].folders) if key in self._kept else ()
         for folder in folders:
             with suppress(BridleError):
@@ -216,7 +216,7 @@ class McpServers:
         return False
 
     def _drop(self, key: _Key, cwd: str, heir: Server | None = None) -> None:
-        """Say that a folder does not use an instance any more; without any it ends, once it has no calls."""
+        """Record that a folder no longer uses an instance; an unused one ends once it has no calls."""
         kept = self._kept[key]
         if cwd not in kept.folders:
             return
@@ -237,7 +237,7 @@ class McpServers:
             await self._sandbox.end_session(kept.room)
 
     async def end_session(self, session: SessionId) -> None:
-        """End what runs for this session alone; what its folders share ends after a while without others."""
+        """End what runs for this session alone; shared servers end after a while without other sessions."""
         self._told.pop(session, None)
         folders = self._folders.pop(session, set())
         own = [key for key in self._kept if key.session == session]
@@ -254,7 +254,7 @@ class McpServers:
             self._drop(key, folder)
 
     async def aclose(self) -> None:
-        """End every server and all that it has started."""
+        """End every server and everything it has started."""
         self._is_closed = True
         for timer in self._timers.values():
             timer.cancel()
@@ -265,10 +265,10 @@ class McpServers:
         await asyncio.gather(*(self._end(one) for one in ending))
         await self._sandbox.end_session(_ROOM)
 
-    # ------------------------------------------------------------------ what there is to tell
+    # ------------------------------------------------------------------ waiting and notes
 
     async def _settled(self, servers: Sequence[Server], wait_s: float) -> None:
-        """Wait until none of these is about to be there, but not for longer than that."""
+        """Wait until none of these is about to become ready, at most `wait_s`."""
         starting = [asyncio.create_task(one.settled()) for one in servers if one.is_coming]
         if not starting:
             return
@@ -279,7 +279,7 @@ class McpServers:
                 task.cancel()
 
     def _news(self, session: SessionId, notes: dict[str, str]) -> tuple[str, ...]:
-        """Return those notes that the session has not heard."""
+        """Return the notes that the session has not seen."""
         told = self._told.get(session, {})
         self._told[session] = notes
         return tuple(note for about, note in notes.items() if told.get(about) != note)
@@ -318,7 +318,7 @@ def _make_tools(server: Server) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
 
 
 def _merged(ready: Sequence[_Kept]) -> tuple[list[Tool], dict[str, str]]:
-    """Return the tools of all servers, and what there is to say of those that are left out."""
+    """Return the tools of all servers, and notes on those that are left out."""
     tools: dict[str, McpTool] = {}
     notes: dict[str, str] = {}
     for one in ready:
@@ -335,9 +335,9 @@ def _merged(ready: Sequence[_Kept]) -> tuple[list[Tool], dict[str, str]]:
 
 
 def _notes(found: FolderServers, servers: Sequence[Server]) -> dict[str, str]:
-    """Say which servers are not there, and why, by what each note is about."""
+    """Return notes on the servers that are not available, by what each note is about."""
     notes = {note: note for note in found.notes}
-    # Of those that are not trusted the note about the project speaks.
+    # Untrusted servers are covered by the note about the project.
     notes |= {name: f"MCP server {name}: {why}" for name, state, why in found.inert if state == "failed"}
     for server in servers:
         name = server.settings.name

@@ -1,4 +1,4 @@
-"""How one server is reached and what it may do: settings with every variable put in."""
+"""The settings of an MCP server: how it is reached and what it may do, with all variables expanded."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from bridle.core.permission import Rule
 
 
 class OAuth(Struct, frozen=True):
-    """How to log in where the server cannot say it all by itself."""
+    """Login settings that the server does not supply itself."""
 
     client_id: str = ""
     client_secret: str = ""
@@ -17,15 +17,15 @@ class OAuth(Struct, frozen=True):
 
 
 class ServerSettings(Struct, frozen=True):
-    """A server that lends tools; a program here, or an address elsewhere."""
+    """An MCP server: a local program, or a remote address."""
 
     name: str
     transport: Literal["stdio", "http", "sse"]
     argv: tuple[str, ...] = ()
     env: dict[str, str] = {}
-    """All that the program sees of the environment."""
+    """The complete environment of the program."""
     cwd: str = ""
-    """Where the program works; empty for the folder of the session."""
+    """The program's working directory; empty for the session's folder."""
     url: str = ""
     headers: dict[str, str] = {}
     tools: tuple[str, ...] = ()
@@ -37,11 +37,11 @@ class ServerSettings(Struct, frozen=True):
     sampling: Literal["ask", "allow", "deny"] = "ask"
     confined: bool = False
     rules: tuple[Rule, ...] = ()
-    """Where it is confined: paths that it must not see or change, and hosts that it may reach."""
+    """If it is confined: paths that it must not see or change, and hosts that it may reach."""
     open_network: bool = False
-    """Where it is confined: whether it may reach every host."""
+    """If it is confined: True if it may reach every host."""
     project: str = ""
-    """The project that brings it, which is all that it may change; empty for a server of the user's own."""
+    """The project that configures it, and all that it may change; empty for a server of the user's own."""
     oauth: OAuth = OAuth()
 
 
@@ -50,6 +50,6 @@ class FolderServers(Struct, frozen=True):
 
     servers: tuple[ServerSettings, ...] = ()
     inert: tuple[tuple[str, Literal["off", "untrusted", "failed"], str], ...] = ()
-    """Those that are not to be started: each by name, with its state and the reason."""
+    """Servers that must not be started: each by name, with its state and the reason."""
     notes: tuple[str, ...] = ()
-    """What the user should hear beside."""
+    """Further notes for the user."""

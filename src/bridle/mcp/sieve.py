@@ -1,13 +1,13 @@
-"""Between a server and the SDK: puts right what would make the SDK throw a whole answer away.
+"""A layer between a server and the SDK: repairs answers that the SDK would reject as a whole.
 
 ```
-SDK ──request──▶ Mouth ──▶ transport        which request is waiting for what
-SDK ◀──answer── Ears ◀── transport          one bad tool of a list, one odd part of a result
+SDK ──request──▶ Mouth ──▶ transport        records which request waits for an answer
+SDK ◀──answer── Ears ◀── transport          repairs a bad tool in a list, an odd part of a result
 ```
 
-The SDK judges an answer as a whole: one tool without a schema, and no tool of the page is left. Here the
-bad one is taken out, and a note says so. Output schemas are kept aside, as the SDK would drop a result that
-does not fit its schema; `results.py` says so instead and keeps it.
+The SDK validates an answer as a whole: one tool without a schema, and all tools of the page are lost. Here
+the bad one is removed, with a note. Output schemas are kept separately, because the SDK would drop a result
+that does not fit its schema; `results.py` reports that instead and keeps the result.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _LASTING = "subscriptions/listen"  # has no answer before it ends
 
 
 class Unreadable(Exception):
-    """A message that could not be read: the answer to one request, or to any of those that wait."""
+    """A message that could not be parsed: the answer to one request, or to any of those that wait."""
 
     def __init__(self, why: str, request: int | str | None = None) -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class Unreadable(Exception):
 
 
 class Sieve(AbstractAsyncContextManager[Any]):
-    """A transport that corrects what another one brings."""
+    """A transport that repairs the messages of another one."""
 
     def __init__(self, transport: AbstractAsyncContextManager[Any], note: Callable[[str], None]) -> None:
         self._transport = transport
@@ -48,7 +48,7 @@ class Sieve(AbstractAsyncContextManager[Any]):
         self._waiting: dict[int | str, str] = {}
 
     async def __aenter__(self) -> tuple["Ears", "Mouth"]:
-        """Open the transport, and put ourselves before its streams."""
+        """Open the transport, and wrap its streams."""
         reads, writes = await self._transport.__aenter__()
         return Ears(reads, self), Mouth(writes, self)
 
@@ -59,12 +59,12 @@ class Sieve(AbstractAsyncContextManager[Any]):
         return await self._transport.__aexit__(kind, error, trace)
 
     def sent(self, message: Any) -> None:
-        """Note which request waits for an answer."""
+        """Record which request waits for an answer."""
         if isinstance(message, JSONRPCRequest):
             self._waiting[message.id] = message.method
 
     def heard(self, message: Any) -> None:
-        """Put an answer right, in its place."""
+        """Repair an answer in place."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             method = self._waiting.pop(message.id, "")
             if isinstance(message, JSONRPCResponse) and (correct := _CORRECTIONS.get(method)):
@@ -74,7 +74,7 @@ class Sieve(AbstractAsyncContextManager[Any]):
                     self._note(note)
 
     def failed(self, broken: Unreadable) -> list[SessionMessage]:
-        """Return answers for the requests whose own could not be read."""
+        """Return error answers for the requests whose own answers could not be parsed."""
         wanted = [broken.request] if broken.request is not None else list(self._waiting)
         hit = [one for one in wanted if self._waiting.get(one, _LASTING) != _LASTING]
         for one in hit:
@@ -84,7 +84,7 @@ class Sieve(AbstractAsyncContextManager[Any]):
 
 
 class Ears:
-    """What the SDK reads from."""
+    """The stream that the SDK reads from."""
 
     def __init__(self, reads: Any, sieve: Sieve) -> None:
         self._reads = reads
@@ -93,7 +93,7 @@ class Ears:
 
     @property
     def last_context(self) -> Any:
-        """Hand on what a transport says of the sender of the last message."""
+        """The transport's information about the sender of the last message."""
         return getattr(self._reads, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
@@ -122,7 +122,7 @@ class Ears:
             raise StopAsyncIteration from None
 
     async def aclose(self) -> None:
-        """Listen no more."""
+        """Stop reading."""
         await self._reads.aclose()
 
     async def __aenter__(self) -> Self:
@@ -133,7 +133,7 @@ class Ears:
 
 
 class Mouth:
-    """What the SDK writes to."""
+    """The stream that the SDK writes to."""
 
     def __init__(self, writes: Any, sieve: Sieve) -> None:
         self._writes = writes
@@ -145,7 +145,7 @@ class Mouth:
         await self._writes.send(item)
 
     async def aclose(self) -> None:
-        """Say no more."""
+        """Stop writing."""
         await self._writes.aclose()
 
     async def __aenter__(self) -> Self:
@@ -156,12 +156,12 @@ class Mouth:
 
 
 def _is_long(message: Any) -> bool:
-    """Tell whether to look through an answer takes so long that it is done beside the event loop."""
+    """True if an answer takes so long to check that it belongs in a thread."""
     found = message.result.values() if isinstance(message, JSONRPCResponse) else ()
     return any(isinstance(one, list) and len(one) > _MANY_ENTRIES for one in found)
 
 
-# ---------------------------------------------------------------------------- corrections, each in place
+# ---------------------------------------------------------------------------- repairs, each in place
 
 _Notes = list[str]
 
@@ -295,7 +295,7 @@ _CONTENT = {
 
 
 def _corrected(part: Any) -> dict[str, Any]:
-    """Return a part of a result that the SDK takes, with all that it says; one of no known kind as text."""
+    """Return a part of a result in a form that the SDK accepts, complete; one of unknown type as text."""
     if not isinstance(part, dict):
         return _text(_json(part))
     kind = part.get("type")
@@ -320,7 +320,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _entries(result: dict[str, Any], key: str) -> list[Any]:
-    """Return a list of a result, and drop a cursor that is none."""
+    """Return a list from a result, and remove an invalid cursor."""
     if not isinstance(result.get("nextCursor", ""), str):
         del result["nextCursor"]
     found = result.get(key)

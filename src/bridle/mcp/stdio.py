@@ -1,12 +1,12 @@
-"""A server that is a program of ours: started through the sandbox, spoken to by its input and output.
+"""A server that is a local program: started through the sandbox, connected by its stdin and stdout.
 
 ```
 SDK ──▶ Writes ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pipe] ──▶ Reads ──▶ SDK
                                             fd 2 ──▶ [pipe] ──▶ Words
 ```
 
-Nothing here waits for a server that does not read: what it is to get is kept, up to a limit. It is read no
-faster than the SDK takes it. Whatever it prints that is no message is kept among its words.
+Nothing here waits for a server that does not read: messages for it are buffered, up to a limit. Its output is
+read only as fast as the SDK processes it. Printed lines that are not messages are kept in `Words`.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ MAX_UNREAD_BYTES = 64 * 1024 * 1024
 MAX_PRINTED_BYTES = 64 * 1024
 
 _READ_BYTES = 64 * 1024
-_MANY_LINES = 256  # the SDK is behind: read on when it has caught up
+_MANY_LINES = 256  # the SDK is behind: reading continues when it has caught up
 _MANY_BYTES = 1024 * 1024
-_LINES_AT_ONCE = 16  # before others have their turn
+_LINES_AT_ONCE = 16  # before other tasks run
 _GRACE_S = 0.5
 _TERM_S = 1.0
 _KILL_S = 3.0
@@ -62,11 +62,11 @@ class Stdio(AbstractAsyncContextManager[Any]):
 
     @property
     def pid(self) -> int:
-        """The program's process; 0 when there is none."""
+        """The program's process ID; 0 if there is none."""
         return self._process.pid if self._process is not None else 0
 
     async def __aenter__(self) -> tuple["Reads", "Writes"]:
-        """Start the program; raises ToolError when it cannot be."""
+        """Start the program; raises ToolError if that fails."""
         try:
             pipes = Pipes()
         except OSError as error:
@@ -99,7 +99,7 @@ class Stdio(AbstractAsyncContextManager[Any]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the program with all that it has started, also when we are cancelled meanwhile."""
+        """End the program and everything it has started, even if cancelled meanwhile."""
         ending = asyncio.create_task(self._end())
         try:
             await asyncio.shield(ending)
@@ -110,7 +110,7 @@ class Stdio(AbstractAsyncContextManager[Any]):
             raise
 
     async def lost(self) -> ToolError:
-        """Wait until the program has ended or says nothing any more, and tell how it came."""
+        """Wait until the program has ended or closed its output, and return how it ended."""
         assert self._process is not None
         assert self._talk is not None
         await self._talk.reads.ended.wait()
@@ -125,7 +125,7 @@ class Stdio(AbstractAsyncContextManager[Any]):
         return ToolError(_ending(status))
 
     async def _end(self) -> None:
-        """Close its input, then ask it to end, then end it; each waits only for a while."""
+        """Close its input, then ask it to end, then kill it; each step has a time limit."""
         process, talk = self._process, self._talk
         if process is None or talk is None:
             return
@@ -143,7 +143,7 @@ class Stdio(AbstractAsyncContextManager[Any]):
 
 
 class Reads:
-    """The messages of a server, for the SDK."""
+    """The server's messages, for the SDK."""
 
     def __init__(self, words: Words, resume: Callable[[], None]) -> None:
         self._words = words
@@ -157,18 +157,18 @@ class Reads:
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits that nothing more should be read."""
+        """True if so much is waiting that nothing more should be read."""
         return len(self._lines) >= _MANY_LINES or self._size >= _MANY_BYTES
 
     def put(self, lines: list[bytes | None]) -> None:
-        """Take lines of output; nobody listens any more once we are closed."""
+        """Add lines of output; ignored once closed."""
         if self.is_open:
             self._lines.extend(lines)
             self._size += sum(len(line or b"") for line in lines)
             self._more.set()
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Mark the end of the output."""
         self.ended.set()
         self._more.set()
 
@@ -193,7 +193,7 @@ class Reads:
             await self._more.wait()
 
     def _read(self, line: bytes | None) -> SessionMessage | Exception | None:
-        """Return the message in a line; what is none is kept as something that was printed."""
+        """Return the message in a line; any other line is kept as printed output."""
         if line is None:
             self._words.say(f"(a line longer than {MAX_MESSAGE_BYTES // 2**20} MiB)")
             return Unreadable(f"it sent a message longer than {MAX_MESSAGE_BYTES // 2**20} MiB")
@@ -213,7 +213,7 @@ class Reads:
             raise StopAsyncIteration from None
 
     async def aclose(self) -> None:
-        """Listen no more; what still comes is read and dropped, so that the server can end."""
+        """Stop reading; further output is read and dropped, so that the server can end."""
         self.is_open = False
         self._lines.clear()
         self._size = 0
@@ -228,7 +228,7 @@ class Reads:
 
 
 class Writes:
-    """Takes the messages of the SDK."""
+    """Sends the SDK's messages."""
 
     def __init__(self, write: Callable[[bytes], bool]) -> None:
         self._write = write
@@ -240,7 +240,7 @@ class Writes:
             raise anyio.BrokenResourceError
 
     async def aclose(self) -> None:
-        """Do nothing: who ends the server closes its input."""
+        """Do nothing: the input is closed when the server is ended."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -250,7 +250,7 @@ class Writes:
 
 
 class _Talk:
-    """Our ends, on the event loop."""
+    """Our ends of the pipes, on the event loop."""
 
     def __init__(self, pipes: Pipes, words: Words) -> None:
         self._to_server, self._from_server, self._printed = pipes.ours
@@ -262,7 +262,7 @@ class _Talk:
         self._is_open = True
         self._listens = True
         self.why_ended = ""
-        """Why we gave up on it, if it was us."""
+        """Why we gave up on the server; empty if we did not."""
         self.reads = Reads(words, self._listen)
         self.writes = Writes(self._write)
         self._loop = asyncio.get_running_loop()
@@ -270,14 +270,14 @@ class _Talk:
         self._loop.add_reader(self._printed, self.read_printed)
 
     def close_input(self) -> None:
-        """Tell the server that nothing more comes."""
+        """Close the server's input: nothing more comes."""
         if self._has_input:
             self._has_input = False
             self._loop.remove_writer(self._to_server)
             os.close(self._to_server)
 
     def close(self) -> None:
-        """Close all of it; what lies in the pipes is read before."""
+        """Close everything, after reading what is left in the pipes."""
         if not self._is_open:
             return
         self.close_input()
@@ -309,13 +309,13 @@ class _Talk:
                 self._listens = False
 
     def _listen(self) -> None:
-        """Read on: the SDK has caught up."""
+        """Continue reading: the SDK has caught up."""
         if self._is_open and not self._listens:
             self._listens = True
             self._loop.add_reader(self._from_server, self._read_messages)
 
     def read_printed(self) -> None:
-        """Keep what it has printed on its error stream."""
+        """Keep what it has printed on stderr."""
         if not self._is_open:
             return
         try:
@@ -329,7 +329,7 @@ class _Talk:
             self._words.say("(a very long line)" if line is None else line.decode(errors="replace"))
 
     def _write(self, data: bytes) -> bool:
-        """Write what there is room for and keep the rest; False when nobody is there to read it."""
+        """Write what fits and keep the rest; False if the server no longer reads."""
         if not self._has_input:
             return False
         if not self._unsent:
@@ -356,20 +356,20 @@ class _Talk:
         except BlockingIOError:
             return
         except OSError:
-            self._unsent.clear()  # the end of its output tells everyone
+            self._unsent.clear()  # the end of its output reports it
         if not self._unsent:
             self._loop.remove_writer(self._to_server)
 
 
 def _writable(settings: ServerSettings, cwd: str) -> tuple[str, ...]:
-    if settings.project:  # its own word on where it works does not count
+    if settings.project:  # its own choice of folder does not count
         return (settings.project,)
-    # One for all folders works in the user's home, which it must not have all to itself.
+    # A server for all folders works in the user's home, which it must not be able to change.
     return (cwd,) if settings.scope != "user" or settings.cwd else ()
 
 
 def _broken_answer(line: bytes) -> Unreadable | None:
-    """Return what a line stands for that should have been an answer; None if it is none."""
+    """Return an `Unreadable` for a line that should have been an answer; None for any other."""
     why = "its answer is no valid message"
     try:
         value = json.loads(line)

@@ -1,4 +1,4 @@
-"""The tools of servers as the model sees them, and two more to look at their resources."""
+"""The tools of MCP servers as the model sees them, and two tools to list and read resources."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ READ_RESOURCE = "read_resource"
 
 
 class McpTool:
-    """A tool of a server."""
+    """A tool of an MCP server."""
 
     def __init__(self, server: Server, tool: OfferedTool) -> None:
         self._server = server
@@ -33,52 +33,52 @@ class McpTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool as the model sees it."""
         return self._spec
 
     @property
     def server(self) -> str:
-        """The server it belongs to."""
+        """The name of its server."""
         return self._server.settings.name
 
     @property
     def parallel(self) -> bool:
-        """Whether the user says that it changes nothing; what the server says of that does not count."""
+        """True if the user's settings say that it changes nothing; the server's own claim does not count."""
         return self._reads
 
     def longest_s(self) -> float:
-        """Return what a call may take that shows signs of progress, and the start of a server before it."""
+        """Return the longest time for a call that reports progress, including the start of its server."""
         settings = self._server.settings
         return settings.start_timeout_s + CAP * settings.timeout_s
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch what nobody can know, unless the user says that it only reads."""
+        """Return "execute" access, because its effects are unknown, or "read" if the settings say so."""
         return Access(self._spec.name, "read" if self._reads else "execute")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show which tool of which server would be called, and with what."""
+        """Show the server, the tool and the arguments."""
         shown = json.dumps(args, indent=2, ensure_ascii=False) if args else "(no arguments)"
         return f"{self.server} → {self._tool.name}\n{shown}"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Have the server do it; raises ToolError."""
+        """Call the tool on the server; raises ToolError."""
         return await self._server.current.call(self._tool.name, args, context)
 
 
 def wanted_tools(server: Server) -> list[OfferedTool]:
-    """Return the tools of a server that the user wants, by its settings."""
+    """Return the tools of a server that the user's settings include."""
     settings = server.settings
     return [tool for tool in server.listing.tools if _is_wanted(tool.name, settings)]
 
 
 def resource_tools(servers: Sequence[Server]) -> tuple[Tool, ...]:
-    """Return tools for the resources of these servers; none if there are none."""
+    """Return tools for the resources of these servers; none if there are no resources."""
     having = {server.settings.name: server for server in servers if server.listing.resources}
     return (ListResources(having), ReadResource(having)) if having else ()
 
 
 class ListResources:
-    """Shows what there is to read."""
+    """Lists the resources of servers."""
 
     parallel = True
 
@@ -87,7 +87,7 @@ class ListResources:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool as the model sees it."""
         about = (
             "List what MCP servers offer to be read with read_resource: addresses, and patterns of addresses "
             "with {names} to be filled in."
@@ -106,7 +106,7 @@ class ListResources:
         )
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing: it is known already."""
+        """Return "read" access: the list is known already."""
         return Access(LIST_RESOURCES, "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
@@ -114,7 +114,7 @@ class ListResources:
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return one line for each; raises ToolError."""
+        """Return one line per resource; raises ToolError."""
         wanted = args.get("server")
         servers = [_named(self._servers, wanted)] if wanted else list(self._servers.values())
         lines = [_resource_line(server, one) for server in servers for one in server.listing.resources]
@@ -126,7 +126,7 @@ class ListResources:
 
 
 class ReadResource:
-    """Reads something of a server."""
+    """Reads a resource of a server."""
 
     parallel = True
 
@@ -135,7 +135,7 @@ class ReadResource:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool as the model sees it."""
         return ToolSpec(
             READ_RESOURCE,
             "Read a resource of an MCP server, by an address as list_resources shows it.",
@@ -151,9 +151,9 @@ class ReadResource:
         )
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Read what is listed; the server hears of any other address, and does with it what it likes.
+        """Return "read" for a listed address, "network" for others: the server gets it and may do anything.
 
-        Rules for all of the server's tools hold for its resources, too.
+        Rules for all of the server's tools apply to its resources, too.
         """
         name, uri = args["server"], args["uri"]
         listed = self._servers[name].listing.resources if name in self._servers else ()
@@ -162,11 +162,11 @@ class ReadResource:
         return Access(READ_RESOURCE, "read" if is_listed else "network", (subject,))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show which address of which server would be read."""
+        """Show the server and the address."""
         return f"{args['server']} → {args['uri']}"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return what it holds; raises ToolError."""
+        """Return the content of the resource; raises ToolError."""
         server = _named(self._servers, args["server"]).current
         changed = server.has_changed(args["uri"])
         output = await server.read(args["uri"], context)

@@ -1,4 +1,4 @@
-"""What servers say: made fit to be shown, and the last of it kept."""
+"""The output of servers: cleaned for display, with the last lines kept."""
 
 import re
 from collections import deque
@@ -11,22 +11,22 @@ MAX_LINE_CHARS = 500
 LAST_LINES = 8
 HIDDEN = "(hidden)"
 
-_MIN_SECRET_CHARS = 6  # shorter ones are found in every text
+_MIN_SECRET_CHARS = 6  # shorter ones occur in every text
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth|cookie|session|private", re.IGNORECASE)
 _ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and moves of the cursor
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colors and cursor moves
     r"|\x1b[\]PX^_].*?(?:\x1b\\|\x07|$)"  # titles, links and other strings
     r"|\x1b[ -/]*[0-~]?",
     re.DOTALL,
 )
 _CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
-    r"\U000e0000-\U000e007f]"  # also what is invisible or turns the direction of a text
+    r"\U000e0000-\U000e007f]"  # also characters that are invisible or change the text direction
 )
 
 
 def clean(text: str, limit: int) -> str:
-    """Return a text of a stranger without what could steer a terminal or hide in it, cut at a length."""
+    """Return untrusted text without characters that control a terminal or are invisible, cut to a length."""
     text = text[: 4 * limit]
     shown = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))).strip()
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
@@ -38,35 +38,35 @@ def clean_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
 
 
 class Words:
-    """The last lines that a server printed or logged, free of its secrets."""
+    """The last lines that a server printed or logged, without its secrets."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        # Of "Bearer abc" a server likes to repeat the last word alone.
+        # Of "Bearer abc" a server often repeats only the last word.
         tokens = (text.rpartition(" ")[2] for text in _secret_values(settings.headers))
         given = {*_secret_values(settings.env), *settings.headers.values(), *tokens}
         secrets = {*given, settings.oauth.client_secret}
         found = sorted((one for one in secrets if len(one) >= _MIN_SECRET_CHARS), key=len, reverse=True)
         self._secrets = re.compile("|".join(map(re.escape, found))) if found else None
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
-        self._fresh = 0  # how many were said since the server was last started
+        self._fresh = 0  # lines since the server was last started
 
     def mask(self, text: str) -> str:
         """Return a text without the server's secrets."""
         return text if self._secrets is None else self._secrets.sub(HIDDEN, text)
 
     def say(self, line: str) -> None:
-        """Keep a line; an empty one is not worth it."""
+        """Keep a line, unless it is empty."""
         if shown := clean_line(self.mask(line)):
             self._lines.append(shown)
             self._fresh += 1
 
     def begin(self) -> None:
-        """Say that the server is started: what it has said before was said by another process."""
+        """Mark a new start of the server: earlier lines belong to another process."""
         self._fresh = 0
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return all that is kept, oldest first."""
+        """All lines that are kept, oldest first."""
         return tuple(self._lines)
 
     def last(self, count: int = LAST_LINES) -> str:

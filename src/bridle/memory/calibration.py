@@ -1,7 +1,7 @@
-"""How alike an embedder finds texts that have nothing in common: its scores mean nothing without that.
+"""Calibrates an embedder: measures how similar it rates unrelated texts, which its scores are read against.
 
-For some embedders unrelated texts have a cosine of 0, for others of 0.7. A dozen short texts on different
-things are compared with each other, once for each embedder.
+Some embedders give unrelated texts a cosine of 0, others of 0.7. A dozen short texts on different subjects
+are compared with each other, once for each embedder.
 """
 
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ UNRELATED = (
 
 
 async def calibrate(embedder: "Embedder") -> Calibration:
-    """Find out how an embedder judges unrelated texts; raises BridleError when it fails."""
+    """Measure how an embedder rates unrelated texts; raises BridleError if it fails."""
     rows = await embedder.embed(UNRELATED)
     pairs = [float(rows[i] @ rows[j]) for i in range(len(rows)) for j in range(i)]
     mean = sum(pairs) / len(pairs)

@@ -1,14 +1,14 @@
-"""The file that memory lies in: opened late, put aside when it is damaged, as all of it can be made anew.
+"""The database file of memory: opened on first use, set aside if damaged, because it can be rebuilt.
 
 ```
-meta        key, value                              how the scores of an embedder are to be read
-projects    id, root, embedder, dims, version       what made its vectors; the version counts other changes
-                                                    to them than one more at the end
-sessions    id, project, seq, hash, turns, …        how far each one is taken in
-passages    id, project, session, seq, part, …      what was said; `words` is its full-text index
+meta        key, value                              the calibration of each embedder
+projects    id, root, embedder, dims, version       the embedder of its vectors; the version counts changes
+                                                    other than one more vector at the end
+sessions    id, project, seq, hash, turns, …        how far each session is indexed
+passages    id, project, session, seq, part, …      what was said; `words` is the full-text index
 pending     project, id                             passages that have no vector yet
 vectors     id, project, vector                     float16
-indexes     project, file, …                        the files that stand for many vectors
+indexes     project, file, …                        index files over many vectors
 ```
 
 Every method blocks; one thread owns the file.
@@ -30,10 +30,10 @@ T = TypeVar("T")
 
 APPLICATION_ID = int.from_bytes(b"BrdM", "big")
 SCHEMA_VERSION = 1
-CACHE_PAGES = 4096  # 16 MB: the vectors of a search lie all over the file
+CACHE_PAGES = 4096  # 16 MB: the vectors that a search reads are spread over the file
 BUSY_MS = 3_000
 BUSY_ATTEMPTS = 10
-BUSY_PAUSE_S = 0.02  # more after each attempt
+BUSY_PAUSE_S = 0.02  # times the number of attempts
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 _HEADER_BYTES = 100
 
@@ -79,10 +79,10 @@ _TABLES = "vocabulary words indexes vectors pending passages sessions projects m
 
 
 class Database:
-    """One SQLite file that is made by the first call."""
+    """A SQLite file, created on the first call."""
 
     def __init__(self, path: Path, clock: Clock, tell: Callable[[str], None]) -> None:
-        """Take the path; `tell` hears in words when a file had to be put aside."""
+        """Create without opening; `tell` is called with a message when a file had to be set aside."""
         self.path = path
         self._clock = clock
         self._tell = tell
@@ -90,18 +90,18 @@ class Database:
         self._inode = 0
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do work in one transaction; raises StoreFull or StoreError, and then nothing was done.
+        """Run `work` in one transaction; raises StoreFull or StoreError, and then nothing is changed.
 
-        On a file that turns out to be damaged the work is done again in a new, empty one.
+        If the file turns out to be damaged, `work` runs again in a new, empty one.
         """
         return self._run(lambda connection: _in_transaction(connection, work))
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Look something up; raises as `write` does."""
+        """Run `work`, which only reads; raises like `write`."""
         return self._run(work)
 
     def close(self) -> None:
-        """Write the WAL back and close; a later call opens the file again."""
+        """Checkpoint the WAL and close; a later call opens the file again."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(apsw.Error):
@@ -109,13 +109,13 @@ class Database:
             connection.close()
 
     def checkpoint(self) -> None:
-        """Write the WAL back, so that what was deleted is gone from it too."""
+        """Checkpoint the WAL, so that deleted data is gone from it too."""
         if self._connection is not None:
-            with suppress(apsw.Error):  # somebody else reads it: a later one does it
+            with suppress(apsw.Error):  # another process reads it; a later checkpoint succeeds
                 self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def let_pages_go(self) -> None:
-        """Give back the memory of pages that nobody reads now; the next work reads them anew."""
+        """Free the page cache; later work reads the pages again."""
         if self._connection is not None:
             with suppress(apsw.Error):
                 self._connection.release_memory()
@@ -135,7 +135,7 @@ class Database:
             raise StoreError(f"{self.path}: {error}") from error
 
     def _patiently(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Try again where two that open the file at once are in each other's way: SQLite does not wait."""
+        """Retry when two processes open the file at once: SQLite does not wait then."""
         for attempt in range(1, BUSY_ATTEMPTS):
             with suppress(apsw.BusyError):
                 return work(self._current())
@@ -143,7 +143,7 @@ class Database:
         return work(self._current())
 
     def _current(self) -> apsw.Connection:
-        """Return the open file, unless another process has put it aside: then the one in its place."""
+        """Return the open connection; if another process set the file aside, open its replacement."""
         if self._connection is not None and not self._is_ours():
             self._connection.close()
             self._connection = None
@@ -174,7 +174,7 @@ class Database:
         return connection
 
     def _fault(self) -> str:
-        """Say what is wrong with the file by its first bytes and its size; empty for one that seems fine."""
+        """Return what is wrong with the file, by its header and size; empty if it seems fine."""
         size = self.path.stat().st_size
         if not size:
             return ""
@@ -187,7 +187,7 @@ class Database:
             return "it was written by another version of Bridle"
         page = int.from_bytes(header[16:18], "big")
         whole = int.from_bytes(header[28:32], "big") * (65536 if page == 1 else page)
-        # With a WAL beside it a short file may just be in the middle of a checkpoint.
+        # If there is a WAL, a short file may just be in the middle of a checkpoint.
         return "it was cut off" if size < whole and not self._has_wal() else ""
 
     def _has_wal(self) -> bool:
@@ -195,12 +195,12 @@ class Database:
         return wal.exists() and wal.stat().st_size > 0
 
     def _put_aside(self, why: str) -> None:
-        """Rename a file that cannot be used, with what belongs to it; it is never deleted."""
+        """Rename an unusable file and its WAL files; never delete it."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
         if not self._is_ours():
-            return  # another process has done it already
+            return  # another process has already done it
         aside = self.path.with_name(f"{self.path.name}.damaged-{self._clock.now_ms()}")
         for ending in ("-wal", "-shm", ""):
             with suppress(FileNotFoundError):
@@ -209,7 +209,7 @@ class Database:
 
 
 def _read_header(path: Path) -> bytes:
-    """Read through SQLite's file layer: closing a file of ours would drop the locks of this process on it."""
+    """Read the header through SQLite: closing our own descriptor would drop this process's locks."""
     file = apsw.VFSFile("", str(path.absolute()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
         return file.xRead(_HEADER_BYTES, 0)
@@ -228,7 +228,7 @@ def _prepare(connection: apsw.Connection) -> None:
 
 
 def _create(connection: apsw.Connection) -> None:
-    if connection.pragma("application_id") != APPLICATION_ID:  # else another process was quicker
+    if connection.pragma("application_id") != APPLICATION_ID:  # otherwise another process created it first
         connection.execute(_SCHEMA)
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", SCHEMA_VERSION)
@@ -240,7 +240,7 @@ def rows_of(connection: apsw.Connection, query: str, *bindings: Any) -> list[Any
 
 
 def empty(connection: apsw.Connection) -> None:
-    """Drop all that is known, inside of a transaction; only what is to stay forgotten is kept."""
+    """Drop everything inside a transaction, except which sessions are to stay forgotten."""
     forgotten = connection.execute("SELECT id, forgotten FROM sessions WHERE forgotten > 0").fetchall()
     for table in _TABLES:
         connection.execute(f"DROP TABLE {table}")
@@ -255,7 +255,7 @@ def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # after some errors SQLite has done it already
+        if connection.in_transaction:  # after some errors SQLite has already rolled back
             connection.execute("ROLLBACK")
         raise
     return result

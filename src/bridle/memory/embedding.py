@@ -1,4 +1,4 @@
-"""The embedder in use: opened when it is first needed, left alone for a while after it failed."""
+"""The embedder in use: opened on first use, and paused for a while after a failure."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ KEYWORDS_ONLY = (
 
 
 class Embedding:
-    """Makes the vectors of passages and of questions."""
+    """Computes the vectors of passages and queries."""
 
     def __init__(
         self,
@@ -38,21 +38,21 @@ class Embedding:
         self._shelf = shelf
         self._worker = worker
         self._clock = clock
-        self._opening = asyncio.Lock()  # it is opened once
+        self._opening = asyncio.Lock()  # invariant: the embedder is opened once
         self._embedder: Embedder | None = None
         self._is_opened = False
         self._paused_until_s = 0.0
         self.used_at_s = 0.0
-        """When the embedder was last asked, by the event loop's clock."""
-        self._at_work = asyncio.Lock()  # a passage is embedded once
+        """When the embedder was last used, by the event loop's clock."""
+        self._at_work = asyncio.Lock()  # invariant: each passage is embedded once
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether vectors are being made."""
+        """True while vectors are being computed."""
         return self._at_work.locked()
 
     async def embedder(self) -> "Embedder | None":
-        """Return the embedder; None where there is none. Raises ConfigError."""
+        """Return the embedder; None if none is available. Raises ConfigError."""
         async with self._opening:
             if not self._is_opened:
                 self._embedder = await self._worker.run(self._open_embedder) if has_numpy() else None
@@ -62,7 +62,7 @@ class Embedding:
         return self._embedder
 
     async def make_missing(self, project: int, on_done: Callable[[int], None] = lambda count: None) -> None:
-        """Make the vectors that a project lacks, in batches; raises BridleError when the embedder fails."""
+        """Compute a project's missing vectors, in batches; raises BridleError if the embedder fails."""
         embedder = await self.embedder()
         if embedder is None or self._is_paused():
             return
@@ -79,9 +79,9 @@ class Embedding:
             on_done(len(batch))
 
     async def of_question(self, project: int, text: str) -> "tuple[str, NDArray[np.float32] | None]":
-        """Return the embedder's id and the vector of a question.
+        """Return the embedder's id and the query's vector.
 
-        There is none when the project has no vectors to compare it with, or when the embedder fails.
+        The vector is None if the project has no vectors of this embedder, or if the embedder fails.
         """
         embedder = await self.embedder()
         if embedder is None or self._is_paused():
@@ -95,7 +95,7 @@ class Embedding:
             return embedder.id, None
 
     async def aclose(self) -> None:
-        """Let go of what the embedder holds; it is taken again when it is needed."""
+        """Release the embedder's resources; they are loaded again when needed."""
         if self._embedder is not None:
             await self._embedder.aclose()
 

@@ -1,7 +1,7 @@
-"""What looks like a secret in a text, whatever its value: it is never taken in.
+"""Removes text that looks like a secret, whatever its value, before it is indexed.
 
-The secrets of the environment are known by value and hidden before this by the mask that memory is given.
-The expressions are compiled when they are first used: most commands have no text to look at.
+Secrets from the environment are known by value; the mask passed to memory hides those first. The expressions
+are compiled on first use: most commands have no text to check.
 """
 
 import re
@@ -35,7 +35,7 @@ _NAMED = r"""(?ix)
     ( \s{0,5} (?: => | := | [:=] ) \s{0,5} )
     (?: "([^"\n]{6,500})" | '([^'\n]{6,500})' | ([^\s"',;)}\]]{6,500}) )
 """
-_HARMLESS = r"(?i)\$.*|<.*|\{.*|\[secret.*|os\..*|env.*|none|null|true|false"  # a place for one, no value
+_HARMLESS = r"(?i)\$.*|<.*|\{.*|\[secret.*|os\..*|env.*|none|null|true|false"  # a placeholder, not a value
 _WORD = r"[A-Za-z]{1,12}"
 
 

@@ -1,7 +1,7 @@
-"""Search by words: which passages hold the words of a question, and how much of the question they hold.
+"""Keyword search: finds the passages with the words of a query, and how much of the query they contain.
 
-A word counts by how rare it is. The score of a passage is the share of the question that it has in it: a
-question that nothing in memory speaks of gets a low one, however often `the` was said.
+Rare words weigh more. A passage's score is the share of the query's weight that it contains: a query about
+something never mentioned gets a low score, however often `the` occurs.
 """
 
 import math
@@ -14,8 +14,8 @@ from msgspec import Struct, json
 from bridle.memory.database import TOKENIZER, rows_of
 
 MAX_WORDS = 24
-MAX_ASKED = 12  # the rarest ones choose the passages
-COMMON_SHARE = 0.2  # a word in more passages than this chooses none, if there are rarer ones
+MAX_ASKED = 12  # the rarest ones select the passages
+COMMON_SHARE = 0.2  # a word in more passages than this selects none, if there are rarer ones
 RANKED = 256
 SAMPLE = 32
 
@@ -29,7 +29,7 @@ _BEST_OF_RANKED = f"""
     WHERE project = ? AND NOT (session = ? AND seq > ?) LIMIT ?
 """
 
-# The stems of words that say nothing about what a question is about.
+# Stems of stop words.
 _STOP = frozenset(
     """
     a about all also am an and ani ar as at be been but by can could did do doe don for from get had ha have
@@ -40,27 +40,27 @@ _STOP = frozenset(
 )
 
 Tokenize = Callable[[str], list[tuple[int, int, str]]]
-"""Returns where each word begins and ends, in bytes, and its stem."""
+"""Returns the start and end of each word, in bytes, and its stem."""
 
 
 class Word(Struct, frozen=True):
-    """A word of a question."""
+    """A word of a query."""
 
     text: str
     stem: str
     count: int
-    """In how many passages it is."""
+    """The number of passages that contain it."""
     weight: float
     is_common: bool
 
 
 def tokenizer(connection: apsw.Connection) -> Tokenize:
-    """Return what cuts texts into words just as the index does."""
+    """Return a function that splits texts into words exactly as the index does."""
     name, *options = TOKENIZER
     cut = connection.fts5_tokenizer(name, options)
 
     def tokenize(text: str) -> list[tuple[int, int, str]]:
-        # A word comes with where it begins and ends, as nothing in the options asks for less.
+        # Each word comes with its start and end, because no option turns that off.
         found: Any = cut(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None)
         return [(start, end, stem) for start, end, stem, *_ in found]
 
@@ -68,7 +68,7 @@ def tokenizer(connection: apsw.Connection) -> Tokenize:
 
 
 def words_of(connection: apsw.Connection, tokenize: Tokenize, query: str, passages: int) -> list[Word]:
-    """Return the words of a question that count, the rarest first."""
+    """Return the query's words that are not stop words, rarest first."""
     data = query.encode("utf-8", "replace")
     found: dict[str, str] = {}
     for start, end, stem in tokenize(query):
@@ -84,20 +84,20 @@ def words_of(connection: apsw.Connection, tokenize: Tokenize, query: str, passag
 
 
 class Match(Struct, frozen=True):
-    """How the index is asked."""
+    """A query to the full-text index."""
 
     expression: str
-    """Empty when there is nothing to ask for."""
+    """Empty if there is nothing to search for."""
     order: str
-    """What comes first among the passages that are found."""
+    """The SQL order of the results."""
     at_most: int
-    """How many they can be."""
+    """An upper bound on the number of results."""
 
 
 def match_of(words: Sequence[Word]) -> Match:
-    """Find passages with any of the telling words; where none is telling, the newest ones that have all.
+    """Match passages with any of the rare words; if all words are common, the newest with all of them.
 
-    To rank the many passages with a common word would take long and tell them apart by nothing.
+    Ranking the many passages with a common word would take long and not tell them apart.
     """
     telling = [word for word in words if not word.is_common]
     asked = (telling or words)[:MAX_ASKED]
@@ -109,7 +109,7 @@ def match_of(words: Sequence[Word]) -> Match:
 
 
 class Asker(Struct, frozen=True):
-    """Who asks: another project is none of its business, and what it still sees it need not be told."""
+    """The project to search, and the session whose messages after `recent` are skipped: it still has them."""
 
     project: int
     session: str
@@ -117,10 +117,10 @@ class Asker(Struct, frozen=True):
 
 
 def best_by_words(connection: apsw.Connection, words: Sequence[Word], asker: Asker, count: int) -> list[int]:
-    """Return the passages with the best words, the best first.
+    """Return the passages that match the words best, best first.
 
-    To look at a passage takes longer than to rank it. Where most are of the project, all are ranked and the
-    best are looked at; elsewhere, or if these are too few, all are looked at and those of it are ranked.
+    Reading a passage takes longer than ranking it. If most passages are in the project, all are ranked and
+    the best are read. Otherwise, or if that gives too few, all are read and those of the project are ranked.
     """
     match = match_of(words)
     if not match.expression:
@@ -134,7 +134,7 @@ def best_by_words(connection: apsw.Connection, words: Sequence[Word], asker: Ask
 
 
 def _has_most(connection: apsw.Connection, project: int) -> bool:
-    """Tell whether most passages are of a project, by some of them."""
+    """Return whether most passages are in a project, by a sample."""
     newest = rows_of(connection, "SELECT coalesce(max(id), 0) FROM passages")[0][0]
     some = json.encode([newest * part // SAMPLE for part in range(1, SAMPLE + 1)]).decode()
     query = "SELECT avg(project = ?) > 0.5 FROM passages WHERE id IN (SELECT value FROM json_each(?))"
@@ -142,7 +142,7 @@ def _has_most(connection: apsw.Connection, project: int) -> bool:
 
 
 def share_of(words: Sequence[Word], tokenize: Tokenize, text: str) -> float:
-    """Return how much of the question a passage holds, from 0 to 1."""
+    """Return the share of the query that a passage contains, from 0 to 1."""
     whole = sum(word.weight for word in words)
     if not whole:
         return 0.0

@@ -1,11 +1,11 @@
-"""Memory in a file of this machine: sessions are taken in from the store, and passages found again.
+"""Memory in a local file: indexes sessions from the store, and finds passages again.
 
 ```
-note ──▶ a queue ──▶ one task: passages, vectors, index files     │ all that touches the file
-search ──▶ what has grown is taken in (3 s at most) ──▶ answer    │ runs in one thread of its own
+note ──▶ a queue ──▶ one task: passages, vectors, index files     │ everything that touches the file
+search ──▶ index what has grown (3 s at most) ──▶ answer          │ runs in one separate thread
 ```
 
-What is not taken in yet is never lost: the store has it, and the file says how far it got.
+What is not indexed yet is never lost: the store has it, and the file records how far indexing got.
 """
 
 import asyncio
@@ -32,35 +32,35 @@ MAX_LIMIT = 20
 MAX_QUERY_CHARS = 2_000
 PAGE_RECORDS = 200
 FEW_PASSAGES = 64
-MAX_ROOTS = 1_000  # folders whose projects are known without a look
+MAX_ROOTS = 1_000  # folders whose project is cached
 CATCH_UP_S = 3.0
 DELAY_S = 1.0
-"""A process that ends right after a run has no time to take it in: it does not even begin."""
+"""The delay before indexing: a process that ends right after a run does not start it in vain."""
 IDLE_S = 300.0
-"""After so long without use the embedder lets go of what it holds."""
+"""The embedder releases its resources after this long without use."""
 
 OnProgress = Callable[[Literal["sessions", "vectors"], int, int], None]
-"""Hears how many of how many are done."""
+"""Called with the phase, the number done and the total."""
 
 
 class MemoryStats(Struct, frozen=True):
-    """What memory holds, and what it does not hold yet."""
+    """What memory holds, and what is not indexed yet."""
 
     passages: int
     sessions: int
     projects: tuple[ProjectStats, ...]
     size_bytes: int
     embedder: str
-    """What makes vectors; empty where words alone are searched."""
+    """The embedder's id; empty if only keywords are searched."""
     left_sessions: int
-    """Sessions of the store that have changed since they were taken in."""
+    """Stored sessions that have changed since they were indexed."""
     left_vectors: int
     """Passages that have no vector yet."""
     notices: tuple[str, ...]
 
 
 def _keep_quiet(phase: str, done: int, whole: int) -> None:
-    """Serve where nobody watches."""
+    """Ignore progress."""
 
 
 class LocalMemory:
@@ -81,9 +81,9 @@ class LocalMemory:
         delay_s: float = DELAY_S,
         idle_s: float = IDLE_S,
     ) -> None:
-        """Take the folder of its file and the store, which stays the caller's.
+        """Create with the folder of its file and a store, which the caller still owns.
 
-        `root_of` names the project of a working directory and may block; `mask` hides known secrets.
+        `root_of` returns the project of a working directory and may block; `mask` hides known secrets.
         `open_embedder` is called in a thread when vectors are first needed.
         """
         self._store = store
@@ -97,20 +97,20 @@ class LocalMemory:
         self._embedding = Embedding(open_embedder, self._shelf, self._worker, clock)
         self._roots: dict[str, str] = {}
         self._noted: dict[SessionId, str] = {}
-        self._taking = asyncio.Lock()  # a session is read once, not by two at a time
+        self._taking = asyncio.Lock()  # invariant: one task at a time indexes sessions
         self._woken = asyncio.Event()
         self._rests = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
-    # ------------------------------------------------------------------ the port
+    # ------------------------------------------------------------------ the Memory port
 
     async def search(
         self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
     ) -> list[Recalled]:
-        """Return the passages of this project that fit best, the best first; raises BridleError.
+        """Return this project's passages that match best, best first; raises BridleError.
 
-        What `session`, which asks, has said since its run or its last compaction began is left out.
+        Leave out what `session`, which searches, has said since its run or its last compaction started.
         """
         text = "".join(c if c.isprintable() else " " for c in query[:MAX_QUERY_CHARS]).strip()
         if limit <= 0 or not text:
@@ -121,7 +121,7 @@ class LocalMemory:
             async with asyncio.timeout(self._catch_up_s):
                 is_idle |= await self._catch_up(root)
         if is_idle or self._noted:
-            self._wake()  # for what is left
+            self._wake()  # for the rest
         project = await self._worker.run(self._shelf.project, root)
         embedder, vector = await self._embedding.of_question(project.id, text)
         question = Question(
@@ -136,16 +136,16 @@ class LocalMemory:
         return await self._worker.run(self._shelf.search, question)
 
     def note(self, session: SessionId, cwd: str) -> None:
-        """Say that a session has grown: it is taken in soon, in the background."""
+        """Index a session that has grown, soon and in the background."""
         self._noted[session] = cwd
         self._wake()
 
     async def forget(self, session: SessionId) -> None:
-        """Drop all that is known of a session."""
+        """Remove a session from memory."""
         await self.forget_all([session])
 
     async def aclose(self) -> None:
-        """Stop taking in; what is left is taken in another time."""
+        """Stop indexing; the rest is indexed another time."""
         self._is_closed = True
         try:
             if self._task is not None:
@@ -155,20 +155,20 @@ class LocalMemory:
         finally:
             await self._worker.aclose(self._shelf.close)
 
-    # ------------------------------------------------------------------ for people
+    # ------------------------------------------------------------------ commands for the user
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return what a person should know, in words."""
+        """Messages for the user."""
         return tuple(self._shelf.notices)
 
     async def settled(self) -> None:
-        """Wait until all that was noted is taken in, or was tried to."""
+        """Wait until every noted session is indexed or has failed."""
         if self._task is not None:
             await self._rests.wait()
 
     async def forget_all(self, sessions: Sequence[SessionId]) -> None:
-        """Drop sessions; what is in them now stays forgotten, also after a rebuild."""
+        """Remove sessions; their current content stays forgotten, even after a rebuild."""
         async with self._taking:
             upto = {}
             for session in sessions:
@@ -178,20 +178,20 @@ class LocalMemory:
             await self._worker.run(self._shelf.forget, upto)
 
     async def sessions(self, cwd: str | None = None) -> list[SessionId]:
-        """Return the sessions that are stored or remembered: of one project, or all."""
+        """Return the stored or indexed sessions, of one project or all."""
         known = await self._worker.run(self._shelf.roots)
         known |= {session: root for session, (root, _) in (await self._stored()).items()}
         root = None if cwd is None else await self._root(cwd)
         return [session for session, at in known.items() if root is None or at == root]
 
     async def rebuild(self, on_progress: OnProgress = _keep_quiet) -> None:
-        """Drop everything and take it in anew; raises BridleError. One that is cut off goes on by itself."""
+        """Drop everything and index it again; raises BridleError. An interrupted one continues by itself."""
         async with self._taking:
             await self._worker.run(self._shelf.reset)
         await self.catch_up(on_progress)
 
     async def catch_up(self, on_progress: OnProgress = _keep_quiet) -> None:
-        """Take in all that is left, and make its vectors and index files; raises BridleError."""
+        """Index everything that is missing, with vectors and index files; raises BridleError."""
         async with self._taking:
             changed = await self._changed()
             for done, (session, root) in enumerate(changed.items()):
@@ -209,7 +209,7 @@ class LocalMemory:
         await self._build_indexes()
 
     async def stats(self) -> MemoryStats:
-        """Count what memory holds and what it does not hold yet; raises BridleError."""
+        """Return what memory holds and what is missing; raises BridleError."""
         held = await self._worker.run(self._shelf.stats)
         embedder = await self._embedding.embedder()
         left = await self._changed()
@@ -224,25 +224,25 @@ class LocalMemory:
             notices=self.notices,
         )
 
-    # ------------------------------------------------------------------ taking in
+    # ------------------------------------------------------------------ indexing
 
     async def _catch_up(self, root: str) -> bool:
-        """Take in the sessions of a project that have changed; return whether there were any."""
+        """Index the changed sessions of a project; return whether there were any."""
         changed = {session: at for session, at in (await self._changed()).items() if at == root}
-        self._noted |= changed  # what is not reached in time goes on in the background
+        self._noted |= changed  # what is not done in time continues in the background
         async with self._taking:
             for session in changed:
                 await self._take_in(session, root)
                 self._noted.pop(session, None)
         project = await self._worker.run(self._shelf.project, root)
         left = await self._worker.run(self._shelf.pending, project.id, FEW_PASSAGES)
-        if len(left) < FEW_PASSAGES or not self._embedding.is_busy:  # else it takes long, and is under way
-            with suppress(BridleError):  # it was told, and words find what has no vector
+        if len(left) < FEW_PASSAGES or not self._embedding.is_busy:  # otherwise slow, and already running
+            with suppress(BridleError):  # already reported; keywords find passages without vectors
                 await self._embedding.make_missing(project.id)
         return bool(changed)
 
     async def _changed(self) -> dict[SessionId, str]:
-        """Return the sessions that are not as they were taken in, the newest first, each with its project."""
+        """Return the sessions that changed since they were indexed, newest first, each with its project."""
         known = await self._worker.run(self._shelf.seqs)
         stored = await self._stored()
         return {session: root for session, (root, seq) in stored.items() if seq != known.get(session, 0)}
@@ -252,7 +252,7 @@ class LocalMemory:
         return {summary.id: (await self._root(summary.cwd), summary.last_seq) for summary in summaries}
 
     async def _take_in(self, session: SessionId, root: str) -> None:
-        """Take in what a session has more than before; all of it again where it went back."""
+        """Index a session's new records; all of it again if it was rewound."""
         while True:
             before = await self._worker.run(self._shelf.cursor, session)
             records = await self._store.read(session, after=max(before.seq - 1, 0), limit=PAGE_RECORDS)
@@ -277,7 +277,7 @@ class LocalMemory:
         root = self._roots.get(cwd)
         if root is None:
             root = await self._worker.run(self._root_of, cwd)
-            if len(self._roots) >= MAX_ROOTS:  # sub-agents work in folders of their own, which come and go
+            if len(self._roots) >= MAX_ROOTS:  # the worktrees of sub-agents come and go
                 self._roots.clear()
             self._roots[cwd] = root
         return root
@@ -293,20 +293,20 @@ class LocalMemory:
             self._task = asyncio.get_running_loop().create_task(self._work())
 
     async def _work(self) -> None:
-        """Work whenever there is something to do; after a while without, let the embedder go and end."""
+        """Index whenever there is something to do; when idle for long, release the embedder and end."""
         while self._woken.is_set():
             await asyncio.sleep(self._delay_s)
             self._woken.clear()
             try:
                 await self._work_off()
             except BridleError as error:
-                self._shelf.tell(str(error))  # the next wake tries again
+                self._shelf.tell(str(error))  # the next wake retries
             if not self._woken.is_set():
                 self._rests.set()
             await self._rest()
 
     async def _rest(self) -> None:
-        """Wait for more to do."""
+        """Wait for more to do, or until the embedder has been idle for long."""
         while (
             not self._woken.is_set() and (left_s := self._embedding.used_at_s + self._idle_s - _now_s()) > 0
         ):
@@ -332,7 +332,7 @@ def _now_s() -> float:
 
 
 def _continues(records: Sequence[Record], seq: int, expected_hash: str) -> bool:
-    """Tell whether the store still has the record that was taken in last."""
+    """Return whether the store still has the record that was indexed last."""
     return bool(records) and (records[0].seq, records[0].hash) == (seq, expected_hash)
 
 

@@ -1,13 +1,13 @@
-"""What is worth remembering of a session: its records as passages of a few sentences each.
+"""Splits a session's records into passages of a few sentences each, which memory indexes.
 
 ```
 MessageAdded, ModelReplied   what was said                       user, assistant
-ToolFinished                 the beginning of what it gave       tool
+ToolFinished                 the beginning of its output         tool
 Compacted                    the summary                         summary
 ```
 
-A passage is what one vector can stand for: some 250 tokens, cut between paragraphs or sentences, beginning
-with the end of the one before.
+A passage is as much as one vector can represent: some 250 tokens, cut between paragraphs or sentences,
+starting with the end of the one before.
 """
 
 import re
@@ -27,14 +27,14 @@ from bridle.core.protocol import (
 )
 
 MAX_PASSAGE_CHARS = 1_100
-MIN_PASSAGE_CHARS = 500  # a cut before this is only made where the text ends
+MIN_PASSAGE_CHARS = 500  # a passage is shorter only at the end of a text
 OVERLAP_CHARS = 150
 MAX_TEXT_CHARS = 64 * 1024
 MAX_OUTPUT_CHARS = 2_000
 MIN_TEXT_CHARS = 3
 SEARCH_TOOL = "memory_search"
 
-_UNSPOKEN = frozenset({"fork", "extract"})  # a copy of what the parent holds, and a request of ours
+_UNSPOKEN = frozenset({"fork", "extract"})  # a copy of the parent's messages; a request of Bridle's
 _BORDERS = (
     re.compile(r"\n[ \t]*\n"),
     re.compile(r"\n"),
@@ -43,15 +43,15 @@ _BORDERS = (
 )
 
 Clean = Callable[[str], str]
-"""Takes secrets out of a text."""
+"""Removes secrets from a text."""
 
 
 class Passage(Struct, frozen=True):
-    """A piece of what was said, and where."""
+    """A piece of what was said, and its place."""
 
     seq: int
     part: int
-    """Counts the passages of one record, from 0."""
+    """The number of the passage within its record, from 0."""
     turn: int
     role: str
     at: int
@@ -59,17 +59,17 @@ class Passage(Struct, frozen=True):
 
 
 class Taken(Struct, frozen=True):
-    """What some records of a session hold."""
+    """The passages of some records of a session."""
 
     passages: tuple[Passage, ...]
     turns: int
-    """How many turns of the session were over by then."""
+    """How many turns of the session had ended by then."""
     recent: int
-    """Where the newest run or compaction began: what follows, its model still sees."""
+    """The record that starts the newest run or compaction: the model still has what follows."""
 
 
 def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, recent: int = 0) -> Taken:
-    """Take live records of a session, in order; `turns` and `recent` are those of the records before."""
+    """Split live records, in order; `turns` and `recent` are the values before the first one."""
     passages: list[Passage] = []
     for record in records:
         role, text = _said(record.event)
@@ -87,7 +87,7 @@ def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, rece
 
 
 def _said(event: Event) -> tuple[str, str]:
-    """Return who said something and what; nothing for events that are no part of the talk."""
+    """Return the role and text of an event; empty for events that are not part of the conversation."""
     match event:
         case MessageAdded() if event.source not in _UNSPOKEN and event.message.role in ("user", "assistant"):
             return event.message.role, event.message.text
@@ -102,13 +102,13 @@ def _said(event: Event) -> tuple[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Leave out what no search needs and no file takes: control characters and halves of characters."""
+    """Remove control characters and lone surrogates, which no search needs and the file cannot hold."""
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     return "".join(c for c in text if c in "\n\t" or c.isprintable()).strip()
 
 
 def split(text: str) -> list[str]:
-    """Cut a text into passages, none longer than MAX_PASSAGE_CHARS; one without words has none."""
+    """Cut a text into passages of at most MAX_PASSAGE_CHARS; a text without words has none."""
     pieces: list[str] = []
     start = 0
     while start < len(text):
@@ -123,7 +123,7 @@ def split(text: str) -> list[str]:
 
 
 def _border(text: str, start: int) -> int:
-    """Return where a passage that begins at `start` should end."""
+    """Return where a passage that starts at `start` should end."""
     end = start + MAX_PASSAGE_CHARS
     if end >= len(text):
         return len(text)
@@ -135,7 +135,7 @@ def _border(text: str, start: int) -> int:
 
 
 def _overlap(text: str, start: int, end: int) -> int:
-    """Return where the next passage begins: at a word before the end of the last one."""
+    """Return where the next passage starts: at a word shortly before the end of the last one."""
     earliest = max(start + MIN_PASSAGE_CHARS // 2, end - OVERLAP_CHARS)
     space = re.compile(r"\s").search(text, earliest, end)
     return space.end() if space and space.end() < end else end

@@ -1,9 +1,9 @@
-"""All that memory does with its file; every method blocks and is called in one thread.
+"""Every operation on memory's file; each method blocks and is called in one thread.
 
 ```
-taking in   records ─▶ passages, cursor   in one transaction: all of it or nothing
-            passages ─▶ vectors           later, in batches; until then they are found by words
-searching   the nearest vectors and the best words, joined:  1 - (1 - meaning) (1 - 0.6 words)
+indexing    records ─▶ passages, cursor   in one transaction: all of it or nothing
+            passages ─▶ vectors           later, in batches; until then keywords find them
+searching   the nearest vectors and the best keyword matches, combined:  1 - (1 - meaning) (1 - 0.6 words)
 ```
 """
 
@@ -50,29 +50,29 @@ if TYPE_CHECKING:
     from bridle.memory.vectors import Build, Vectors
 
 CANDIDATES = 64
-WORDS_WEIGHT = 0.6  # that all words of a question are in a passage is not yet an answer to it
+WORDS_WEIGHT = 0.6  # a passage with all words of a query need not answer it
 UNRELATED_SPREADS = 2.8
-"""Texts that are more alike than so many spreads above the mean of unrelated ones are likely related."""
+"""Texts whose similarity exceeds the mean of unrelated ones by this many spreads are likely related."""
 RELATED_SCORE = 0.35
 MAX_NOTICES = 20
 
 
 class Question(Struct, frozen=True):
-    """What is searched for."""
+    """A search query."""
 
     text: str
     project: int
     limit: int
     min_score: float
     session: SessionId | None = None
-    """The one that asks: what it still sees is left out."""
+    """The session that searches: what its model still has is left out."""
     embedder: str = ""
     vector: "NDArray[np.float32] | None" = None
-    """Of `text`, made by `embedder`; without it words alone count."""
+    """The vector of `text` by `embedder`; None to search by keywords only."""
 
 
 class ProjectStats(Struct, frozen=True):
-    """What memory holds of a project."""
+    """What memory holds for a project."""
 
     root: str
     sessions: int
@@ -81,7 +81,7 @@ class ProjectStats(Struct, frozen=True):
     embedder: str
     dims: int
     index: str
-    """How vectors are searched: `exact`, `graph` or `scan`; `none` where there are none."""
+    """How vectors are searched: `exact`, `graph` or `scan`; `none` if there are no vectors."""
 
 
 class ShelfStats(Struct, frozen=True):
@@ -94,10 +94,10 @@ class ShelfStats(Struct, frozen=True):
 
 
 class Shelf:
-    """Memory's file and what is kept in memory of it."""
+    """Memory's file, and the parts of it that are cached in memory."""
 
     def __init__(self, folder: Path, clock: Clock, clean: Clean, *, exact_up_to: int) -> None:
-        """Take the folder, and what takes secrets out of texts."""
+        """Create with the folder, and the function that removes secrets from texts."""
         self._folder = folder
         self._clean = clean
         self._exact_up_to = exact_up_to
@@ -105,32 +105,32 @@ class Shelf:
         self._opened_vectors: Vectors | None = None
         self._tokenizer: tuple[apsw.Connection, Tokenize] | None = None
         self.notices: list[str] = []
-        """What a person should know, in words."""
+        """Messages for the user."""
 
     def tell(self, notice: str) -> None:
-        """Remember what a person should know."""
+        """Add a message for the user."""
         if notice not in self.notices:
             self.notices[:] = [*self.notices, notice][-MAX_NOTICES:]
 
     def close(self) -> None:
-        """Let go of everything; a later call opens it again."""
+        """Close everything; a later call opens it again."""
         if self._opened_vectors is not None:
             self._opened_vectors.release()
         self._tokenizer = None
         self._database.close()
 
     def rest(self) -> None:
-        """Let go of what only work needs: it may be long until there is more."""
+        """Free the page cache, until there is more work."""
         self._database.let_pages_go()
 
-    # ------------------------------------------------------------------ taking in
+    # ------------------------------------------------------------------ indexing
 
     def project(self, root: str) -> Project:
-        """Return the project of a folder."""
+        """Return the project of a folder, creating it if it is new."""
         return self._database.write(lambda connection: project_at(connection, root))
 
     def seqs(self) -> dict[SessionId, int]:
-        """Return how far every known session is taken in."""
+        """Return the last indexed record of every known session."""
         return self._database.read(all_seqs)
 
     def roots(self) -> dict[SessionId, str]:
@@ -139,11 +139,11 @@ class Shelf:
         return self._database.read(lambda connection: dict(connection.execute(query)))
 
     def cursor(self, session: SessionId) -> Cursor:
-        """Return how far a session is taken in."""
+        """Return how far a session is indexed."""
         return self._database.read(lambda connection: cursor_of(connection, session))
 
     def take_in(self, session: SessionId, root: str, before: Cursor, records: Sequence[Record]) -> bool:
-        """Take in the records that follow; False when somebody else was quicker, or the file is a new one."""
+        """Index the records after `before`; False if another process did so first, or the file is new."""
         taken = passages_of(records, self._clean, turns=before.turns, recent=before.recent)
 
         def work(connection: apsw.Connection) -> bool:
@@ -158,7 +158,7 @@ class Shelf:
         return self._database.write(work)
 
     def take_whole(self, session: SessionId, root: str, records: Sequence[Record]) -> None:
-        """Take in all records of a session in the place of what is known of it; without any, forget it."""
+        """Index all records of a session, replacing what is known of it; without records, remove it."""
         kept = live(records).records if records else []
         taken = passages_of(kept, self._clean)
 
@@ -175,7 +175,7 @@ class Shelf:
         self._database.write(work)
 
     def forget(self, sessions: Mapping[SessionId, int]) -> None:
-        """Drop sessions; what they hold up to the number that goes with each is not taken in again."""
+        """Remove sessions; the records up to the number given for each are not indexed again."""
 
         def work(connection: apsw.Connection) -> None:
             for session, upto in sessions.items():
@@ -189,13 +189,13 @@ class Shelf:
         self._database.checkpoint()
 
     def reset(self) -> None:
-        """Drop everything, so that it can be taken in anew."""
+        """Drop everything, to index it again."""
         self._database.write(empty)
         self._database.read(self._tidy)
 
     def _drop(self, connection: apsw.Connection, session: SessionId) -> None:
         for project in drop_passages(connection, session):
-            # An index file would keep the vectors of what is gone.
+            # An index file would keep the vectors of removed passages.
             connection.execute("DELETE FROM indexes WHERE project = ?", (project,))
         connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
@@ -219,18 +219,18 @@ class Shelf:
         return self._database.read(_count_pending)
 
     def use_embedder(self, project: int, embedder: str, dims: int) -> None:
-        """Make sure that a project has vectors of this embedder only."""
+        """Make sure that a project has only vectors of this embedder."""
         self._database.write(lambda connection: use_embedder(connection, project, embedder, dims))
 
     def embedder_of(self, project: int) -> str:
-        """Return what made the vectors of a project."""
+        """Return the embedder of a project's vectors; empty if there is none."""
         found = self._database.read(lambda connection: project_of(connection, project))
         return found.embedder if found else ""
 
     def add_vectors(
         self, project: int, embedder: str, ids: Sequence[int], rows: "NDArray[np.float32]"
     ) -> None:
-        """Add vectors, unless another embedder has taken over meanwhile."""
+        """Add vectors for the passages that still lack one; another embedder's vectors are dropped first."""
         from bridle.memory.vectors import packed  # noqa: PLC0415  numpy is optional
 
         vectors = [(number, packed(row)) for number, row in zip(ids, rows, strict=True)]
@@ -242,11 +242,11 @@ class Shelf:
         self._database.write(work)
 
     def calibration(self, embedder: str) -> Calibration | None:
-        """Return how an embedder judges, if that was found out."""
+        """Return an embedder's calibration, if it is known."""
         return self._database.read(lambda connection: calibration_of(connection, embedder))
 
     def put_calibration(self, embedder: str, value: Calibration) -> None:
-        """Remember how an embedder judges."""
+        """Store an embedder's calibration."""
         self._database.write(lambda connection: put_calibration(connection, embedder, value))
 
     def _vectors(self) -> "Vectors | None":
@@ -264,21 +264,21 @@ class Shelf:
         return self._database.read(vectors.unindexed) if vectors else []
 
     def begin_index(self, project: int) -> "Build | None":
-        """Start a new index file of a project."""
+        """Start a new index file for a project."""
         vectors = self._vectors()
         return self._database.read(lambda connection: vectors.begin(connection, project)) if vectors else None
 
     def grow_index(self, build: "Build") -> bool:
-        """Take some more vectors into an index file; False when it has all."""
+        """Add some more vectors to an index file; return False if it has all."""
         vectors = self._vectors()
         if vectors is None:
             return False
         has_more = self._database.read(lambda connection: vectors.step(connection, build))
-        self._database.let_pages_go()  # each is read once
+        self._database.let_pages_go()  # each page is read once
         return has_more
 
     def save_index(self, build: "Build") -> None:
-        """Write an index file and let it count."""
+        """Write an index file and put it to use."""
         vectors = self._vectors()
         if vectors is not None:
             row = vectors.save(build)
@@ -288,7 +288,7 @@ class Shelf:
     # ------------------------------------------------------------------ searching
 
     def search(self, question: Question) -> list[Recalled]:
-        """Return the passages that fit a question, the best first."""
+        """Return the passages that match a query, best first."""
         return self._database.read(lambda connection: self._search(connection, question))
 
     def _search(self, connection: apsw.Connection, question: Question) -> list[Recalled]:
@@ -314,7 +314,7 @@ class Shelf:
     def _meanings(
         self, connection: apsw.Connection, question: Question, by_words: Sequence[int]
     ) -> dict[int, float] | None:
-        """Return how near passages are by meaning, from 0 to 1; None when there are no vectors to compare."""
+        """Return passages' similarity in meaning, from 0 to 1; None if there are no vectors to compare."""
         project, vectors = project_of(connection, question.project), self._vectors()
         calibration = calibration_of(connection, question.embedder)
         if question.vector is None or vectors is None or calibration is None or project is None:
@@ -331,10 +331,10 @@ class Shelf:
             self._tokenizer = connection, tokenizer(connection)
         return self._tokenizer[1]
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ statistics
 
     def stats(self) -> ShelfStats:
-        """Count what there is."""
+        """Return what memory holds."""
         return self._database.read(self._stats)
 
     def _stats(self, connection: apsw.Connection) -> ShelfStats:
@@ -368,7 +368,7 @@ def _count_pending(connection: apsw.Connection) -> int:
 
 
 def meaning(similarity: float, calibration: Calibration) -> float:
-    """Return a score for how alike two texts are, given how alike unrelated ones are."""
+    """Return a score for a similarity, given the similarity of unrelated texts."""
     related = min(calibration.mean + UNRELATED_SPREADS * calibration.spread, 0.98)
     if similarity < related:
         return max(
@@ -378,15 +378,15 @@ def meaning(similarity: float, calibration: Calibration) -> float:
 
 
 def joined(by_meaning: float, by_words: float) -> float:
-    """Return one score for both ways: each can make up for the other."""
+    """Combine the scores by meaning and by keywords: each can make up for the other."""
     return 1 - (1 - by_meaning) * (1 - WORDS_WEIGHT * by_words)
 
 
 def has_numpy() -> bool:
-    """Tell whether vectors can be compared here."""
+    """Return whether numpy is installed, to compare vectors."""
     return importlib.util.find_spec("numpy") is not None
 
 
 def has_index() -> bool:
-    """Tell whether index files can be made here."""
+    """Return whether the packages for index files are installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("numpy", "usearch", "numkong"))

@@ -1,15 +1,15 @@
-"""An index file: many vectors of one project, asked in a millisecond or two and opened as a memory map.
+"""An index file: many vectors of one project, memory-mapped, searched in a millisecond or two.
 
 ```
-graph   an HNSW graph of usearch over int8 vectors: it looks at some hundred of them
-scan    ids (int64), scales (float32), int8 vectors: it looks at all of them
+graph   an HNSW graph of usearch over int8 vectors: a search reads some hundred of them
+scan    ids (int64), scales (float32), int8 vectors: a search reads all of them
 ```
 
-Texts lie in clusters, where the graph finds what a full search finds. On vectors without any order it does
-not (recall 0.3 of 100,000 random ones at the same cost, 0.97 at 30 times the cost), so each new graph is
-compared with a full search, and where it misses too much the scan takes its place.
+Texts form clusters, where the graph finds what a full search finds. On vectors without structure it does not
+(recall 0.3 of 100,000 random ones at the same cost, 0.97 at 30 times the cost). So each new graph is compared
+with a full search, and if it misses too much, a scan is used instead.
 
-An index may miss the newest vectors and hold deleted ones; both is made up for by who asks it.
+An index may lack the newest vectors and contain deleted ones; the caller corrects both.
 """
 
 import importlib
@@ -24,9 +24,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 CONNECTIVITY = 16
-EXPANSION_ADD = 64  # twice as much finds 0.002 more of the best and takes twice as long
+EXPANSION_ADD = 64  # twice as much raises recall by 0.002 and takes twice as long
 EXPANSIONS = (128, 256, 512)
-"""How much of a graph is looked at: the first that finds enough."""
+"""How much of a graph a search visits; the first value with enough recall is used."""
 GOOD_RECALL = 0.97
 SAMPLE = 64
 COMPARED = 10
@@ -40,12 +40,12 @@ Ids = NDArray[np.int64]
 
 
 class IndexRow(Struct, frozen=True):
-    """What is recorded of an index file."""
+    """The stored description of an index file."""
 
     file: str
     kind: Kind
     covered: int
-    """The newest passage that may be in it."""
+    """The newest passage that the index may contain."""
     count: int
     expansion: int
     size: int
@@ -53,12 +53,12 @@ class IndexRow(Struct, frozen=True):
 
 
 class Builder:
-    """Takes vectors in chunks and writes an index file in the end."""
+    """Collects vectors in chunks and then writes an index file."""
 
     def __init__(self, dims: int, sample: Rows, base: "Snapshot | None" = None) -> None:
-        """Take questions to compare answers for: vectors of the project.
+        """Create with `sample`, queries to measure recall with: vectors of the project.
 
-        A graph as `base` is gone on with: it has everything up to what it covers.
+        If `base` is a graph it is extended: it holds everything up to what it covers.
         """
         self._dims = dims
         self._sample = sample
@@ -73,11 +73,11 @@ class Builder:
 
     @property
     def count(self) -> int:
-        """Return how many vectors it has."""
+        """The number of vectors added."""
         return sum(map(len, self._ids))
 
     def add(self, ids: Ids, rows: Rows) -> None:
-        """Take some more vectors."""
+        """Add vectors."""
         scales, numbers = quantised(rows)
         self._ids.append(ids)
         self._scales.append(scales)
@@ -94,7 +94,7 @@ class Builder:
         self._best_ids = np.take_along_axis(known, order, axis=1)
 
     def save(self, path: Path, good_recall: float = GOOD_RECALL) -> tuple[Kind, int]:
-        """Write the file, durably; return what it is and the expansion of its searches."""
+        """Write the file, durably; return its kind and the expansion for searches."""
         expansion = next((size for size in EXPANSIONS if self._recall(size) >= good_recall), 0)
         scratch = path.with_name(f"{path.name}.new")
         if expansion:
@@ -111,7 +111,7 @@ class Builder:
         return ("graph", expansion) if expansion else ("scan", 0)
 
     def _recall(self, expansion: int) -> float:
-        """Return the share of the best vectors that the graph finds, among twice as many as are wanted."""
+        """Return the share of the best vectors that the graph finds, among twice as many as wanted."""
         wanted = min(COMPARED, self.count)
         self._graph.expansion_search = expansion
         found = 0
@@ -122,10 +122,10 @@ class Builder:
 
 
 class Snapshot:
-    """An index file that is asked."""
+    """An index file, open for searches."""
 
     def __init__(self, path: Path, row: IndexRow, dims: int) -> None:
-        """Map the file; raises ValueError when it is not the one that was recorded."""
+        """Map the file; raises ValueError if it differs from its description."""
         self.row = row
         if path.stat().st_size != row.size or checksum(path) != row.checksum:
             raise ValueError(f"{path.name} is damaged")
@@ -145,11 +145,11 @@ class Snapshot:
         self._distances = importlib.import_module("numkong").cdist
 
     def copied_graph(self) -> Any:
-        """Return the graph in memory, where it can grow."""
+        """Return a copy of the graph in memory, which can grow."""
         return importlib.import_module("usearch.index").Index.restore(str(self._path), view=False)
 
     def nearest(self, vector: Rows, count: int) -> list[int]:
-        """Return the passages with the nearest vectors, about the best first; some may be gone."""
+        """Return the passages with the nearest vectors, roughly best first; some may be deleted."""
         if self._graph is not None:
             return [int(key) for key in self._graph.search(_full_scale(vector), count).keys]
         _, number = quantised(vector[None, :])
@@ -158,27 +158,27 @@ class Snapshot:
 
 
 def top(scores: Rows, count: int) -> list[int]:
-    """Return the places of the highest scores, the highest first."""
+    """Return the positions of the highest scores, highest first."""
     count = min(count, len(scores))
     if count <= 0:
         return []
     places = np.arange(len(scores))
     some = scores[::_SAMPLE_STEP]
-    if len(some) > count:  # most are lower than the best of a sample, and need not be put in order
+    if len(some) > count:  # most scores are below the best of a sample and need no sorting
         places = np.flatnonzero(scores >= np.partition(some, len(some) - count)[len(some) - count])
     order = np.argsort(-scores[places], kind="stable")[:count]
     return [int(place) for place in places[order]]
 
 
 def quantised(rows: Rows) -> tuple[Rows, NDArray[np.int8]]:
-    """Return rows as whole numbers from -127 to 127, and what each must be multiplied with."""
+    """Return each row's scale, and the rows divided by it as integers from -127 to 127."""
     scales = np.abs(rows).max(axis=1) / np.float32(127)
     safe = np.where(scales > 0, scales, np.float32(1))
     return scales.astype(np.float32), np.rint(rows / safe[:, None]).astype(np.int8)
 
 
 def checksum(path: Path) -> int:
-    """Return a number that changes with any byte of a file."""
+    """Return the CRC-32 of a file."""
     value = 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for start in range(0, len(data), _CRC_STEP):
@@ -194,6 +194,6 @@ def _new_graph(dims: int) -> Any:
 
 
 def _full_scale(vector: Rows) -> Rows:
-    """Use all of the few numbers an int8 has; the direction is what counts."""
+    """Scale a vector to the full int8 range; only its direction counts."""
     scaled: Rows = quantised(vector[None, :])[1][0].astype(np.float32) / np.float32(127)
     return scaled

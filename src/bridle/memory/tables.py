@@ -1,4 +1,4 @@
-"""What is read from and written to memory's tables; each function works in the caller's transaction."""
+"""Queries on memory's tables; each function works in the caller's transaction."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,27 +27,27 @@ _PASSAGE = """
 
 
 class Cursor(Struct, frozen=True):
-    """How far a session is taken in."""
+    """How far a session is indexed."""
 
     project: int = 0
     seq: int = 0
     hash: str = ""
-    """That of the record with this number: another one there means that the session is another one."""
+    """The hash of record `seq`; a different hash there means that the session was replaced."""
     turns: int = 0
     recent: int = 0
     forgotten: int = 0
-    """Everything up to this number stays forgotten."""
+    """Records up to this number stay forgotten."""
 
 
 class Calibration(Struct, frozen=True):
-    """How alike an embedder finds texts that have nothing to do with each other."""
+    """How similar an embedder rates unrelated texts."""
 
     mean: float
     spread: float
 
 
 class Project(Struct, frozen=True):
-    """What made the vectors of a project."""
+    """A project, and the embedder of its vectors."""
 
     id: int
     root: str
@@ -57,7 +57,7 @@ class Project(Struct, frozen=True):
 
 
 def project_at(connection: apsw.Connection, root: str) -> Project:
-    """Return the project of this folder, making it if it is new."""
+    """Return the project of this folder, creating it if it is new."""
     connection.execute("INSERT OR IGNORE INTO projects (root) VALUES (?)", (root,))
     return next(iter(_projects(connection, "WHERE root = ?", root)))
 
@@ -73,13 +73,13 @@ def _projects(connection: apsw.Connection, where: str, value: str | int) -> list
 
 
 def cursor_of(connection: apsw.Connection, session: SessionId) -> Cursor:
-    """Return how far a session is taken in; nothing is known of a new one."""
+    """Return how far a session is indexed; an empty cursor for a new one."""
     row = connection.execute(_SESSION, (session,)).fetchone()
     return Cursor(*row) if row else Cursor()
 
 
 def all_seqs(connection: apsw.Connection) -> dict[SessionId, int]:
-    """Return how far every known session is taken in, or forgotten."""
+    """Return the last record of every known session that is indexed or forgotten."""
     return {
         SessionId(row[0]): row[1]
         for row in connection.execute("SELECT id, max(seq, forgotten) FROM sessions")
@@ -87,13 +87,13 @@ def all_seqs(connection: apsw.Connection) -> dict[SessionId, int]:
 
 
 def put_cursor(connection: apsw.Connection, session: SessionId, cursor: Cursor) -> None:
-    """Record how far a session is taken in."""
+    """Store how far a session is indexed."""
     values = (cursor.project, cursor.seq, cursor.hash, cursor.turns, cursor.recent, cursor.forgotten)
     connection.execute(_PUT_SESSION, (session, *values))
 
 
 def add_passages(connection: apsw.Connection, session: SessionId, cursor: Cursor, taken: Taken) -> None:
-    """Add what was said after what is forgotten."""
+    """Add the passages that are not forgotten."""
     connection.executemany(
         _PASSAGE,
         [
@@ -105,7 +105,7 @@ def add_passages(connection: apsw.Connection, session: SessionId, cursor: Cursor
 
 
 def drop_passages(connection: apsw.Connection, session: SessionId) -> set[int]:
-    """Drop the passages of a session; return the projects that they were in."""
+    """Remove the passages of a session; return the projects that they were in."""
     rows = connection.execute("SELECT DISTINCT project FROM passages WHERE session = ?", (session,))
     projects = {row[0] for row in rows}
     connection.execute("DELETE FROM passages WHERE session = ?", (session,))
@@ -113,7 +113,7 @@ def drop_passages(connection: apsw.Connection, session: SessionId) -> set[int]:
 
 
 def pending_of(connection: apsw.Connection, project: int, count: int) -> list[tuple[int, str]]:
-    """Return passages that have no vector yet, the oldest first."""
+    """Return passages that have no vector yet, oldest first."""
     return [(row[0], row[1]) for row in connection.execute(_PENDING, (project, count))]
 
 
@@ -123,7 +123,7 @@ def pending_projects(connection: apsw.Connection) -> list[int]:
 
 
 def use_embedder(connection: apsw.Connection, project: int, embedder: str, dims: int) -> None:
-    """Make sure that a project has vectors of this embedder only: those of another one are made anew."""
+    """Make sure that a project has only vectors of this embedder; others are removed and computed again."""
     row = connection.execute("SELECT embedder, dims FROM projects WHERE id = ?", (project,)).fetchone()
     if row is None or tuple(row) == (embedder, dims):
         return
@@ -137,32 +137,32 @@ def use_embedder(connection: apsw.Connection, project: int, embedder: str, dims:
 
 
 def add_vectors(connection: apsw.Connection, project: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-    """Add the vectors of passages that are still there and wait for one."""
+    """Add the vectors of passages that still exist and lack one."""
     newest = rows_of(connection, "SELECT max(id) FROM vectors WHERE project = ?", project)[0][0]
     for passage, vector in vectors:
         waits = "SELECT id, project, ? FROM pending WHERE project = ? AND id = ?"
         connection.execute(f"INSERT OR REPLACE INTO vectors {waits}", (vector, project, passage))
         connection.execute("DELETE FROM pending WHERE project = ? AND id = ?", (project, passage))
     first = min(passage for passage, _ in vectors)
-    if newest is not None and first < newest:  # two processes at work: who has read on has missed it
+    if newest is not None and first < newest:  # two processes index: a reader past this id missed it
         connection.execute("UPDATE projects SET version = version + 1 WHERE id = ?", (project,))
         connection.execute("DELETE FROM indexes WHERE project = ? AND covered >= ?", (project, first))
 
 
 def calibration_of(connection: apsw.Connection, embedder: str) -> Calibration | None:
-    """Return how an embedder judges, if that was found out."""
+    """Return an embedder's calibration, if it is known."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (f"calibration {embedder}",)).fetchone()
     return json.decode(row[0], type=Calibration) if row else None
 
 
 def put_calibration(connection: apsw.Connection, embedder: str, value: Calibration) -> None:
-    """Remember how an embedder judges."""
+    """Store an embedder's calibration."""
     text = json.encode(value).decode()
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"calibration {embedder}", text))
 
 
 def recall(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, Recalled]:
-    """Return passages by number, not yet scored."""
+    """Return passages by id, not yet scored."""
     wanted = json.encode(list(ids)).decode()
     rows = connection.execute(
         "SELECT id, text, session, seq, turn, role, at FROM passages"

@@ -1,4 +1,4 @@
-"""The tool `memory_search`: past passages that fit a question, as JSON."""
+"""The tool `memory_search`: returns past passages that match a query, as JSON."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -31,7 +31,7 @@ class _Args(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A passage as the model gets it."""
+    """A passage in the form the model gets."""
 
     content: str
     score: float
@@ -42,40 +42,40 @@ class Found(Struct, frozen=True):
 
     @classmethod
     def of(cls, passage: Recalled) -> "Found":
-        """Show a passage, with its time as a date."""
+        """Convert a passage, with its time as a date."""
         when = datetime.fromtimestamp(calendar_s(passage.at), UTC).isoformat(timespec="seconds")
         return cls(passage.text, passage.score, passage.session, passage.turn, passage.seq, when)
 
 
 class MemorySearch:
-    """Searches memory."""
+    """The tool that searches memory."""
 
     parallel = True
     seldom = True
 
     def __init__(self, memory: Memory | None) -> None:
-        """Take the memory; without one the tool is of no use anywhere."""
+        """Create the tool; without a memory it is never offered."""
         self._memory = memory
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool's name, description and parameters."""
         return ToolSpec(SEARCH_TOOL, _description(), _PARAMETERS)
 
     def is_useful(self, cwd: str) -> bool:
-        """Tell whether memory is on."""
+        """Return whether memory is enabled."""
         return self._memory is not None
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing but what this project has said."""
+        """Return read access, without subjects: the tool reads only this project's memory."""
         return Access(SEARCH_TOOL, "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return nothing: the tool changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return an array of passages, the best first; raises ToolError."""
+        """Return a JSON array of passages, best first; raises ToolError."""
         try:
             wanted = msgspec.convert(args, _Args)
         except msgspec.ValidationError as error:

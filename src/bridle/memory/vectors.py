@@ -1,11 +1,11 @@
-"""The vectors of a project in memory: the newest as a matrix, the others behind an index file.
+"""The vectors of a project: the newest in a matrix in memory, the others in an index file.
 
 ```
 vectors by id   1 … covered │ covered + 1 … newest
                 a Snapshot  │ compared one by one
 ```
 
-Every method blocks; one thread owns all of it.
+Every method blocks; one thread owns everything.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from bridle.memory.snapshot import SAMPLE, Builder, Ids, IndexRow, Rows, Snapsho
 from bridle.memory.tables import Project, project_of
 
 MAX_HELD = 2  # projects
-BUILD_STEP = 256  # vectors per piece of work, some 30 ms: a search can come in between
+BUILD_STEP = 256  # vectors per step, some 30 ms: a search can run in between
 _INDEX = "SELECT file, kind, covered, count, expansion, size, checksum FROM indexes WHERE project = ?"
 _AFTER = "SELECT id, vector FROM vectors WHERE project = ? AND id > ? ORDER BY id LIMIT ?"
 
@@ -36,7 +36,7 @@ class Vectors:
         self._held: dict[int, _Held] = {}
 
     def nearest(self, connection: apsw.Connection, project: Project, vector: Rows, count: int) -> list[int]:
-        """Return the passages whose vectors are nearest, about the best first."""
+        """Return the passages with the nearest vectors, roughly best first."""
         held = self._hold(connection, project)
         near = [int(held.ids[place]) for place in top(held.rows @ vector, count)]
         if held.snapshot is not None:
@@ -46,7 +46,7 @@ class Vectors:
     def similarities(
         self, connection: apsw.Connection, project: Project, vector: Rows, ids: Sequence[int]
     ) -> dict[int, float]:
-        """Return the cosine of the angle between a vector and those of some passages."""
+        """Return the cosine similarity of a vector and those of some passages."""
         rows = rows_of(
             connection,
             "SELECT id, vector FROM vectors WHERE project = ? AND id IN (SELECT value FROM json_each(?))",
@@ -59,18 +59,18 @@ class Vectors:
         }
 
     def kind(self, connection: apsw.Connection, project: int) -> str:
-        """Return what is asked for the nearest vectors: `exact`, `graph` or `scan`."""
+        """Return how the nearest vectors are found: `exact`, `graph` or `scan`."""
         row = connection.execute(_INDEX, (project,)).fetchone()
         return str(row[1]) if row else "exact"
 
     def release(self) -> None:
-        """Let go of all that is held in memory."""
+        """Free everything held in memory."""
         self._held.clear()
 
     # ------------------------------------------------------------------ index files
 
     def unindexed(self, connection: apsw.Connection) -> list[int]:
-        """Return the projects that have more vectors outside of an index than are compared one by one."""
+        """Return the projects with more vectors outside an index than may be compared one by one."""
         rows = connection.execute(
             "SELECT project, count(*) FROM vectors WHERE id > coalesce((SELECT covered FROM indexes"
             " WHERE indexes.project = vectors.project), 0) GROUP BY project"
@@ -78,7 +78,7 @@ class Vectors:
         return [project for project, count in rows if count > self._exact_up_to]
 
     def begin(self, connection: apsw.Connection, number: int) -> "Build | None":
-        """Start a new index file of a project; None when it is gone."""
+        """Start a new index file for a project; None if the project is gone."""
         project = project_of(connection, number)
         if project is None or not project.dims:
             return None
@@ -91,14 +91,14 @@ class Vectors:
         )
         rows = _matrix(chosen, project.dims)
         half = len(rows) // 2
-        # A question lies near what it asks for, not right on it.
+        # A query lies near its answer, not exactly on it.
         sample = 3 * rows[:half] + rows[half : 2 * half]
         sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), 1e-9)
         base = self._whole_base(connection, self._opened(connection, project))
         return Build(project, Builder(project.dims, sample, base))
 
     def _whole_base(self, connection: apsw.Connection, held: "_Held") -> Snapshot | None:
-        """Return the present index if nothing that is in it was deleted: then it can be gone on with."""
+        """Return the current index if none of its vectors was deleted: then it can be extended."""
         if held.snapshot is None:
             return None
         covered = rows_of(
@@ -110,7 +110,7 @@ class Vectors:
         return held.snapshot if covered == held.snapshot.row.count else None
 
     def step(self, connection: apsw.Connection, build: "Build") -> bool:
-        """Take some more vectors into an index; False when it has all."""
+        """Add some more vectors to an index; return False if it has all."""
         project = build.project
         rows = rows_of(connection, _AFTER, project.id, build.covered, BUILD_STEP)
         if rows:
@@ -119,7 +119,7 @@ class Vectors:
         return len(rows) == BUILD_STEP
 
     def save(self, build: "Build") -> IndexRow:
-        """Write the file of an index that has all."""
+        """Write the file of a complete index."""
         name = f"index-{build.project.id}-{build.covered}-{build.project.version}.usearch"
         path = self._folder / name
         kind, expansion = build.builder.save(path)
@@ -127,7 +127,7 @@ class Vectors:
         return IndexRow(name, kind, build.covered, build.builder.count, expansion, size, checksum(path))
 
     def register(self, connection: apsw.Connection, build: "Build", row: IndexRow) -> None:
-        """Let an index file count, unless vectors were deleted or made anew meanwhile."""
+        """Put an index file to use, unless vectors were deleted or replaced meanwhile."""
         now = project_of(connection, build.project.id)
         if now is None or now.version != build.project.version:
             return
@@ -135,10 +135,10 @@ class Vectors:
             "INSERT OR REPLACE INTO indexes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (now.id, row.file, row.kind, row.covered, row.count, row.expansion, row.size, row.checksum),
         )
-        self._held.pop(now.id, None)  # most of what it held is in the file now
+        self._held.pop(now.id, None)  # most of its vectors are in the file now
 
     def tidy(self, connection: apsw.Connection) -> None:
-        """Delete the index files that do not count any more."""
+        """Delete the index files that are no longer in use."""
         known = {row[0] for row in connection.execute("SELECT file FROM indexes")}
         for path in self._folder.glob("index-*.usearch*"):
             if path.name not in known:
@@ -148,13 +148,13 @@ class Vectors:
     # ------------------------------------------------------------------ what is held in memory
 
     def _hold(self, connection: apsw.Connection, project: Project) -> "_Held":
-        """Return all vectors of a project, read into memory as far as they are in no index file."""
+        """Return a project's vectors, after reading those that are in no index file into memory."""
         held = self._opened(connection, project)
         held.read_on(connection)
         return held
 
     def _opened(self, connection: apsw.Connection, project: Project) -> "_Held":
-        """Return what is held of a project, with its index file."""
+        """Return what is held in memory for a project, with its index file."""
         row = connection.execute(_INDEX, (project.id,)).fetchone()
         index = IndexRow(*row) if row else None
         held = self._held.pop(project.id, None)
@@ -168,7 +168,7 @@ class Vectors:
     def _snapshot(
         self, connection: apsw.Connection, project: Project, index: IndexRow | None
     ) -> Snapshot | None:
-        """Open an index file; one that is lost or damaged is forgotten, and made anew in time."""
+        """Open an index file; one that is lost or damaged is dropped, and later rebuilt."""
         if index is None:
             return None
         try:
@@ -179,7 +179,7 @@ class Vectors:
 
 
 class Build:
-    """An index file in the making."""
+    """An index file that is being built."""
 
     def __init__(self, project: Project, builder: Builder) -> None:
         self.project = project
@@ -188,7 +188,7 @@ class Build:
 
 
 class _Held:
-    """The vectors of one project outside of its index file."""
+    """The vectors of one project outside its index file."""
 
     def __init__(self, project: Project, index: IndexRow | None, snapshot: Snapshot | None) -> None:
         self.project = project.id
@@ -213,12 +213,12 @@ def _numbers(rows: Sequence[tuple[int, bytes]]) -> Ids:
 
 
 def _matrix(rows: Sequence[tuple[int, bytes]], dims: int) -> Rows:
-    """Return stored vectors as a matrix; one of another length counts as nothing."""
+    """Return stored vectors as a matrix; a vector of the wrong length becomes zeros."""
     size = 2 * dims
     data = b"".join(row[1] if len(row[1]) == size else bytes(size) for row in rows)
     return np.frombuffer(data, np.float16).astype(np.float32).reshape(len(rows), dims)
 
 
 def packed(row: NDArray[np.float32]) -> bytes:
-    """Return a vector as it is stored."""
+    """Return a vector in its stored form, float16."""
     return row.astype(np.float16).tobytes()

@@ -1,4 +1,4 @@
-"""The one thread that owns memory's file."""
+"""The single thread that owns memory's file."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Does small pieces of blocking work, one after the other."""
+    """Runs blocking functions in one thread, one after the other."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="bridle-memory")
         self._is_closed = False
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what a piece of work returns; whoever is cancelled leaves it to its end.
+        """Run a function and return its result; cancelling the wait does not stop the function.
 
         Raises StoreError after `aclose`.
         """
@@ -28,7 +28,7 @@ class Worker:
         return await asyncio.wrap_future(self._pool.submit(work, *args, **kwargs))
 
     async def aclose(self, last: Callable[[], None]) -> None:
-        """Do a last piece of work after those that are under way, and end the thread."""
+        """Run a last function after the pending ones, and end the thread."""
         if not self._is_closed:
             self._is_closed = True
             future = self._pool.submit(last)

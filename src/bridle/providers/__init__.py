@@ -1,6 +1,7 @@
-"""Adapters to models: one file per API, and a scripted model for tests and demos.
+"""Model providers: one module per vendor API, and a scripted model for tests and demos.
 
-Modules that open connections (`opening`, `http`, the wires, `scripted_server`) are not imported from here.
+This package does not import the modules that open connections (`opening`, `http`, the vendor APIs,
+`scripted_server`).
 """
 
 from bridle.providers.catalog import ModelCatalog

@@ -1,17 +1,17 @@
-"""Anthropic's Messages API.
+"""Provider for Anthropic's Messages API.
 
 ```
-message_start                                             model, tokens read
+message_start                                             model, input tokens
   content_block_start   index, {type: text | thinking | redacted_thinking | tool_use | …}
   content_block_delta   text_delta | thinking_delta | signature_delta | input_json_delta | …
   content_block_stop
-message_delta                                             stop reason, tokens written
+message_delta                                             stop reason, output tokens
 message_stop
 error                                                     at any time, under HTTP 200
 ```
 
-Thinking goes back unchanged with its signature, or not at all. Blocks and events of other types are
-ignored. A stream that ends before a stop reason was cut off, even if it closed cleanly.
+Thinking is sent back unchanged with its signature, or not at all. Blocks and events of other types are
+ignored. A stream that ends before a stop reason was cut off, even if the connection closed cleanly.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -55,12 +55,12 @@ _STOP_REASONS: dict[str, StopReason] = {
     "model_context_window_exceeded": "max_tokens",
     "stop_sequence": "stop_sequence",
     "refusal": "content_filter",
-    "pause_turn": "end_turn",  # only tools that run at Anthropic pause, and we offer none
+    "pause_turn": "end_turn",  # only server-side tools pause, and we offer none
 }
 
 
 class AnthropicProvider:
-    """Stream answers from a Messages endpoint."""
+    """Streams replies from a Messages endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
@@ -81,7 +81,7 @@ class AnthropicProvider:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> "AnthropicProvider":
-        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
+        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
         authorization = {"Authorization": f"Bearer {key}"} if key else {}
         given = {"anthropic-version": API_VERSION, **authorization, **(headers or {})}
         return cls(
@@ -91,12 +91,12 @@ class AnthropicProvider:
         )
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
         params = params_of(request, self._params, takes_temperature=False)
         return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to."""
+        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
         return held(schema, ANTHROPIC).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
@@ -108,7 +108,7 @@ class AnthropicProvider:
 
 
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
-    """Write a request; `params` have the last word."""
+    """Return the body of a request; `params` override every other field."""
     messages = [
         {"role": turn.role, "content": _content(turn)} for turn in turns_of(request.messages, _can_send)
     ]
@@ -135,8 +135,8 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
 def _set_breakpoints(body: dict[str, Any], params: dict[str, Any]) -> None:
     """Cache the prompt up to the last tool, the system prompt and the last two messages.
 
-    Breakpoints of the caller count towards the four that are allowed; its own `cache_control` is used
-    for all of ours too, as a longer life may not follow a shorter one, and None switches them off.
+    Breakpoints in `params` count toward the four that the API allows. A `cache_control` in `params` is used
+    for ours too, because the API rejects a longer lifetime after a shorter one; None turns caching off.
     """
     ends = [message["content"][-1] for message in body["messages"][-2:]]
     places = [*reversed(ends), *body.get("system", []), *body.get("tools", [])[-1:]]
@@ -155,7 +155,7 @@ def _count_breakpoints(value: Any) -> int:
 def _can_send(part: Part) -> bool:
     match part:
         case Text():
-            return bool(part.text.strip())  # a blank block is refused
+            return bool(part.text.strip())  # the API rejects a blank block
         case Reasoning():
             return _thinking(part) is not None
         case ToolCall():
@@ -165,7 +165,7 @@ def _can_send(part: Part) -> bool:
 
 
 def _content(turn: Turn) -> list[dict[str, Any]]:
-    """Write one side's blocks; results have to come first."""
+    """Return the content blocks of a turn; the API wants tool results first."""
     return [*map(_result, turn.results), *(_block(part) for part in turn.parts)]
 
 
@@ -224,7 +224,7 @@ def _media(media: Media) -> dict[str, Any]:
     return {"type": "text", "text": left_out(media)}
 
 
-# ---------------------------------------------------------------------------- answer
+# ---------------------------------------------------------------------------- reply
 
 
 class _Delta(Struct, gc=False):
@@ -236,7 +236,7 @@ class _Delta(Struct, gc=False):
 
 
 class _Event(Struct, gc=False):
-    """Any event; only what comes often has a type of its own."""
+    """Any event; only the frequent fields have a precise type."""
 
     type: str | None = None
     index: int | None = None
@@ -251,21 +251,21 @@ _events = msgspec.json.Decoder(_Event)
 
 
 class _Reader:
-    """Reads the events of one answer."""
+    """Decodes the events of one streamed reply."""
 
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
         self._endpoint = endpoint
         self._builder = ReplyBuilder(endpoint.who, turn_of(request))
         self._calls: dict[int, int] = {}
-        """Which call a block is, by the block's index."""
+        """Call number by content block index."""
         self._begun = 0
         self._stop_reason = ""
         self._usage: dict[str, Any] = {}
         self._model = ""
 
     def read(self, data: bytes) -> list[Delta]:
-        """Take one event, return what it shows; raises ProviderError."""
+        """Read one event and return its deltas; raises ProviderError."""
         if self.is_done:
             return []
         event = decode_event(_events, self._endpoint.who, data)
@@ -291,7 +291,7 @@ class _Reader:
         return []
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; raises ProviderError when its end never came."""
+        """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self._stop_reason and not self.is_done:
             raise cut_off(self._endpoint.who)
         stop_reason = _STOP_REASONS.get(self._stop_reason, "end_turn")
@@ -316,7 +316,7 @@ class _Reader:
             case "tool_use":
                 number = self._calls[index] = self._begun
                 self._begun += 1
-                # Anthropic announces a call without arguments; a server that sends them whole does it here.
+                # Anthropic starts a call without arguments; some compatible servers send all of them here.
                 args = msgspec.json.encode(block["input"]).decode() if block.get("input") else ""
                 name = word_at(block, "name")
                 return [self._builder.call(number, call_id=word_at(block, "id"), name=name, args=args)]
@@ -336,13 +336,13 @@ class _Reader:
         return []
 
     def _count(self, usage: Any) -> None:
-        """Take over the running totals; one that is left out stays as it was."""
+        """Update the running totals; a missing count keeps its value."""
         if isinstance(usage, dict):
             self._usage |= {name: count for name, count in usage.items() if count is not None}
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    """Count each token once: Anthropic's input leaves out the cached ones, its output holds the thinking."""
+    """Count each token once: Anthropic's input excludes cached tokens, its output includes thinking."""
     return Usage(
         input=count_at(usage, "input_tokens"),
         output=count_at(usage, "output_tokens"),

@@ -1,14 +1,14 @@
-"""The models that can be asked: which provider a reference such as `openai/gpt-6-sol` means, and its facts.
+"""Model catalog: maps a reference such as `openai/gpt-6-sol` to its provider and the facts of the model.
 
 ```
-anthropic/claude-opus-5-5              a configured provider, and any model name it knows
-embedded/smollm2-135m                  weights that are here or can be pulled, or the path of a GGUF file
-direct/python, direct/bash             no model: each prompt is Python, or a command, that is run
-scripted/examples/scripts/hello.json   a script file, or the name of one in a known directory
+anthropic/claude-opus-5-5              a configured provider, and any model name it accepts
+embedded/smollm2-135m                  weights on disk or to download, or the path of a GGUF file
+direct/python, direct/bash             no model: runs each prompt as Python code or as a command
+scripted/examples/scripts/hello.json   a script file, or the name of one in a script directory
 ```
 
-About a model the user's words count first, then its provider's, then `data/models.json`. Nothing is read,
-opened or started before a model is asked for.
+Facts of a model come from the user's settings first, then from its provider's entry, then from
+`data/models.json`. Nothing is read, opened or started before a model is requested.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 DEFAULT_WINDOW_TOKENS = 128_000
 DEFAULT_LOCAL_WINDOW_TOKENS = 4_096
 DEFAULT_OUTPUT_TOKENS = 8_192
-MOST_OUTPUT_TOKENS = 32_000  # unless the user wants more: vendors count what is asked for as if it were used
-OUTPUT_SHARE = 4  # a quarter of the window at most, or no room is left for the question
+MOST_OUTPUT_TOKENS = 32_000  # a default only: vendors count the tokens requested as if they were used
+OUTPUT_SHARE = 4  # at most a quarter of the window, so that the prompt still fits
 FREE = Price(0.0, 0.0)
 
 
 class ModelCatalog:
-    """Finds providers by name and keeps them open."""
+    """Resolves model references and keeps the opened providers."""
 
     def __init__(
         self,
@@ -58,7 +58,10 @@ class ModelCatalog:
         today: Callable[[], str] = str,
         tell: "Tell | None" = None,
     ) -> None:
-        """`today` gives the day as 2027-01-31, for prices; without `tell` nothing is ever pulled."""
+        """Create a catalog; `today` returns the date as 2027-01-31, for prices.
+
+        Without `tell`, weights are never downloaded.
+        """
         self._entries = dict(entries)
         self._environ = environ
         self._models = models or {}
@@ -69,18 +72,18 @@ class ModelCatalog:
         self._open: dict[str, Provider] = {}
         self._scripts: dict[str, ScriptedProvider] = {}
         self._local: dict[str, LlamaProvider] = {}
-        self._opening = asyncio.Lock()  # one pull and one server for a model, however many ask at once
+        self._opening = asyncio.Lock()  # one download and one server per model, for any number of requests
 
     @property
     def providers(self) -> dict[str, ProviderEntry]:
-        """Return every provider that can be named."""
+        """All configured providers, sorted by name."""
         return dict(sorted(self._entries.items()))
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
-        """Return the adapter and the facts; raises ConfigError with near misses for an unknown one.
+        """Return the provider and the facts of a model; raises ConfigError with similar names if unknown.
 
-        Pulls weights and starts a local server if need be; raises ProviderError when that fails, or when
-        the provider's key is missing.
+        Downloads weights and starts a local server if needed. Raises ProviderError if that fails, or if the
+        provider's key is missing.
         """
         name, entry, model = self._split(ref)
         match entry.kind:
@@ -98,7 +101,7 @@ class ModelCatalog:
                 return server, await self._asked(server, ref, entry, model)
 
     def facts(self, ref: str) -> ModelFacts:
-        """Say what is known about a model without opening or starting anything; raises ConfigError."""
+        """Return the facts of a model without opening or starting anything; raises ConfigError."""
         _, entry, model = self._split(ref)
         vendor = vendor_at(entry.base_url)
         known = known_models().find(vendor.name, model) if vendor else None
@@ -112,7 +115,7 @@ class ModelCatalog:
         )
 
     def listed(self) -> list[ModelFacts]:
-        """Say what is known about every model that has a name, sorted by it; files that are gone are not."""
+        """Return the facts of every listed model, sorted by reference; skips models whose file is gone."""
         refs = {ref for ref in self._models if ref.partition("/")[0] in self._entries}
         for name, entry in self._entries.items():
             refs |= {f"{name}/{model}" for model in self._names(entry)}
@@ -123,7 +126,7 @@ class ModelCatalog:
         return found
 
     async def answering(self) -> dict[str, list[str]]:
-        """Ask the providers on this machine whether they are there, and for the names of their models."""
+        """Return the model names of each running model server on this machine, by provider."""
         from bridle.providers.probe import is_loopback, served_models  # noqa: PLC0415 - aiohttp, as below
 
         async with asyncio.TaskGroup() as group:
@@ -136,18 +139,18 @@ class ModelCatalog:
         return {name: models for name, models in answers.items() if models is not None}
 
     def server_pids(self) -> dict[str, int]:
-        """Return the servers that we have started and that live, by provider or model."""
+        """Return the process ids of the running servers that Bridle started, by provider or model."""
         pids = {name: getattr(provider.server, "pid", None) for name, provider in self._local.items()}
         return {name: pid for name, pid in pids.items() if pid}
 
     async def aclose(self) -> None:
-        """Close every provider that was used, and end every server that was started."""
+        """Close every opened provider and stop every started server."""
         for opened in (self._open, self._local):
             while opened:
                 _, provider = opened.popitem()
                 await provider.aclose()
 
-    # ------------------------------------------------------------------ what a reference means
+    # ------------------------------------------------------------------ references and facts
 
     def _split(self, ref: str) -> tuple[str, ProviderEntry, str]:
         name, slash, model = ref.partition("/")
@@ -166,7 +169,7 @@ class ModelCatalog:
         return name, entry, model
 
     def _names(self, entry: ProviderEntry) -> Iterator[str]:
-        """Yield the models that a provider is known to have."""
+        """Yield the names of the models that a provider is known to have."""
         match entry.kind:
             case "scripted":
                 yield from (path.stem for folder in self._script_dirs[1:] for path in scripts_in(folder))
@@ -183,7 +186,7 @@ class ModelCatalog:
                 yield from known_models().vendors.get(vendor.name, ()) if vendor else ()
 
     def _described(self, ref: str, entry: ProviderEntry, known: KnownModel | None) -> Model:
-        """Describe a model: by the user's words, else by those of its provider, else by the data."""
+        """Return a model's facts: from the settings, else from its provider's entry, else from the data."""
         name, _, model = ref.partition("/")
         if entry.kind == "scripted":
             return replace(self._script(ref, model).model(model), provider=name)
@@ -218,7 +221,7 @@ class ModelCatalog:
     def _said(self, ref: str) -> ModelEntry:
         return self._models.get(ref, ModelEntry())
 
-    # ------------------------------------------------------------------ opening
+    # ------------------------------------------------------------------ open providers
 
     def _script(self, ref: str, name: str) -> ScriptedProvider:
         if ref not in self._scripts:
@@ -236,7 +239,7 @@ class ModelCatalog:
         return self._open[name]
 
     async def _server(self, ref: str, name: str, entry: ProviderEntry, model: str) -> "LlamaProvider":
-        """Return the provider of a local server: one for each embedded model, else one for all."""
+        """Return the provider of a local server: one per embedded model, otherwise one per entry."""
         from bridle.providers.opening import open_embedded, open_llama  # noqa: PLC0415 - as above
 
         async with self._opening:
@@ -253,13 +256,13 @@ class ModelCatalog:
             return self._local[name]
 
     async def _asked(self, provider: "LlamaProvider", ref: str, entry: ProviderEntry, model: str) -> Model:
-        """Describe a model by what its server says, whose word on the window is the last."""
+        """Return a model's facts as its server reports them; settings can only shrink the window."""
         try:
             facts = await provider.facts(model)
         except ProviderError:
             if entry.is_ours:
                 raise
-            facts = provider.model(model)  # a server that is silent now is for the request to find
+            facts = provider.model(model)  # the request will report a server that does not respond
         said = self._said(ref)
         wanted = said.window_tokens or entry.window_tokens or facts.window_tokens
         return replace(

@@ -1,4 +1,4 @@
-"""No model at all: a prompt is the code of a call, so that people can use a tool as a model does."""
+"""A provider without a model: it turns each prompt into one tool call, so people can run a tool directly."""
 
 from collections.abc import AsyncGenerator
 
@@ -9,19 +9,19 @@ from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.protocol import Delta
 
 DIRECT_TOOLS = {"bash": "command", "python": "code"}
-"""The tools that can be used so, each with the argument that takes the prompt."""
+"""The tools that can run directly, each with the argument that takes the prompt."""
 
-_WINDOW_TOKENS = 10_000_000  # nobody reads it
+_WINDOW_TOKENS = 10_000_000  # no model reads it
 
 
 class DirectProvider:
-    """Answers a prompt with one call of a tool, and the call's result with nothing."""
+    """Replies to a prompt with one tool call, and to its result with empty text."""
 
     def __init__(self, tool: str) -> None:
         self._tool = tool
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield one reply."""
+        """Yield one reply, without deltas."""
         last = request.messages[-1]
         if last.role == "user":
             call = ToolCall(CallId(""), self._tool, {DIRECT_TOOLS[self._tool]: last.text})
@@ -30,11 +30,11 @@ class DirectProvider:
             yield ModelReply(Message("assistant", (Text(""),)), "end_turn")
 
     async def aclose(self) -> None:
-        """Release nothing."""
+        """Do nothing: there is no connection."""
 
 
 def direct_model(provider: str, tool: str) -> Model:
-    """Describe the absence of a model; raises ConfigError for a tool that cannot be used so."""
+    """Return a free model with a huge window; raises ConfigError for a tool that cannot run directly."""
     if tool not in DIRECT_TOOLS:
         raise ConfigError(
             f'model "{provider}/{tool}": {tool} cannot be used directly',

@@ -1,4 +1,4 @@
-"""What a catalogue is told about providers and models, and what it tells about a model."""
+"""Provider and model settings that the catalog reads, and the model facts that it returns."""
 
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,34 +16,34 @@ ProviderKind = Literal[
 
 
 class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to reach one provider."""
+    """Settings of one provider."""
 
     kind: ProviderKind = "openai"
     base_url: str = ""
     api_key_env: str = ""
-    """The environment variable that holds the key; empty where no key is needed."""
+    """The environment variable that holds the API key; empty if no key is needed."""
     window_tokens: int | None = None
     max_output_tokens: int | None = None
     headers: dict[str, str] = {}
     params: dict[str, Any] = {}
-    """Sent with every request, unless an agent or a request says otherwise."""
+    """Parameters of every request; those of an agent or a request override them."""
     connect_timeout_s: float = 15.0
     idle_timeout_s: float = 300.0
     server: LlamaOptions = LlamaOptions()
-    """How a local server is started."""
+    """How Bridle starts a local server."""
     tools: Literal["auto", "native", "constrained"] = "auto"
     tool_role: bool | None = None
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether Bridle starts the server itself."""
+        """True if Bridle starts the server itself."""
         return self.kind == "embedded" or (
             self.kind == "llama" and bool(self.server.model or self.server.models_dir)
         )
 
 
 class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the user says about one model."""
+    """User settings of one model; None keeps the known value."""
 
     window_tokens: int | None = None
     max_output_tokens: int | None = None
@@ -51,22 +51,22 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ModelFacts(Struct, frozen=True):
-    """What is known about a model without asking anybody."""
+    """Facts of a model that need no request."""
 
     model: Model
     kind: ProviderKind
     known: KnownModel | None
-    """What the data in the package says."""
+    """The entry in the packaged data, if any."""
     key_env: str
-    """The variable that holds its key; empty where no key is needed."""
+    """The environment variable that holds its API key; empty if no key is needed."""
     has_key: bool
-    """Whether that variable is set, or not needed."""
+    """True if that variable is set or not needed."""
     near: tuple[str, ...] = ()
-    """Models of the same vendor with a name like this one, if the data does not have it."""
+    """Similar model names of the same vendor, if the data lacks this one."""
 
 
 def check_entry(name: str, entry: ProviderEntry, key: str) -> None:
-    """Find what would only fail, or leak, once it is sent; raises ConfigError."""
+    """Check the address, headers and key before they are sent; raises ConfigError if one is unusable."""
     try:
         address = urlsplit(entry.base_url)
         usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0

@@ -1,13 +1,13 @@
-"""What a failed answer means: one table from status, vendor error type and text to our kinds.
+"""Vendor errors as ProviderErrors: maps HTTP status, vendor error type and message to an error kind.
 
 ```
-                        ┌ type, code or status word the vendor gave   _KIND_OF_TYPE
-answer with an error ──▶┤ words in its message                        _KIND_OF_WORDS
-                        └ HTTP status                                 kind_of_status
+                 ┌ the vendor's error type, code or status   _KIND_OF_TYPE
+error response ─▶┤ phrases in the message                    _KIND_OF_WORDS
+                 └ HTTP status                               kind_of_status
 ```
 
-The first that knows wins, except that words may sharpen a bad request (every vendor reports an
-overflowing context as one). Nothing here waits or connects; `http` translates what the network does.
+The error type wins over the status. Phrases only refine a vague kind: every vendor reports a context overflow
+as a bad request. This module does no I/O; `http` translates network errors.
 """
 
 import math
@@ -33,7 +33,7 @@ _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     "context_length_exceeded": "context_length_exceeded",
     "content_filter": "content_filtered",
     "content_policy_violation": "content_filtered",
-    "insufficient_quota": "authentication_failed",  # a 429 that no waiting cures
+    "insufficient_quota": "authentication_failed",  # a 429 that waiting does not fix
     "billing_hard_limit_reached": "authentication_failed",
     "invalid_api_key": "invalid_api_key",
     "model_not_found": "model_not_found",
@@ -43,7 +43,7 @@ _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     "service_unavailable_error": "server_overloaded",
     "server_error": "server_error",
     "timeout": "network_timeout",
-    # OpenAI's Responses, where these come in mid-stream and no status tells that trying again is no use
+    # OpenAI's Responses sends these mid-stream, where no HTTP status shows that a retry is useless
     "invalid_prompt": "content_filtered",
     "bio_policy": "content_filtered",
     "image_content_policy_violation": "content_filtered",
@@ -73,7 +73,7 @@ _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     "unavailable_error": "server_overloaded",
 }
 
-# Words that say less than an HTTP status: they count where there is none.
+# Types that are vaguer than an HTTP status, used only without one.
 _KIND_OF_VAGUE_TYPE: dict[str, ProviderErrorKind] = {
     "invalid_request_error": "invalid_request",
     "INVALID_ARGUMENT": "invalid_request",
@@ -129,18 +129,18 @@ _HINTS: dict[ProviderErrorKind, str] = {
 
 
 class VendorError(Struct, frozen=True):
-    """The parts of a vendor's error object that say something."""
+    """The useful fields of a vendor's error object."""
 
     message: str = ""
     types: tuple[str, ...] = ()
-    """The words that name the error, the most precise one first."""
+    """The error's code, type and status, the most precise first."""
     status: int = 0
     retry_after_s: float | None = None
-    """How long to wait, where the vendor says it in the body."""
+    """How long to wait, if the body says so."""
 
 
 def kind_of_status(status: int) -> ProviderErrorKind:
-    """Return what an HTTP status means when the body says nothing."""
+    """Return the error kind of an HTTP status, for a body without an error."""
     if status in _KIND_OF_STATUS:
         return _KIND_OF_STATUS[status]
     if status >= 500:
@@ -149,7 +149,7 @@ def kind_of_status(status: int) -> ProviderErrorKind:
 
 
 def kind_of(error: VendorError, status: int) -> ProviderErrorKind:
-    """Choose the kind of an error by the table above."""
+    """Return the kind of an error by its type, message and status."""
     status = error.status if status == 200 else status
     kinds = _KIND_OF_TYPE if status else _KIND_OF_TYPE | _KIND_OF_VAGUE_TYPE
     kind = next((kinds[word] for word in error.types if word in kinds), kind_of_status(status))
@@ -161,7 +161,7 @@ def kind_of(error: VendorError, status: int) -> ProviderErrorKind:
 def refused(
     who: str, status: int, headers: Mapping[str, str], body: bytes, *, secrets: Iterable[str] = ()
 ) -> ProviderError:
-    """Describe an answer that is an error, or that is no stream although its status is 200."""
+    """Return the error for a response that is an error, or that has status 200 but is no stream."""
     error = read_error(_parse(body))
     if status == 200 and error is None:
         kind = headers.get("content-type", "no content type").partition(";")[0]
@@ -183,10 +183,10 @@ def refused(
 
 
 def broke_off(who: str, error: VendorError, *, secrets: Iterable[str] = ()) -> ProviderError:
-    """Describe an error that arrived as an event in the middle of a stream."""
+    """Return the error for an error event in the middle of a stream."""
     kind = kind_of(error, 200)
     if kind == "unknown":
-        kind = "server_error"  # it had begun to answer, so the request was not the problem
+        kind = "server_error"  # the reply had started, so the request was valid
     said = _clean(error.message, secrets) or "no message"
     return ProviderError(
         f"{who}: {said} (in mid-stream, {kind})",
@@ -197,24 +197,24 @@ def broke_off(who: str, error: VendorError, *, secrets: Iterable[str] = ()) -> P
 
 
 def cut_off(who: str) -> ProviderError:
-    """Describe a stream that closed before its last event; no HTTP library notices this."""
+    """Return the error for a stream that closed before its last event; HTTP libraries do not report this."""
     return ProviderError(f"{who}: the stream ended before the answer was complete", kind="connection_reset")
 
 
 def malformed(who: str, why: str) -> ProviderError:
-    """Describe a stream whose events are not what the API promises."""
+    """Return the error for a stream whose events do not match the API."""
     return ProviderError(f"{who}: the stream is malformed: {_clean(why)}", kind="server_error")
 
 
 def timed_out(who: str, seconds: float) -> ProviderError:
-    """Describe a connection that went silent."""
+    """Return the error for a connection that sent nothing for `seconds`."""
     return ProviderError(f"{who}: nothing arrived for {seconds:g} s", kind="network_timeout")
 
 
 def read_error(body: Any) -> VendorError | None:
-    """Find the error object in a decoded body, whichever vendor wrote it; None if it holds none."""
+    """Return the error object in the decoded body of any vendor; None if there is none."""
     if isinstance(body, list) and len(body) == 1:
-        body = body[0]  # Gemini wraps errors of its array form
+        body = body[0]  # Gemini wraps an error in a list when it streams an array
     if not isinstance(body, dict):
         return None
     error = body.get("error") or body
@@ -236,7 +236,7 @@ def read_error(body: Any) -> VendorError | None:
 
 
 def _retry_delay_s(details: Any) -> float | None:
-    """Find Google's RetryInfo, which says `"retryDelay": "17.5s"`."""
+    """Return the delay in Google's RetryInfo, such as `"retryDelay": "17.5s"`."""
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         if isinstance(delay, str) and re.fullmatch(r"\d{1,9}(\.\d+)?s", delay):
@@ -245,7 +245,7 @@ def _retry_delay_s(details: Any) -> float | None:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Read how long the server wants to be left alone; a date counts from the answer's own Date."""
+    """Return the delay before a retry from the headers; a date counts from the response's Date header."""
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit_s
@@ -269,11 +269,11 @@ def _parse(body: bytes) -> Any:
 
 def _plain(body: bytes) -> str:
     text = body.decode("utf-8", "replace").strip()
-    return "" if text.startswith("<") else text  # a proxy's HTML page helps nobody
+    return "" if text.startswith("<") else text  # a proxy's HTML page is no use in an error
 
 
 def _clean(text: str, secrets: Iterable[str] = ()) -> str:
-    """Make a stranger's text fit for one line: short, printable and without our secrets."""
+    """Return untrusted text as one short, printable line without our secrets."""
     for secret in secrets:
         text = text.replace(secret, "***")
     text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * MAX_MESSAGE_CHARS]).split())

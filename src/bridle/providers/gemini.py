@@ -1,4 +1,4 @@
-"""Gemini's streamGenerateContent.
+"""Provider for Gemini's streamGenerateContent API.
 
 ```
 data: {"candidates":[{"content":{"parts":[{"text":"…","thought":true}]}}]}             reasoning
@@ -7,8 +7,9 @@ data: {"candidates":[{"content":{"parts":[{"functionCall":{…},"thoughtSignatur
 data: {"candidates":[{"content":…,"finishReason":"STOP"}],"usageMetadata":{…}}         the last one
 ```
 
-A call comes whole, perhaps without an id. A signature belongs to its very part, so a signed part is never
-joined with its neighbours. A stream without a finish reason was cut off, even if it closed cleanly.
+A call arrives whole, sometimes without an id. A signature covers exactly one part, so a signed part is never
+merged with its neighbors. A stream without a finish reason was cut off, even if the connection closed
+cleanly.
 """
 
 import re
@@ -42,7 +43,7 @@ from bridle.providers.wire import (
 )
 
 WIRE = "gemini"
-FOREIGN_SIGNATURE = "skip_thought_signature_validator"  # Google's word for a call that Gemini did not make
+FOREIGN_SIGNATURE = "skip_thought_signature_validator"  # Google's marker for a call that Gemini did not make
 _MODEL_PATH = re.compile(r"(models|tunedModels)/(.+)")
 _UNCHECKED_MODEL = re.compile(r"(models/)?gemini-[12]\b")
 
@@ -55,7 +56,7 @@ _STOP_REASONS: dict[str, StopReason] = {
     "CONTINUATION": "max_tokens",
 }
 
-# Every other parameter is one of `generationConfig`, where most of what a user wants to set lives.
+# Every other parameter goes into `generationConfig`, which holds most of what users set.
 _REQUEST_KEYS = frozenset(
     "cachedContent contents continuationToken generationConfig labels safetySettings serviceTier store "
     "systemInstruction toolConfig tools".split()
@@ -63,7 +64,7 @@ _REQUEST_KEYS = frozenset(
 
 
 class GeminiProvider:
-    """Stream answers from the Gemini API."""
+    """Streams replies from the Gemini API."""
 
     def __init__(
         self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
@@ -84,8 +85,8 @@ class GeminiProvider:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> "GeminiProvider":
-        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
-        authorization = {"x-goog-api-key": key} if key else {}  # never in the address, which gets logged
+        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
+        authorization = {"x-goog-api-key": key} if key else {}  # never in the URL, which servers log
         return cls(
             Endpoint(who, versioned(base_url, "v1"), {**authorization, **(headers or {})}),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
@@ -93,17 +94,17 @@ class GeminiProvider:
         )
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError.
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError.
 
-        A long answer may come in several requests, each continuing where the last one stopped.
+        A long reply may take several requests, each continuing where the last one stopped.
         """
-        takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer ones are to be left at 1
+        takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer models must stay at 1
         params = params_of(request, self._params, takes_temperature=takes_temperature)
         bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
         return first_taken([self._exchange(request, body) for body in bodies])
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to."""
+        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
         return held(schema, GEMINI).said_of(self._endpoint.who)
 
     async def _exchange(
@@ -138,7 +139,7 @@ def _model_path(model: str) -> str:
 
 
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
-    """Write a request; `params` have the last word, in `generationConfig` too."""
+    """Return the body of a request; `params` override every field, also in `generationConfig`."""
     generation: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
     body: dict[str, Any] = {"contents": _contents(request), "generationConfig": generation}
     if request.system.strip():
@@ -168,7 +169,7 @@ def _contents(request: ModelRequest) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     for turn in turns:
         parts = [_result(result, names) for result in turn.results] + [_part(part) for part in turn.parts]
-        # From Gemini 3 on, the first call of a turn is refused without a signature, whoever made it.
+        # Gemini 3 and later reject a turn whose first call has no signature, even if another model made it.
         if turn.calls and not _UNCHECKED_MODEL.match(request.model):
             first = next(part for part in parts if "functionCall" in part)
             first.setdefault("thoughtSignature", FOREIGN_SIGNATURE)
@@ -230,7 +231,7 @@ def _media(media: Media) -> dict[str, Any]:
     return {"inlineData": {"mimeType": media.mime, "data": media.data}}
 
 
-# ---------------------------------------------------------------------------- answer
+# ---------------------------------------------------------------------------- reply
 
 
 class _Part(Struct, gc=False, rename="camel"):
@@ -264,11 +265,11 @@ _chunks = msgspec.json.Decoder(_Chunk)
 
 
 class _Reader:
-    """Reads the events of one answer."""
+    """Decodes the events of one streamed reply."""
 
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.token = ""
-        """What continues an answer that is not complete yet."""
+        """The token that continues an incomplete reply."""
         self._endpoint = endpoint
         self._builder = ReplyBuilder(endpoint.who, turn_of(request))
         self._begun = 0
@@ -280,7 +281,7 @@ class _Reader:
         self._model = ""
 
     def read(self, data: bytes) -> list[Delta]:
-        """Take one event, return what it shows; raises ProviderError."""
+        """Read one event and return its deltas; raises ProviderError."""
         chunk = decode_event(_chunks, self._endpoint.who, data)
         if chunk.error:
             raise self._failure(read_error({"error": chunk.error}) or VendorError())
@@ -296,7 +297,7 @@ class _Reader:
         return deltas
 
     def goes_on(self) -> bool:
-        """Tell whether the answer continues in another request, with `token`."""
+        """Add up the usage so far; return True if the reply continues in another request, with `token`."""
         self._spent, self._usage = self._spent + _usage(self._usage), {}
         if self._finish_reason != "CONTINUATION" or self._next_token == self.token:
             return False
@@ -304,7 +305,7 @@ class _Reader:
         return True
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; raises ProviderError when its end never came."""
+        """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self._finish_reason:
             raise cut_off(self._endpoint.who)
         if self._finish_reason in _MALFORMED:
@@ -356,7 +357,7 @@ class _Reader:
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    """Count each token once: the prompt holds the cached ones, thoughts stand beside the candidates."""
+    """Count each token once: the prompt includes cached tokens, the candidates exclude thoughts."""
     cache_read = count_at(usage, "cachedContentTokenCount")
     thoughts = count_at(usage, "thoughtsTokenCount")
     prompt = count_at(usage, "promptTokenCount") + count_at(usage, "toolUsePromptTokenCount")

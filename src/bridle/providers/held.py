@@ -1,13 +1,13 @@
-"""What of a JSON Schema a vendor can hold an answer to: its own subset, as near to the schema as it gets.
+"""JSON Schemas for structured output: reduces a schema to the subset that a vendor can enforce.
 
 ```
-schema ── dialect ──▶ the subset, and what is lost: it is looser then, and the answer is checked afterwards
-                  └─▶ nothing: the subset would keep the model from saying what the schema allows
+schema ── dialect ──▶ a looser schema and the list of dropped keywords; Bridle checks the reply afterwards
+                  └─▶ nothing: the subset would forbid replies that the schema allows
 ```
 
-Dropping a keyword makes a schema looser, which does no harm. What would make it tighter in a way that
-matters (no free keys where the schema is a map, no optional property) is not done: the vendor is then not
-asked to hold anything, and the model knows the schema from its prompt alone.
+Dropping a keyword makes a schema looser, which does no harm. A schema is never made tighter in a way that
+matters (a map without free keys, an optional property made required): the vendor then enforces nothing, and
+the model sees the schema only in its prompt.
 """
 
 import re
@@ -21,7 +21,7 @@ _SILENT = frozenset(
     "$anchor $comment $defs $dynamicAnchor $id $schema contentEncoding contentMediaType contentSchema "
     "default definitions deprecated discriminator examples format readOnly writeOnly".split()
 )
-"""What nothing is checked against, so that nothing is lost with it."""
+"""Keywords that validate nothing, so dropping them loses nothing."""
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _KEYS_OF = {
     "object": "properties required additionalProperties patternProperties propertyNames minProperties "
@@ -31,35 +31,35 @@ _KEYS_OF = {
     "string": "minLength maxLength pattern",
     "number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
 }
-"""What says something about values of one type only."""
+"""Keywords that apply only to values of one type."""
 _FORMATS = frozenset("date-time time date duration email hostname uri ipv4 ipv6 uuid".split())
 _WHOLE = "_whole"
 _HOPS = 16
 
 
 class Dialect(Struct, frozen=True):
-    """The part of JSON Schema that a vendor's structured output knows."""
+    """The subset of JSON Schema that a vendor's structured output supports."""
 
     keywords: frozenset[str] = frozenset()
-    """Beyond those that all know."""
+    """Supported keywords beyond those that every vendor supports."""
     formats: frozenset[str] = frozenset()
     most: dict[str, int] = {}
-    """The largest count that a keyword may have."""
+    """The largest value of a keyword."""
     is_closed: bool = False
-    """Every object has to say that it takes no other properties."""
+    """Every object must forbid additional properties."""
     is_complete: bool = False
-    """Every property has to be required."""
+    """Every property must be required."""
     is_typed: bool = False
-    """Every part has to say its type."""
+    """Every subschema must have a type."""
     has_kinds: bool = True
-    """A type may be a list of them."""
+    """`type` may be a list."""
     has_typed_enums: bool = True
     has_const: bool = False
     has_all: bool = False
-    """`allOf` is known."""
+    """`allOf` is supported."""
     has_recursion: bool = True
     is_object: bool = False
-    """The whole has to be an object."""
+    """The root must be an object."""
 
 
 ANTHROPIC = Dialect(
@@ -85,7 +85,7 @@ OPENAI = Dialect(
     has_const=True,
     is_object=True,
 )
-"""Its strict mode; without it a model is shown a schema and held to nothing."""
+"""OpenAI's strict mode; without it the model sees the schema but nothing enforces it."""
 GEMINI = Dialect(
     frozenset("additionalProperties prefixItems minItems maxItems minimum maximum".split()),
     _FORMATS,
@@ -98,27 +98,27 @@ LLAMA = Dialect(
     dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"), 1_000),
     has_const=True,
 )
-"""What becomes a grammar, which repeats a rule as often as a count says."""
+"""llama.cpp turns a schema into a grammar, which repeats a rule as often as a bound says."""
 
 
 class Held(Struct, frozen=True):
-    """What a vendor is told."""
+    """The schema to send to a vendor, and what it loses."""
 
     schema: dict[str, Any] | None
-    """None where it cannot be told anything that does no harm."""
+    """None if every schema the vendor supports would forbid valid replies."""
     lost: tuple[str, ...] = ()
-    """The places of what is left out."""
+    """The paths of the dropped keywords."""
     why_not: str = ""
 
     def said_of(self, who: str) -> tuple[str, ...]:
-        """Say what an answer is not held to."""
+        """Return one sentence for each part of the schema that `who` cannot enforce."""
         if self.schema is None:
             return (f"{who} cannot enforce the schema, the model is only told of it: {self.why_not}",)
         return tuple(f"{who} cannot enforce {where}, it is only checked afterwards" for where in self.lost)
 
 
 def held(schema: dict[str, Any], dialect: Dialect) -> Held:
-    """Return the nearest schema that a dialect can say."""
+    """Return the closest schema that a dialect supports."""
     lowering = _Lowering(schema, dialect)
     try:
         made = lowering.whole()
@@ -128,7 +128,10 @@ def held(schema: dict[str, Any], dialect: Dialect) -> Held:
 
 
 def openai_format(schema: dict[str, Any], *, takes_any: bool) -> dict[str, Any] | None:
-    """Return OpenAI's description of an answer: strict where the schema allows it, else only shown."""
+    """Return OpenAI's `json_schema` format: strict if the schema allows it, otherwise not enforced.
+
+    None if the root must be an object (`takes_any` is False) and is not.
+    """
     strict = held(schema, OPENAI)
     shown = strict.schema or _inlined(schema, _definitions(schema))
     if not takes_any and shown.get("type") != "object":
@@ -143,7 +146,7 @@ def _definitions(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
-    """Return the whole without a reference as its first line, where vendors look for a type."""
+    """Return the schema with a `$ref` at its root resolved, because vendors want a type there."""
     kept = {key: schema[key] for key in ("definitions", "$defs") if key in schema}
     for _ in range(_HOPS):
         name = _name_of(schema.get("$ref"))
@@ -155,7 +158,7 @@ def _inlined(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_of(ref: Any) -> str | None:
-    """Return the definition that is referred to; None if it is something else."""
+    """Return the name of the definition that a `$ref` points to; None if it points elsewhere."""
     if ref == "#":
         return _WHOLE
     if not isinstance(ref, str):
@@ -167,7 +170,7 @@ def _name_of(ref: Any) -> str | None:
 
 
 class _CannotSay(Exception):
-    """The schema has no counterpart."""
+    """The dialect cannot express the schema."""
 
 
 class _Lowering:
@@ -178,7 +181,7 @@ class _Lowering:
         self._defined = _definitions(schema)
         self._made: dict[str, Any] = {}
         self._refers: dict[str, set[str]] = {}
-        """Which definitions a definition refers to."""
+        """For each definition, the definitions it refers to."""
         self._at = _WHOLE
 
     def whole(self) -> dict[str, Any]:
@@ -257,7 +260,7 @@ class _Lowering:
         return made
 
     def _choice(self, schema: dict[str, Any], key: str, where: str) -> dict[str, Any]:
-        """Write a choice, beside which no vendor knows anything else."""
+        """Return an `anyOf` or `allOf` alone, because no vendor supports other keywords beside it."""
         parts = [self._part(part, f"{where}/{key}/{place}") for place, part in enumerate(schema[key])]
         self._lose(where, set(schema) - {key, "type"})
         if key == "allOf" and len(parts) == 1:
@@ -299,7 +302,7 @@ class _Lowering:
         if dialect.is_complete and (missing := [name for name in properties if name not in required]):
             raise _CannotSay(f'{where} has the optional property "{missing[0]}"')
         made: dict[str, Any] = {}
-        if properties or dialect.is_closed:  # to llama.cpp an object with no properties is an empty one
+        if properties or dialect.is_closed:  # llama.cpp treats an object without properties as empty
             inner = f"{where}/properties"
             parts = {name: self._part(part, f"{inner}/{name}") for name, part in properties.items()}
             made = {"properties": parts, "required": required}
@@ -336,7 +339,7 @@ class _Lowering:
 
 
 def _kind_of(schema: dict[str, Any]) -> Any:
-    """Return the type, or the one that the other keywords speak of."""
+    """Return the type of a schema, or the type that its other keywords imply."""
     kind = schema.get("type")
     if isinstance(kind, list) and len(kind) == 1:
         return kind[0]
@@ -346,7 +349,7 @@ def _kind_of(schema: dict[str, Any]) -> Any:
 
 
 def _idle(kinds: list[Any]) -> set[str]:
-    """Return the keywords that say nothing about values of these types."""
+    """Return the keywords that do not apply to values of these types."""
     if None in kinds:
         return set()
     spoken = {"number" if kind == "integer" else kind for kind in kinds}

@@ -1,13 +1,13 @@
-"""The one HTTP client behind every vendor: JSON out, server-sent events in.
+"""HTTP client for all vendor APIs: posts JSON, reads server-sent events.
 
 ```
-provider ── post ──▶ head: status and type judged (failure.refused)
-         ◀─ events ── body: bytes ─▶ SseParser ─▶ the events of one read at a time
-         ── leave ──▶ whole: the connection is kept; broken off or cancelled: it is closed
+provider ── post ──▶ head: check status and content type (failure.refused)
+         ◀─ events ── body: bytes ─▶ SseParser ─▶ a list of events per read
+         ── exit ───▶ complete: keep the connection; broken or cancelled: close it
 ```
 
-Importing this module costs the time of importing aiohttp: `catalog` does it when a model needs a network.
-What aiohttp raises leaves here as a ProviderError, from one table.
+Importing this module imports aiohttp, which is slow, so `catalog` does it only when a model needs the
+network. Every aiohttp exception becomes a ProviderError, by one table.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from bridle.providers.failure import malformed, refused, timed_out
 from bridle.providers.sse import ServerEvent, SseError, SseParser
 
 CONNECT_TIMEOUT_S = 15.0
-IDLE_TIMEOUT_S = 300.0  # a local model may read a long prompt for minutes before its first byte
+IDLE_TIMEOUT_S = 300.0  # a local model may process a long prompt for minutes before it sends a byte
 KEEP_ALIVE_S = 60.0
-DRAIN_S = 0.25  # how long a finished stream may take to close before its connection is given up
+DRAIN_S = 0.25  # a finished stream that takes longer to close loses its connection
 ERROR_BODY_S = 5.0
-MAX_WRITE_BYTES = 1024 * 1024  # aiohttp warns beyond this: one long write would block the loop
+MAX_WRITE_BYTES = 1024 * 1024  # aiohttp warns above this: one long write would block the loop
 MAX_ERROR_BYTES = 64 * 1024
 _SECRET_HEADER = re.compile("auth|key|token|cookie|secret", re.IGNORECASE)
 _NO_STREAM = ("text/html", "application/json", "application/xml", "text/xml")
@@ -43,24 +43,24 @@ _T = TypeVar("_T")
 
 
 class Endpoint(Struct, frozen=True):
-    """Where a provider's requests go."""
+    """Address and headers of a provider's requests."""
 
     who: str
-    """The provider's name, for error texts."""
+    """The provider's name, for error messages."""
     url: str
     headers: dict[str, str] = {}
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Return the texts that must never appear in an error, however a server quotes them."""
+        """Strings that must never appear in an error, such as the key with and without its scheme."""
         values = [value for name, value in self.headers.items() if _SECRET_HEADER.search(name)]
         return tuple(word for value in values for word in (value, *value.split()[1:]) if word)
 
 
 class EventStream:
-    """The answer to one request: an iterator over the events of each read.
+    """The streamed response to one request: iterates over the events of each read.
 
-    A list at a time, because a step of an asynchronous iterator costs more than reading an event.
+    It yields lists because one step of an asynchronous iterator costs more than parsing an event.
     """
 
     def __init__(self, content: aiohttp.StreamReader) -> None:
@@ -79,7 +79,7 @@ class EventStream:
 
 
 class HttpClient:
-    """Keeps connections to a vendor open between requests."""
+    """An HTTP client that keeps connections open between requests."""
 
     def __init__(
         self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S, idle_timeout_s: float = IDLE_TIMEOUT_S
@@ -89,7 +89,7 @@ class HttpClient:
 
     @asynccontextmanager
     async def post(self, endpoint: Endpoint, body: bytes) -> AsyncIterator[EventStream]:
-        """Send a request and hold its answer; whatever goes wrong until it is left is a ProviderError."""
+        """Send a request and stream its response; every failure inside the block raises ProviderError."""
         try:
             async with await self._send(endpoint, body) as response:
                 kind = response.content_type if "content-type" in response.headers else ""
@@ -104,16 +104,16 @@ class HttpClient:
         except SseError as error:
             raise malformed(endpoint.who, str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            # The text of a response error quotes the answer, and an answer may quote our key.
+            # The text of a response error quotes the response, which may contain our key.
             cause = None if isinstance(error, aiohttp.ClientResponseError) else error
             raise failure_of(endpoint.who, error, self._timeouts) from cause
 
     async def _send(self, endpoint: Endpoint, body: bytes) -> aiohttp.ClientResponse:
-        """Return the head of the answer.
+        """Send the request and return the response once its head arrived.
 
-        A server may close a kept connection at the moment we use it (llama-server does after every
-        stream). Nothing was answered then, so the request is sent again; each try uses up one stale
-        connection, and a new one is never stale.
+        A server may close an idle connection just as we use it (llama-server does after every stream).
+        It has not responded then, so we send the request again. Each attempt uses up one stale connection,
+        and a new one is never stale.
         """
         while True:
             sending = _Sending()
@@ -123,14 +123,14 @@ class HttpClient:
                     endpoint.url,
                     data=io.BytesIO(body) if len(body) > MAX_WRITE_BYTES else body,
                     headers=endpoint.headers,
-                    allow_redirects=False,  # a key must not travel to another host
+                    allow_redirects=False,  # do not send the key to another host
                 )
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
                 if sending.has_connected or isinstance(error, aiohttp.ClientConnectorError):
                     raise
 
     async def aclose(self) -> None:
-        """Close every connection; the client can be used again afterwards."""
+        """Close every connection; the client remains usable."""
         if self._opened is not None:
             session, self._opened = self._opened, None
             await session.close()
@@ -138,7 +138,7 @@ class HttpClient:
     def _session(self) -> aiohttp.ClientSession:
         if self._opened is None or self._opened.closed:
             self._opened = aiohttp.ClientSession(
-                # No limit, as sessions bound their calls themselves; kept long enough for a slow tool.
+                # No limit: sessions limit their requests. Connections stay open while a slow tool runs.
                 connector=aiohttp.TCPConnector(
                     limit=0, keepalive_timeout=KEEP_ALIVE_S, socket_factory=_new_socket
                 ),
@@ -146,7 +146,7 @@ class HttpClient:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={
                     "Accept": "text/event-stream",
-                    "Accept-Encoding": "identity",  # a compressing proxy would hold tokens back
+                    "Accept-Encoding": "identity",  # a compressing proxy would delay tokens
                     "Content-Type": "application/json",
                     "User-Agent": f"bridle/{__version__}",
                 },
@@ -155,23 +155,23 @@ class HttpClient:
 
 
 class _Sending:
-    """One try to send a request."""
+    """One attempt to send a request."""
 
     has_connected = False
-    """It has made a connection of its own: what it used was not a kept one."""
+    """True if the attempt opened a new connection instead of reusing one."""
 
 
 _current: ContextVar[_Sending] = ContextVar("sending")
 
 
 def _new_socket(address: tuple[Any, ...]) -> socket.socket:
-    """Make the socket of a new connection, and let who waits for it know; a trace costs ten times as much."""
+    """Create the socket of a new connection and note it; an aiohttp trace would cost ten times as much."""
     _current.get().has_connected = True
     family, kind, protocol, *_ = address
     return socket.socket(family, kind, protocol)
 
 
-# The first row that fits counts: certificates are connector errors too, and DNS failures OS errors.
+# The first matching row wins: certificate errors are connector errors too, and DNS errors are OS errors.
 _FAILURES: tuple[tuple[type[Exception], ProviderErrorKind, str, str], ...] = (
     (aiohttp.InvalidURL, "invalid_request", "the address is not usable", "check the provider's base_url"),
     (aiohttp.ClientSSLError, "unknown", "the TLS connection is not trusted", "check the certificate"),
@@ -186,7 +186,7 @@ _FAILURES: tuple[tuple[type[Exception], ProviderErrorKind, str, str], ...] = (
 
 
 def failure_of(who: str, error: Exception, timeouts: aiohttp.ClientTimeout) -> ProviderError:
-    """Say in our words what went wrong on the network."""
+    """Return the ProviderError for an aiohttp or network exception."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return ProviderError(f"{who}: no connection within {timeouts.connect:g} s", kind="network_timeout")
     if isinstance(error, TimeoutError):
@@ -196,7 +196,7 @@ def failure_of(who: str, error: Exception, timeouts: aiohttp.ClientTimeout) -> P
 
 
 def decode_event(decoder: "msgspec.json.Decoder[_T]", who: str, data: bytes) -> _T:
-    """Decode an event's payload; raises ProviderError when it is not what the API promises."""
+    """Decode an event's payload; raises ProviderError if it does not match the API."""
     try:
         return decoder.decode(data)
     except MALFORMED:
@@ -214,13 +214,13 @@ _LONE_SURROGATE = re.compile(
 
 
 def _mended(data: bytes) -> bytes:
-    """Put U+FFFD for what is not text: the SSE standard asks for it, and some servers split characters."""
+    """Replace invalid text with U+FFFD, as the SSE standard requires; some servers split characters."""
     return _LONE_SURROGATE.sub(rb"\\ufffd", data.decode("utf-8", "replace").encode())
 
 
 async def _refusal(endpoint: Endpoint, response: aiohttp.ClientResponse) -> ProviderError:
     body = bytearray()
-    with suppress(TimeoutError, aiohttp.ClientError):  # the status says enough
+    with suppress(TimeoutError, aiohttp.ClientError):  # the status is enough
         async with asyncio.timeout(ERROR_BODY_S):
             while not response.content.at_eof() and len(body) < MAX_ERROR_BYTES:
                 body += await response.content.readany()
@@ -229,7 +229,7 @@ async def _refusal(endpoint: Endpoint, response: aiohttp.ClientResponse) -> Prov
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
-    """Read the end of a finished stream, so that its connection can serve the next request."""
+    """Read the rest of a finished stream, so that its connection can be reused."""
     if response.content.at_eof():
         return
     with suppress(TimeoutError, aiohttp.ClientError):
@@ -241,7 +241,7 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
 
 
 def _detail(error: Exception) -> str:
-    """Add the system's words; those of a response error would quote the request."""
+    """Return the system's error text, if any; the text of a response error would quote the request."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     text = cause.strerror if isinstance(cause, OSError) else ""
     return f": {text}" if text else ""

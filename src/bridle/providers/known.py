@@ -1,7 +1,7 @@
-"""What is known about models without asking anybody: windows, abilities and prices, as data in the package.
+"""Packaged model data: context windows, capabilities and prices.
 
-`data/models.json` is made by `scripts/make_model_data.py` (`make models-data`) and read when the first model
-is looked up. A model that is not in it can be used all the same; then its price is unknown.
+`scripts/make_model_data.py` (`make models-data`) writes `data/models.json`, which is read at the first
+lookup. A model that is not in it still works, but its price is unknown.
 """
 
 import difflib
@@ -19,38 +19,38 @@ _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|latest)$")
 
 
 class KnownModel(Struct, frozen=True):
-    """The facts about one model; None is unknown."""
+    """The facts of one model; None means unknown."""
 
     window: int
-    """Tokens of question and answer together."""
+    """Tokens of prompt and reply together."""
     output: int | None = None
-    """The longest answer."""
+    """The longest reply in tokens."""
     images: bool | None = None
     reasoning: bool | None = None
     tools: bool | None = None
     price: Price | None = None
     later: dict[str, Price] = {}
-    """Prices that are announced, by the day (as 2027-01-31) from which they hold."""
+    """Announced future prices, by the date they start (such as 2027-01-31)."""
     aliases: tuple[str, ...] = ()
 
     def price_on(self, day: str) -> Price | None:
-        """Return the price on a day; an empty day is the one the data was made on."""
+        """Return the price on a day; an empty day means the day the data was made."""
         begun = [start for start in self.later if start <= day]
         return self.later[max(begun)] if begun else self.price
 
 
 class KnownModels(Struct, frozen=True):
-    """The whole list."""
+    """All packaged model data."""
 
     made: str
-    """The day it was made on."""
+    """The day the data was made."""
     sources: dict[str, str]
-    """The packages it was made from, with their versions."""
+    """The packages the data comes from, with their versions."""
     vendors: dict[str, dict[str, KnownModel]]
-    """The models by name, by vendor."""
+    """Models by vendor, then by name."""
 
     def find(self, vendor: str, name: str) -> KnownModel | None:
-        """Look a model up by its name, another name, or either with a date behind it."""
+        """Return a model by its name or an alias, either with an optional date suffix; None if unknown."""
         models = self.vendors.get(vendor, {})
         names = (name, _DATED.sub("", name))
         if found := next((models[each] for each in names if each in models), None):
@@ -60,11 +60,11 @@ class KnownModels(Struct, frozen=True):
         )
 
     def near(self, vendor: str, name: str) -> list[str]:
-        """Return up to three names of a vendor's models that resemble a name, the nearest first."""
+        """Return up to three similar model names of a vendor, the closest first."""
         return difflib.get_close_matches(name, self.vendors.get(vendor, ()), n=3, cutoff=0.6)
 
 
 @cache
 def known_models() -> KnownModels:
-    """Read the list, once."""
+    """Return the packaged data; the file is read once."""
     return msgspec.json.decode(DATA_FILE.read_bytes(), type=KnownModels)

@@ -1,4 +1,4 @@
-"""Looking for model files on this machine: GGUF files, in the folders that other programs keep them in."""
+"""Search for GGUF model files on this machine, in the folders where other programs keep them."""
 
 import os
 import re
@@ -12,27 +12,27 @@ from bridle.providers.embedded.weights import KNOWN_WEIGHTS, SUFFIX
 from bridle.providers.llama.gguf import read_header
 
 MOST_ENTRIES = 20_000
-"""Looked at in all: a folder may be a link to anything."""
-MOST_DEPTH = 6  # Hugging Face has hub/models--x--y/snapshots/REVISION/FOLDER/FILE
+"""The most directory entries to visit in total: a folder may link to anything."""
+MOST_DEPTH = 6  # Hugging Face uses hub/models--x--y/snapshots/REVISION/FOLDER/FILE
 MOST_FILES = 50
 _LATER_PART = re.compile(r"-0*([2-9]|[1-9]\d+)-of-\d+\.gguf$", re.IGNORECASE)
 _OTHER_KINDS = frozenset(
     {"bert", "clip", "jina-bert-v2", "nomic-bert", "nomic-bert-moe", "t5encoder", "whisper"}
 )
-"""Architectures that do not chat."""
+"""Architectures that are no chat models."""
 
 
 class ModelFile(Struct, frozen=True):
-    """A model file that can be run here."""
+    """A model file that this machine can run."""
 
     path: Path
     size_bytes: int
     context_tokens: int = 0
-    """What its model was trained for; 0 where it does not say."""
+    """The context length of the model's training; 0 if the file does not say."""
 
 
 def find_model_files(folders: Sequence[Path], most_entries: int = MOST_ENTRIES) -> list[ModelFile]:
-    """Return the models that can chat, the largest first; a folder may be missing. It blocks."""
+    """Return the chat models in these folders, the largest first; blocks. A folder may be missing."""
     found: dict[Path, ModelFile] = {}
     for path in _gguf_files(folders, most_entries):
         file = _look_at(path)
@@ -57,7 +57,7 @@ def _gguf_files(folders: Sequence[Path], left: int) -> Iterator[Path]:
 
 
 def _look_at(path: Path) -> ModelFile | None:
-    """Return the facts of a file; None for one that is no model that chats."""
+    """Return the facts of a file; None if it is no chat model."""
     try:
         size_bytes = path.stat().st_size
         if not path.is_file():

@@ -1,15 +1,15 @@
-"""OpenAI's Chat Completions, as spoken by OpenAI and by every compatible server.
+"""Provider for OpenAI's Chat Completions API, at OpenAI and at compatible servers.
 
 ```
 data: {"choices":[{"delta":{"content":"Hel"}}]}                          text
-data: {"choices":[{"delta":{"reasoning_content":"…"}}]}                  reasoning (some say `reasoning`)
+data: {"choices":[{"delta":{"reasoning_content":"…"}}]}                  reasoning (some servers: `reasoning`)
 data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":…,"function":{"name":…,"arguments":"{\\"pa"}}]}}]}
-data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}            the answer is complete
+data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}            the reply is complete
 data: {"choices":[],"usage":{"prompt_tokens":…}}                         because of stream_options
 data: [DONE]
 ```
 
-A stream that ends before `finish_reason` or `[DONE]` was cut off, even if it closed cleanly.
+A stream that ends before `finish_reason` or `[DONE]` was cut off, even if the connection closed cleanly.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class OpenAIProvider:
-    """Stream answers from a Chat Completions endpoint."""
+    """Streams replies from a Chat Completions endpoint."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class OpenAIProvider:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> "OpenAIProvider":
-        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
+        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
         authorization = {"Authorization": f"Bearer {key}"} if key else {}
         url = f"{base_url.rstrip('/')}/chat/completions"
         vendor = vendor_at(base_url)
@@ -82,12 +82,12 @@ class OpenAIProvider:
         )
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
         params = params_of(request, self._params, takes_temperature=self._quirks.takes_temperature)
         return ask(self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader)
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to."""
+        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
         return held(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
@@ -115,7 +115,7 @@ class OpenAIProvider:
 
 
 def wire_messages(request: ModelRequest, quirks: Quirks = _PLAIN) -> list[dict[str, Any]]:
-    """Write the conversation in OpenAI's shape."""
+    """Return the conversation as Chat Completions messages."""
     wire: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
     for message in request.messages:
         match message.role:
@@ -133,7 +133,7 @@ def wire_messages(request: ModelRequest, quirks: Quirks = _PLAIN) -> list[dict[s
 def _assistant(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     wire: dict[str, Any] = {"role": "assistant"}
     texts, calls = [], []
-    for part in message.parts:  # once: every turn sends all of them again
+    for part in message.parts:  # one pass, because every turn sends all parts again
         if isinstance(part, Text):
             texts.append(part.text)
         elif isinstance(part, ToolCall):
@@ -144,18 +144,18 @@ def _assistant(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
         wire["tool_calls"] = calls
         if quirks.reasoning_key:
             wire[quirks.reasoning_key] = message.reasoning
-    return [wire] if len(wire) > 1 else []  # a turn of reasoning alone has nothing that may be sent back
+    return [wire] if len(wire) > 1 else []  # reasoning alone cannot be sent back
 
 
 def _wire_call(call: ToolCall, quirks: Quirks) -> dict[str, Any]:
-    # Servers parse old arguments again for their prompt template, so broken ones travel in whole JSON.
+    # Servers parse earlier arguments for their prompt template, so invalid ones are wrapped in valid JSON.
     args = {"invalid_json": call.invalid} if call.invalid else call.args
     function = {"name": call.name, "arguments": _encode(args).decode()}
     return {"id": _wire_id(call.id, quirks), "type": "function", "function": function}
 
 
 def _wire_id(call_id: str, quirks: Quirks) -> str:
-    """Return an id as the vendor wants it; one of another vendor becomes the same other one each time."""
+    """Return an id in the length the vendor requires; any other id is hashed, so it maps to the same id."""
     length = quirks.call_id_chars
     if not length or re.fullmatch(rf"[A-Za-z0-9]{{{length}}}", call_id):
         return call_id
@@ -167,7 +167,7 @@ def _results(results: list[ToolResult], quirks: Quirks) -> list[dict[str, Any]]:
         {"role": "tool", "tool_call_id": _wire_id(result.call_id, quirks), "content": result.output}
         for result in results
     ]
-    # A tool message takes text only; what else came back follows as the user's.
+    # A tool message takes only text; media follows in a user message.
     for result in results:
         if result.media:
             sent = (
@@ -202,7 +202,7 @@ def _media(media: Media) -> dict[str, Any]:
     return {"type": "file", "file": {"filename": media.name or "file", "file_data": url}}
 
 
-# ---------------------------------------------------------------------------- answer
+# ---------------------------------------------------------------------------- reply
 
 
 class _Function(Struct, gc=False):
@@ -257,7 +257,7 @@ _decoder = msgspec.json.Decoder(_Chunk)
 
 
 class _Reader:
-    """Reads the events of one answer."""
+    """Decodes the events of one streamed reply."""
 
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
@@ -269,7 +269,7 @@ class _Reader:
         self._model = ""
 
     def read(self, data: bytes) -> list[Delta]:
-        """Take one event, return what it shows; raises ProviderError."""
+        """Read one event and return its deltas; raises ProviderError."""
         if self.is_done or data == b"[DONE]":
             self.is_done = True
             return []
@@ -290,7 +290,7 @@ class _Reader:
         return deltas
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; raises ProviderError when its end never came."""
+        """Return the whole reply; raises ProviderError if the stream ended early."""
         if self._stop_reason is None and not self.is_done:
             raise cut_off(self._endpoint.who)
         return self._builder.finish(self._stop_reason or "end_turn", self._usage, self._model)
@@ -306,7 +306,7 @@ class _Reader:
             deltas.extend(map(self._read_call, delta.tool_calls))
 
     def _read_chunks(self, chunks: list[Any]) -> Iterator[Delta]:
-        """Read content in pieces of different kinds, which is how Mistral's models show their thoughts."""
+        """Read content that is a list of typed chunks; Mistral's models send their reasoning this way."""
         for chunk in chunks:
             match chunk:
                 case {"type": "thinking", "thinking": list(thoughts)}:
@@ -329,7 +329,7 @@ class _Reader:
         )
 
     def _index(self, piece: _CallPiece, function: _Function) -> int:
-        """Tell which call a piece belongs to; some servers number all calls 0, or none."""
+        """Return the index of the call a piece belongs to; some servers number all calls 0, or none."""
         index = self._last_call if piece.index is None else piece.index
         known = self._builder.call_id(index)
         begins_another = bool(piece.id and function.name) and known is not None and piece.id != known
@@ -351,7 +351,7 @@ def _text_of(chunk: Any) -> str:
 
 
 def _usage(usage: _Usage) -> Usage:
-    """Count each token once: OpenAI's prompt holds the cached ones, its completion the reasoning."""
+    """Count each token once: OpenAI's prompt includes cached tokens, its completion includes reasoning."""
     prompt, details = usage.prompt_tokens or 0, usage.prompt_tokens_details or _PromptDetails()
     cache_read, cache_write = details.cached_tokens or 0, details.cache_write_tokens or 0
     completion = usage.completion_tokens_details or _CompletionDetails()

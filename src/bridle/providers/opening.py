@@ -1,6 +1,7 @@
-"""Opening a provider of each kind that has a network or a process behind it.
+"""Factories for the providers that need a network connection or a local server process.
 
-Importing this module costs the time of importing aiohttp: `catalog` does it when such a model is asked for.
+Importing this module imports aiohttp, which is slow, so `catalog` does it only when such a model is
+requested.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider
 
 Tell = Callable[[Weights, Progress | None], None]
-"""Hears how far a pull is, and, without progress, that the weights are going to answer."""
+"""Called with the progress of a download, and with None when the model is about to be used."""
 
 _WIRES: dict[str, Callable[..., Provider]] = {
     "openai": OpenAIProvider.at,
@@ -32,7 +33,7 @@ _WIRES: dict[str, Callable[..., Provider]] = {
 
 
 def open_remote(name: str, entry: ProviderEntry, key: str) -> Provider:
-    """Open the wire of a vendor, or of a server that speaks like one."""
+    """Return the provider for a vendor's API, or for a compatible server."""
     return _WIRES[entry.kind](
         name,
         entry.base_url,
@@ -45,7 +46,7 @@ def open_remote(name: str, entry: ProviderEntry, key: str) -> Provider:
 
 
 def open_llama(name: str, entry: ProviderEntry, key: str) -> LlamaProvider:
-    """Open a llama-server: one that Bridle starts when it is needed, or one that runs already."""
+    """Return the provider for a llama-server: one that Bridle starts on demand, or one that already runs."""
     server = (
         LlamaServer(name, entry.server)
         if entry.is_ours
@@ -65,7 +66,7 @@ def open_llama(name: str, entry: ProviderEntry, key: str) -> LlamaProvider:
 async def open_embedded(
     name: str, entry: ProviderEntry, model: str, models_dir: Path, tell: Tell | None
 ) -> LlamaProvider:
-    """Open a model in the embedded runtime, pulling the default weights if somebody can be told about it.
+    """Return the provider for an embedded model; downloads missing default weights only if `tell` is given.
 
     Raises ConfigError or ProviderError.
     """

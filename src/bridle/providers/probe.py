@@ -1,4 +1,4 @@
-"""Looking for model servers on this machine: Ollama, LM Studio, vLLM, llama-server; nobody else is asked."""
+"""Probes for local model servers: Ollama, LM Studio, vLLM, llama-server; no other host is contacted."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ PROBE_TIMEOUT_S = 0.5
 
 
 def is_loopback(base_url: str) -> bool:
-    """Tell whether an address is one of this machine."""
+    """Return True if an address is on this machine."""
     try:
         host = urlsplit(base_url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -19,9 +19,9 @@ def is_loopback(base_url: str) -> bool:
 
 
 async def served_models(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> list[str] | None:
-    """Ask a server for the names of its models; None when none answers that lists models.
+    """Return the model names of a server; None if no server there lists models.
 
-    No key is sent: one that wants a key answers too, and has no names.
+    No key is sent. A server that requires one counts as running, with an empty list.
     """
     parts = urlsplit(base_url)
     control = Control(base_url)
@@ -46,7 +46,7 @@ async def served_models(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> li
 
 
 async def is_llama_server(base_url: str, timeout_s: float = PROBE_TIMEOUT_S) -> bool:
-    """Tell whether what answers at an address is a llama-server, which knows its own window."""
+    """Return True if a llama-server runs at an address; it reports its own context window."""
     parts = urlsplit(base_url)
     control = Control(base_url)
     try:

@@ -1,4 +1,4 @@
-"""Fragments of an answer, from any wire, put together into deltas and one whole reply."""
+"""Assembles the fragments of a streamed reply, from any vendor, into deltas and one whole reply."""
 
 from typing import Any, Literal
 
@@ -16,21 +16,21 @@ _args_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 class _Draft(Struct):
-    """A part that is still being written."""
+    """A part that is still incomplete."""
 
     kind: Literal["text", "reasoning", "call"]
     written: bytearray
-    """UTF-8: as a list of small texts it would take twenty times the room."""
+    """UTF-8 bytes; a list of small strings would need twenty times the memory."""
     id: CallId = CallId("")
     name: str = ""
     meta: dict[str, Any] = {}
 
 
 class ReplyBuilder:
-    """Collect one answer; parts keep the order in which they began.
+    """Builds one reply; parts keep the order in which they started.
 
-    A method that takes a fragment returns the delta that shows it. `turn` names calls that the vendor left
-    without an id, so that the name is the same whenever the same request is answered again.
+    A method that takes a fragment returns its delta. `turn` is part of the id of a call to which the vendor
+    gave none, so a repeated request yields the same ids.
     """
 
     def __init__(self, who: str, turn: int) -> None:
@@ -41,17 +41,17 @@ class ReplyBuilder:
         self._open: _Draft | None = None
 
     def text(self, fragment: str) -> TextDelta:
-        """Add words."""
+        """Add a fragment of text."""
         self._draft("text").written += fragment.encode("utf-8", "surrogatepass")
         return TextDelta(fragment)
 
     def reasoning(self, fragment: str) -> ReasoningDelta:
-        """Add thinking."""
+        """Add a fragment of reasoning."""
         self._draft("reasoning").written += fragment.encode("utf-8", "surrogatepass")
         return ReasoningDelta(fragment)
 
     def call(self, index: int, *, call_id: str = "", name: str = "", args: str = "") -> ToolCallDelta:
-        """Begin call number `index`, or go on with it."""
+        """Start call number `index`, or add to it."""
         draft = self._calls.get(index)
         if draft is None:
             draft = self._calls[index] = _Draft(
@@ -64,30 +64,30 @@ class ReplyBuilder:
         return ToolCallDelta(draft.id, draft.name, args)
 
     def close(self) -> None:
-        """End the open part: what follows begins a part of its own, even if it is of the same kind."""
+        """Close the open part: the next fragment starts a new part, even of the same kind."""
         self._open = None
 
     def mark(self, kind: Literal["text", "reasoning"], wire: str, **sealed: Any) -> None:
-        """Keep a vendor's metadata with the open part of this kind; an opaque one may hold nothing else."""
+        """Store a vendor's metadata with the open part of this kind; starts an empty part if none is open."""
         if sealed:
             self._draft(kind).meta.setdefault(wire, {}).update(sealed)
 
     def mark_call(self, index: int, wire: str, **sealed: Any) -> None:
-        """Keep a vendor's metadata with call number `index`, which has begun."""
+        """Store a vendor's metadata with call number `index`, which must have started."""
         if sealed:
             self._calls[index].meta.setdefault(wire, {}).update(sealed)
 
     def call_id(self, index: int) -> str | None:
-        """Return the id of call number `index`, or None before it began."""
+        """Return the id of call number `index`, or None before it starts."""
         draft = self._calls.get(index)
         return draft.id if draft else None
 
     def finish(self, stop_reason: StopReason, usage: Usage, model: str) -> ModelReply:
-        """Return the whole reply; raises ProviderError when there is nothing in it."""
+        """Return the whole reply; raises ProviderError if it is empty, unless the token limit cut it off."""
         parts = tuple(_part(draft) for draft in self._drafts)
         message = Message("assistant", parts)
         if self._calls and stop_reason in ("end_turn", "stop_sequence"):
-            stop_reason = "tool_use"  # OpenAI's Responses API says "stop" for calls too: the parts decide
+            stop_reason = "tool_use"  # OpenAI's Responses API reports "stop" for calls too
         elif not self._calls and stop_reason == "tool_use":
             stop_reason = "end_turn"
         if not self._calls and not message.text.strip():
@@ -110,7 +110,7 @@ class ReplyBuilder:
 
 
 def turn_of(request: ModelRequest) -> int:
-    """Count the assistant messages of a request: the place of the coming answer in its conversation."""
+    """Return the number of assistant messages in a request, which is the position of the next reply."""
     return sum(message.role == "assistant" for message in request.messages)
 
 

@@ -1,17 +1,17 @@
-"""OpenAI's Responses API, used without its memory: every request carries the whole conversation.
+"""Provider for OpenAI's Responses API, used statelessly: every request carries the whole conversation.
 
 ```
 response.created, response.in_progress
-  response.output_item.added                         a reasoning, message or function_call item begins
+  response.output_item.added                         a reasoning, message or function_call item starts
     response.reasoning_summary_text.delta            reasoning (reasoning_text: models that show it raw)
     response.output_text.delta | refusal.delta       text
     response.function_call_arguments.delta           arguments
-  response.output_item.done                          the item as it is to be sent back
+  response.output_item.done                          the complete item, to send back later
 response.completed | response.incomplete | response.failed | error
 ```
 
-With `store: false` OpenAI keeps nothing, so reasoning comes encrypted and goes back as it came. Items and
-events of other types are ignored. A stream without one of the last four events was cut off.
+With `store: false` OpenAI keeps nothing, so reasoning arrives encrypted and is sent back unchanged. Items
+and events of other types are ignored. A stream without one of the last four events was cut off.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class ResponsesProvider:
-    """Stream answers from a Responses endpoint."""
+    """Streams replies from a Responses endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
@@ -73,7 +73,7 @@ class ResponsesProvider:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> "ResponsesProvider":
-        """Speak to the server at `base_url`, with a client of its own; an empty key sends none."""
+        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
         authorization = {"Authorization": f"Bearer {key}"} if key else {}
         return cls(
             Endpoint(who, f"{base_url.rstrip('/')}/responses", {**authorization, **(headers or {})}),
@@ -82,12 +82,12 @@ class ResponsesProvider:
         )
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError."""
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
         params = params_of(request, self._params, takes_temperature=False)
         return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to."""
+        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
         return held(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
@@ -99,7 +99,7 @@ class ResponsesProvider:
 
 
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
-    """Write a request; `params` have the last word."""
+    """Return the body of a request; `params` override every other field."""
     body: dict[str, Any] = {
         "model": request.model,
         "input": [item for message in request.messages for item in _items(message)],
@@ -111,7 +111,7 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
     if request.system:
         body["instructions"] = request.system
     if request.tools:
-        # Left out, `strict` is true, and a strict schema may not have optional properties.
+        # `strict` defaults to true, and a strict schema may not have optional properties.
         body["tools"] = [
             {
                 "type": "function",
@@ -155,12 +155,12 @@ def _said_items(message: Message) -> list[dict[str, Any]]:
             case Text() | Media() | ToolResult():
                 pass
     while items and items[-1]["type"] == "reasoning":
-        items.pop()  # it is refused where nothing follows
+        items.pop()  # the API rejects reasoning that nothing follows
     return items
 
 
 def _add_text(items: list[dict[str, Any]], part: Text) -> None:
-    """Write text as the message it came in; parts of one message go back as one."""
+    """Append a text part as a message item; parts of one message become one item again."""
     kept = sealed(part, WIRE)
     item_id = word_at(kept, "id")
     if not item_id:
@@ -177,7 +177,7 @@ def _add_text(items: list[dict[str, Any]], part: Text) -> None:
 
 
 def _reasoning(part: Reasoning) -> list[dict[str, Any]]:
-    """Write reasoning that OpenAI sealed; nothing for any other, which it could not read."""
+    """Return the item of reasoning that OpenAI encrypted; nothing for reasoning of other vendors."""
     kept = sealed(part, WIRE)
     item_id, encrypted = word_at(kept, "id"), word_at(kept, "encrypted_content")
     if not item_id or not encrypted:
@@ -204,7 +204,7 @@ def _result(result: ToolResult) -> dict[str, Any]:
 
 
 def _returned(media: Media) -> Media | Text:
-    """Return what a tool may give back: other kinds of files make the vendor refuse the whole request."""
+    """Return the file, or a note if its type may not be a tool result: the API would reject the request."""
     is_taken = media.mime.startswith("image/") or media.mime == "application/pdf"
     return media if is_taken else Text(left_out(media))
 
@@ -229,11 +229,11 @@ def _media(media: Media) -> dict[str, Any]:
             return {"type": "input_file", "filename": media.name or "file", "file_data": data_url(media)}
 
 
-# ---------------------------------------------------------------------------- answer
+# ---------------------------------------------------------------------------- reply
 
 
 class _Event(Struct, gc=False):
-    """Any event; only what comes often has a type of its own."""
+    """Any event; only the frequent fields have a precise type."""
 
     type: str | None = None
     output_index: int | None = None
@@ -251,27 +251,27 @@ _events = msgspec.json.Decoder(_Event)
 
 
 class _Reader:
-    """Reads the events of one answer."""
+    """Decodes the events of one streamed reply."""
 
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
         self._endpoint = endpoint
         self._builder = ReplyBuilder(endpoint.who, turn_of(request))
         self._calls: dict[int, int] = {}
-        """Which call an item is, by the item's index."""
+        """Call number by item index."""
         self._shown: set[int] = set()
-        """Items whose content came in fragments, by index."""
+        """Indexes of the items whose content arrived as deltas."""
         self._begun = 0
         self._message: dict[str, str] = {}
-        """What names the open message."""
+        """Id and phase of the open message."""
         self._is_fresh = True
-        """The next text begins a part."""
+        """True if the next text starts a new part."""
         self._stop_reason: StopReason = "end_turn"
         self._usage = Usage()
         self._model = ""
 
     def read(self, data: bytes) -> list[Delta]:
-        """Take one event, return what it shows; raises ProviderError."""
+        """Read one event and return its deltas; raises ProviderError."""
         if self.is_done:
             return []
         event = decode_event(_events, self._endpoint.who, data)
@@ -296,7 +296,7 @@ class _Reader:
         return []
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; raises ProviderError when its end never came."""
+        """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self.is_done:
             raise cut_off(self._endpoint.who)
         return self._builder.finish(self._stop_reason, self._usage, self._model)
@@ -339,7 +339,7 @@ class _Reader:
         return [delta]
 
     def _end(self, index: int, item: Any) -> list[Delta]:
-        """Take what only the whole item says, or all of it if it did not come in fragments."""
+        """Read what only the complete item contains, or all of it if no deltas came."""
         deltas: list[Delta] = []
         is_new = index not in self._shown
         match word_at(item, "type"):
@@ -390,7 +390,7 @@ def _identity(item: Any) -> dict[str, str]:
 
 
 def _usage(response: Any) -> Usage:
-    """Count each token once: OpenAI's input holds the cached ones, its output the reasoning."""
+    """Count each token once: OpenAI's input includes cached tokens, its output includes reasoning."""
     cache_read = count_at(response, "usage", "input_tokens_details", "cached_tokens")
     cache_write = count_at(response, "usage", "input_tokens_details", "cache_write_tokens")
     return Usage(

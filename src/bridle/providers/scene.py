@@ -1,7 +1,7 @@
-"""One reply of a script made ready for one request: chosen, filled in and cut into chunks.
+"""Scripted replies: picks the reply for a request, fills in its placeholders and splits it into chunks.
 
-Everything comes from the script and the request, nothing from earlier requests, so that a conversation
-can go on in another process. The one exception is the count behind a fault's `times`.
+A reply depends only on the script and the request, never on earlier requests, so another process can continue
+a conversation. The one exception is the counter for a fault's `times`.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from bridle.core.model import ModelRequest
 from bridle.providers.reply import turn_of
 from bridle.providers.script import Call, Chunks, Fault, HttpFault, Reply, Script
 
-ARGS_FRAGMENT_CHARS = 16  # about what vendors send at a time
+ARGS_FRAGMENT_CHARS = 16  # about the size of a vendor's fragment
 _WORD = re.compile(r"\s*\S+|\s+\Z")
 _SLOT = re.compile(r"\{(last_user|last_tool_result|tool_results|model)\}")
 
@@ -50,7 +50,7 @@ Chunk = TextChunk | ReasoningChunk | CallChunk
 
 
 class SceneCall(Struct, frozen=True):
-    """A call as it is sent."""
+    """A tool call with its id and argument text."""
 
     id: str
     name: str
@@ -58,7 +58,7 @@ class SceneCall(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True):
-    """One answer, ready to be sent on any wire."""
+    """One reply, ready to send in any vendor's format."""
 
     turn: int
     model: str
@@ -73,14 +73,14 @@ class Scene(Struct, frozen=True):
     fault: Fault | None = None
 
     def fails_at(self, sent: int) -> bool:
-        """Tell whether the fault comes when this many chunks were sent."""
+        """Return True if the fault happens after `sent` chunks."""
         if self.fault is None or isinstance(self.fault, HttpFault):
             return False
         return sent >= len(self.chunks) or (self.fault.after is not None and sent >= self.fault.after)
 
 
 class Player:
-    """Finds the scene for each request of one script."""
+    """Returns the scripted reply for each request."""
 
     def __init__(self, script: Script, name: str) -> None:
         self._script = script
@@ -88,7 +88,7 @@ class Player:
         self._failed: Counter[bytes] = Counter()
 
     def play(self, request: ModelRequest) -> Scene:
-        """Return the scene that answers a request; raises ProviderError if the script has none for it."""
+        """Return the reply to a request; raises ProviderError if there is none or the request is invalid."""
         _check_pairs(self._name, request.messages)
         number, reply = self._choose(request)
         where = f"{self._name}: reply {number + 1}"
@@ -149,7 +149,7 @@ def _newest_results(request: ModelRequest) -> str:
 
 
 def _check_pairs(name: str, messages: Sequence[Message]) -> None:
-    """Refuse what every vendor refuses: a call without its result, or a result without its call."""
+    """Raise ProviderError for a call without a result or a result without a call, as every vendor does."""
     open_ids: list[str] = []
     for message in messages:
         for result in _results([message]):
@@ -242,7 +242,7 @@ def _args_pieces(call: Call, slots: dict[str, str]) -> list[str]:
 
 
 def _call_chunks(index: int, pieces: list[str]) -> Iterator[CallChunk]:
-    """Announce the call first, then write its arguments, as vendors do."""
+    """Yield the start of a call, then its arguments in fragments, as vendors do."""
     yield CallChunk(index, "", first=True, last=not pieces)
     for n, piece in enumerate(pieces, 1):
         yield CallChunk(index, piece, first=False, last=n == len(pieces))
@@ -267,7 +267,7 @@ def _filled_value(value: Any, slots: dict[str, str]) -> Any:
 def _usage(
     reply: Reply, request: ModelRequest, reasoning: list[str], text: list[str], args: list[list[str]]
 ) -> Usage:
-    """Return the script's own figures, or an estimate that any wire leads to."""
+    """Return the usage in the script, or an estimate that is the same for every vendor API."""
     if reply.usage is not None:
         return Usage(**msgspec.structs.asdict(reply.usage))
     thought = sum(map(estimate_tokens, reasoning))
@@ -287,5 +287,5 @@ def _sent_tokens(message: Message) -> int:
             case ToolResult():
                 total += estimate_tokens(part.output)
             case Reasoning() | Media():
-                pass  # not every wire sends these back
+                pass  # not every vendor API sends these back
     return total

@@ -1,4 +1,4 @@
-"""The script of a scripted model: what it answers, written down in one JSON or TOML file.
+"""Script files for the scripted model: the replies it gives, in JSON or TOML.
 
 ```json
 {"replies": [
@@ -7,47 +7,48 @@
 ]}
 ```
 
-**Which reply.** The number of assistant messages in the request is the number of the reply: a new process
-that continues a conversation goes on at the right place, and one script serves any number of sessions.
-With `"repeat": true` the replies start again after the last; without it, asking further is an error.
-A reply with `match` stands outside this order. If the regular expression is found in the last user
-message, the replies with that same `match` answer, one after the other, counted from that message.
+**Which reply.** The number of assistant messages in the request selects the reply. So a new process continues
+a conversation at the right place, and one script serves any number of sessions. With `"repeat": true` the
+replies start again after the last; without it, a request past the last reply is an error.
+A reply with `match` is outside this order. If its regular expression matches in the last user message, the
+replies with the same `match` are used, one after the other, counted from that message.
 
-Of a script:
+Fields of a script:
 
 - `replies`: the replies, in order
 - `repeat`: start again after the last one
-- `about`: a note to the reader
-- `window_tokens`, `max_output_tokens`, `price`: facts about the model, where the defaults do not do
+- `about`: a note for readers of the file
+- `window_tokens`, `max_output_tokens`, `price`: facts of the model, if the defaults do not fit
 
-Of a reply (all optional; `{}` is an answer with nothing in it):
+Fields of a reply (all optional; `{}` is an empty reply):
 
-- `reasoning`, `text`: a text, streamed word by word, or a list of the chunks to stream
-- `calls`: tool calls, each with a `name`; `args`: an object, a text sent as it is (broken JSON too) or a
-  list of its fragments; `id`: else one is made from the position, and with `""` none is sent
-- `stop_reason`, `usage`, `model`: what the vendor would report; estimated where left out
-- `delay_ms`, `chunk_delay_ms`: wait before the answer, and before each chunk
-- `expect`: what the request must hold, or the answer is an error that says what is missing: `user`,
-  `tool_result` and `system` are texts to be found in the last one, `tools` are names that must be offered
+- `reasoning`, `text`: a string, streamed word by word, or a list of the chunks to stream
+- `calls`: tool calls, each with a `name`; `args`: an object, a string sent unchanged (even invalid JSON) or a
+  list of its fragments; `id`: made from the position if omitted, and `""` sends none
+- `stop_reason`, `usage`, `model`: what the vendor would report; estimated if omitted
+- `delay_ms`, `chunk_delay_ms`: wait before the reply, and before each chunk
+- `expect`: what the request must contain, or the reply is an error that names what is missing: `user`,
+  `tool_result` and `system` are substrings of the last user message, the last tool result and the system
+  prompt; `tools` are names of tools that must be offered
 - `match`: see above
 - `fault`: what goes wrong, see below
 
-`text`, `reasoning` and the strings in `args` may hold `{last_user}`, `{last_tool_result}`,
-`{tool_results}` (all since the last answer, one per line) and `{model}`.
+`text`, `reasoning` and the strings in `args` may contain `{last_user}`, `{last_tool_result}`,
+`{tool_results}` (all since the last reply, one per line) and `{model}`.
 
-Of a fault, by its `kind`:
+Kinds of `fault`:
 
-- `http`: an error answer: a `reason` (our error kind, told in each vendor's own words) or a `status`, with
-  `headers` and `message`; or a whole `body`, as a JSON value or a text sent as it is
-- `error`: an error event in mid-stream, with `reason` and `message`
+- `http`: an error response: a `reason` (our error kind, in each vendor's format) or a `status`, with
+  `headers` and `message`; or a whole `body`, as a JSON value or as a string sent unchanged
+- `error`: an error event mid-stream, with `reason` and `message`
 - `truncate`: the stream closes cleanly without its last event
-- `garbage`: nonsense, `data` with one byte per character (Latin-1), then the stream closes
+- `garbage`: invalid bytes, `data` with one byte per character (Latin-1), then the stream closes
 - `reset`: the connection breaks
-- `hang`: silence, until the other side gives up
+- `hang`: nothing more is sent, until the client gives up
 
 All but `http` take `after`, the number of chunks to send first (default: all of them; with 0, `reset` and
-`hang` come before the response head). `times` makes a fault pass: the same request fails that often, then
-gets its answer; this one count lives in the process.
+`hang` come before the response head). `times` makes a fault temporary: the same request fails that often,
+then succeeds; only this counter is kept in the process.
 """
 
 import re
@@ -81,11 +82,11 @@ GARBAGE = 'data: {"\u00ff\u00fe\u0000 not json at all\n\n'
 
 
 class Tokens(Usage, frozen=True, forbid_unknown_fields=True):
-    """Usage, read strictly."""
+    """Usage that rejects unknown fields."""
 
 
 class Dollars(Price, frozen=True, forbid_unknown_fields=True):
-    """Price, read strictly."""
+    """Price that rejects unknown fields."""
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,7 +109,7 @@ class Expect(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 class HttpFault(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="http", tag_field="kind"
 ):
-    """An error answer instead of a stream."""
+    """An HTTP error response instead of a stream."""
 
     status: Annotated[int, Meta(ge=200, le=599)] | None = None
     reason: Reason | None = None
@@ -119,10 +120,10 @@ class HttpFault(
 
 
 class StreamFault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"):
-    """Something that goes wrong in a stream."""
+    """A failure during a stream."""
 
     after: Count | None = None
-    """How many chunks come first; None means all, without the end of the stream."""
+    """How many chunks to send first; None sends all, but not the end of the stream."""
     times: Count = 0
 
 
@@ -138,7 +139,7 @@ class TruncateFault(StreamFault, frozen=True, tag="truncate"):
 
 
 class GarbageFault(StreamFault, frozen=True, tag="garbage"):
-    """Bytes that are no answer."""
+    """Invalid bytes in the stream."""
 
     data: str = GARBAGE
 
@@ -156,7 +157,7 @@ Fault = HttpFault | MidStreamFault
 
 
 class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One answer of the scripted model."""
+    """One reply of the scripted model."""
 
     text: Chunks = ""
     reasoning: Chunks = ""
@@ -172,7 +173,7 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Everything a scripted model will say."""
+    """The replies and facts of a scripted model."""
 
     replies: tuple[Reply, ...]
     repeat: bool = False
@@ -192,7 +193,7 @@ def load_script(path: Path) -> Script:
 
 
 def parse_script(data: bytes, name: str = "script.json") -> Script:
-    """Read a script from bytes; a name that ends in `.toml` says it is TOML, anything else is JSON."""
+    """Parse a script as TOML if `name` ends in `.toml`, otherwise as JSON; raises ConfigError."""
     try:
         if name.endswith(".toml"):
             script = msgspec.toml.decode(data, type=Script)
@@ -213,7 +214,7 @@ def parse_script(data: bytes, name: str = "script.json") -> Script:
 
 
 def _place(name: str, data: bytes, error: Exception) -> str:
-    """Add the line to the file's name where the error knows its byte."""
+    """Return the file's name, with the line number if the error contains a byte offset."""
     found = re.search(r"\(byte (\d+)\)", str(error))
     if not found:
         return name

@@ -1,4 +1,4 @@
-"""Finding a script: by its path, or by its name in a known directory, with or without its suffix."""
+"""Finds script files: by path, or by name in a script directory, with or without the suffix."""
 
 import difflib
 import os
@@ -11,11 +11,11 @@ SCRIPT_SUFFIXES = (".json", ".toml")
 
 
 def find_script(ref: str, name: str, folders: Sequence[Path]) -> Path:
-    """Return the file of the model `ref`; raises ConfigError with a near miss."""
+    """Return the script file of the model `ref`; raises ConfigError that suggests a similar name."""
     places = [folder / name for folder in folders]
     for place in places:
         for path in (f"{place}{suffix}" for suffix in ("", *SCRIPT_SUFFIXES)):
-            if os.path.isfile(path):  # unlike Path.is_file, false for a name no file can have
+            if os.path.isfile(path):  # unlike Path.is_file, returns False for an invalid file name
                 return Path(path)
     known = {path.stem for place in places for path in scripts_in(place.parent)}
     near = difflib.get_close_matches(Path(name).stem, sorted(known), n=1, cutoff=0.5)
@@ -27,7 +27,7 @@ def find_script(ref: str, name: str, folders: Sequence[Path]) -> Path:
 
 
 def scripts_in(folder: Path) -> Iterator[Path]:
-    """Yield the scripts of a folder; none where there is no such folder."""
+    """Yield the script files in a folder; none if the folder does not exist."""
     try:
         yield from [path for path in folder.iterdir() if path.suffix in SCRIPT_SUFFIXES]
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A model that follows a script, in process: for tests, demos and work without a network."""
+"""An in-process model that follows a script: for tests, demos and work without a network."""
 
 import asyncio
 from collections import deque
@@ -32,26 +32,26 @@ from bridle.providers.script import (
 )
 
 MAX_KEPT_REQUESTS = 100
-CHUNKS_PER_BREATH = 64  # chunks sent before others may run; a network would pause more often
+CHUNKS_PER_BREATH = 64  # chunks before other tasks may run; a network would pause more often
 
 Spoken = str | ToolCall | Call
-"""What may stand for a part of a reply in `ScriptedProvider.of`."""
+"""A part of a reply in `ScriptedProvider.of`."""
 
 
 class ScriptedProvider:
-    """Answer as a script says, with the deltas, replies and errors a real wire would give."""
+    """Follows a script, with the deltas, replies and errors of a real provider."""
 
     def __init__(self, script: Script, *, name: str = "scripted", idle_timeout_s: float = 300.0) -> None:
         self.script = script
         self.name = name
         self.requests: deque[ModelRequest] = deque(maxlen=MAX_KEPT_REQUESTS)
-        """What was asked, the newest last."""
+        """The last requests, the newest last."""
         self._player = Player(script, name)
         self._idle_timeout_s = idle_timeout_s
 
     @classmethod
     def load(cls, path: Path, *, name: str = "") -> "ScriptedProvider":
-        """Follow a script file; raises ConfigError when it is not one."""
+        """Return a provider for a script file; raises ConfigError if the file is invalid."""
         return cls(load_script(path), name=name or path.name)
 
     @classmethod
@@ -62,12 +62,12 @@ class ScriptedProvider:
         name: str = "scripted",
         idle_timeout_s: float = 300.0,
     ) -> "ScriptedProvider":
-        """Follow a script given as values: each argument is a reply, a list is one of several parts."""
+        """Return a provider for these replies; a list is one reply with several parts."""
         script = Script(tuple(map(_reply, replies)), repeat=repeat)
         return cls(script, name=name, idle_timeout_s=idle_timeout_s)
 
     def model(self, name: str) -> Model:
-        """Return the facts of the scripted model, under the name it was asked for."""
+        """Return the facts of the scripted model under this name."""
         return Model(
             provider="scripted",
             name=name,
@@ -77,7 +77,7 @@ class ScriptedProvider:
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield the deltas of the reply that the script has for this request, then the whole reply."""
+        """Yield the deltas of the scripted reply, then the whole reply; raises ProviderError."""
         self.requests.append(request)
         scene = self._player.play(request)
         await asyncio.sleep(scene.delay_s)
@@ -95,7 +95,7 @@ class ScriptedProvider:
         yield builder.finish(scene.stop_reason, scene.usage, scene.model)
 
     async def aclose(self) -> None:
-        """Release nothing: there is no connection."""
+        """Do nothing: there is no connection."""
 
     async def _failure(self, fault: MidStreamFault) -> ProviderError:
         match fault:
@@ -113,7 +113,7 @@ class ScriptedProvider:
 
 
 def _http_failure(who: str, fault: HttpFault) -> ProviderError:
-    """Return the error that a provider makes of a scripted HTTP answer."""
+    """Return the error that a real provider raises for a scripted HTTP response."""
     headers = {name.lower(): value for name, value in fault.headers.items()}
     if fault.body is not None:
         body = fault.body.encode() if isinstance(fault.body, str) else msgspec.json.encode(fault.body)

@@ -1,33 +1,33 @@
-"""Server-sent events: bytes in, whole events out, however the bytes were cut.
+"""Server-sent events parser: bytes in, whole events out, wherever the chunks split.
 
 Follows the event stream format of the HTML standard: lines end in CR, LF or CRLF, a blank line ends an
 event, several `data` lines are joined by a newline, lines that begin with a colon are comments, and an
-event that the end of the stream cuts off is dropped. `id` and `retry` mean nothing to us.
+event that the end of the stream cuts off is dropped. `id` and `retry` are ignored.
 """
 
 from msgspec import Struct
 
-MAX_EVENT_BYTES = 16 * 1024 * 1024  # an image in one event may take megabytes; more is not an answer
+MAX_EVENT_BYTES = 16 * 1024 * 1024  # an image in one event may take megabytes
 _BOM = b"\xef\xbb\xbf"
 
 
 class SseError(ValueError):
-    """The bytes cannot be an event stream we want to read."""
+    """An event is too large to read."""
 
 
 class ServerEvent(Struct, frozen=True, gc=False):
-    """One event; `data` is the raw payload, not yet known to be UTF-8."""
+    """One event; `data` is the raw payload, not yet checked to be UTF-8."""
 
     data: bytes
     name: str = ""
 
 
 class SseParser:
-    """Turn the chunks of one stream into its events."""
+    """Parses the chunks of one stream into events."""
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self._max_event_bytes = max_event_bytes
-        self._tail: list[bytes] = []  # the line that is not complete yet, in pieces
+        self._tail: list[bytes] = []  # pieces of the incomplete last line
         self._tail_bytes = 0
         self._data: list[bytes] = []
         self._data_bytes = 0
@@ -36,7 +36,7 @@ class SseParser:
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
-        """Return the events that this chunk completes; raises SseError when one grows too large."""
+        """Return the events that this chunk completes; raises SseError if one is too large."""
         chunk = self._with_plain_newlines(chunk)
         end = chunk.rfind(b"\n")
         if end < 0:
@@ -54,7 +54,7 @@ class SseParser:
     def _with_plain_newlines(self, chunk: bytes) -> bytes:
         if self._after_cr and chunk:
             self._after_cr = False
-            chunk = chunk.removeprefix(b"\n")  # the CR before it has ended the line already
+            chunk = chunk.removeprefix(b"\n")  # the CR before it already ended the line
         if b"\r" not in chunk:
             return chunk
         self._after_cr = chunk.endswith(b"\r")
@@ -93,7 +93,7 @@ class SseParser:
 
 
 def encode_event(data: bytes, name: str = "") -> bytes:
-    """Write one event; `data` must be a single line, as compact JSON is."""
+    """Return one event as bytes; `data` must be a single line, such as compact JSON."""
     if name:
         return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
     return b"data: %b\n\n" % data

@@ -1,4 +1,4 @@
-"""A model that the catalogue does not list: it may be new, and it may be a slip of the finger."""
+"""Provider wrapper for a model that the catalog does not list: it may be new, or its name misspelled."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -10,14 +10,14 @@ from bridle.core.protocol import Delta
 
 
 class UnlistedModel:
-    """Ask a provider, and offer near names when it does not know the model either."""
+    """Wraps a provider and suggests similar names if the provider does not find the model either."""
 
     def __init__(self, provider: Provider, hint: str) -> None:
         self.hint = hint
         self._provider = provider
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield what the provider yields; raises ProviderError."""
+        """Yield what the provider yields; raises ProviderError, with `hint` if the model is not found."""
         async with aclosing(self._provider.stream(request)) as stream:
             try:
                 async for item in stream:

@@ -1,6 +1,6 @@
-"""The vendors Bridle knows by their address: where a key is made, and where their wire differs from the rest.
+"""Known model vendors, by host name: where to create an API key, and how their API differs from the others.
 
-A configured provider is one of these if its address is on the same host, whatever it is called.
+A configured provider belongs to a vendor if its address has the same host; its name does not matter.
 """
 
 from typing import Literal
@@ -15,43 +15,43 @@ class Quirks(Struct, frozen=True):
     """How a Chat Completions server differs from most others."""
 
     limit_key: LimitKey = "max_tokens"
-    """What the longest answer is called."""
+    """The name of the parameter that limits the reply length."""
     has_stream_options: bool = True
-    """Whether it takes `stream_options`; one that does not reports the tokens anyway."""
+    """True if the server accepts `stream_options`; a server that does not still reports the tokens."""
     reasoning_key: str = ""
-    """The field in which a turn with tool calls has to bring its reasoning back."""
+    """The field that must carry the reasoning of an assistant message with tool calls."""
     call_id_chars: int = 0
-    """The exact length of a call's id, of letters and digits; 0 takes any."""
+    """The exact length of a call's id, letters and digits only; 0 allows any id."""
     takes_temperature: bool = True
-    """Whether every model of it does."""
+    """True if all models of the server accept a temperature."""
     takes_any_schema: bool = True
-    """Whether an answer may be held to a schema of something other than an object."""
+    """True if the root of an output schema may be something other than an object."""
 
 
 class Vendor(Struct, frozen=True):
-    """One vendor of models."""
+    """A model vendor."""
 
     name: str
-    """What it is called in the catalogue's data."""
+    """The vendor's name in the packaged model data."""
     key_page: str
     quirks: Quirks = Quirks()
 
 
 VENDORS: dict[str, Vendor] = {
     "api.anthropic.com": Vendor("anthropic", "https://platform.claude.com/settings/keys"),
-    # Its thinking mode refuses a turn with calls that lacks the field; an empty one will do.
+    # Its thinking mode rejects a turn with calls that lacks the field; an empty value is accepted.
     "api.deepseek.com": Vendor(
         "deepseek", "https://platform.deepseek.com/api_keys", Quirks(reasoning_key="reasoning_content")
     ),
     "api.groq.com": Vendor("groq", "https://console.groq.com/keys"),
-    # Its request type (mistralai 3.7) has no stream_options, and what it does not know it answers with 422;
-    # its error 3280 says that an id is a-z, A-Z, 0-9 with a length of 9.
+    # Its request type (mistralai 3.7) has no stream_options, and it rejects unknown fields with 422.
+    # Its error 3280 says that an id must be a-z, A-Z, 0-9 with a length of 9.
     "api.mistral.ai": Vendor(
         "mistral",
         "https://console.mistral.ai/api-keys",
         Quirks(has_stream_options=False, call_id_chars=9),
     ),
-    # Its reasoning models refuse max_tokens, and any temperature but 1.
+    # Its reasoning models reject max_tokens, and any temperature but 1.
     "api.openai.com": Vendor(
         "openai",
         "https://platform.openai.com/api-keys",
@@ -64,8 +64,8 @@ VENDORS: dict[str, Vendor] = {
 
 
 def vendor_at(base_url: str) -> Vendor | None:
-    """Return the vendor behind an address; None for one that is not known."""
+    """Return the vendor at an address; None if unknown."""
     try:
         return VENDORS.get(urlsplit(base_url).hostname or "")
-    except ValueError:  # half of an IPv6 address
+    except ValueError:  # an invalid IPv6 address
         return None

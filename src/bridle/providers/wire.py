@@ -1,7 +1,7 @@
-"""What the vendors' wires have in common: one exchange, and what they need to write a conversation.
+"""Helpers that all vendor APIs share: one request/response exchange, and the encoding of a conversation.
 
-A session may change its vendor half-way. Each part keeps what its vendor sealed under the name of the wire
-(`meta["anthropic"]`), and only that wire reads it: a part without it is sent plain, or not at all.
+A session may switch vendors midway. Each part keeps its vendor's opaque metadata under the name of that API
+(`meta["anthropic"]`), and only that API reads it: a part without it is sent plain, or not at all.
 """
 
 import base64
@@ -24,8 +24,8 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.http import Endpoint, HttpClient
 
-EMPTY = "(empty)"  # what an empty user message says, as no vendor takes one
-_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what Anthropic (characters) and OpenAI (length) both take
+EMPTY = "(empty)"  # the text of an empty user message, because vendors reject an empty one
+_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # accepted by both Anthropic (characters) and OpenAI (length)
 TOOL_PARAMS = ("tool_choice", "parallel_tool_calls", "tool_config", "toolConfig")
 _VERSION = re.compile(r"v\d\w*")
 _TEXT_MIMES = ("application/json", "application/xml", "application/yaml", "application/toml")
@@ -35,16 +35,16 @@ Items = AsyncGenerator[Delta | ModelReply, None]
 
 
 class Reader(Protocol):
-    """Reads the events of one answer."""
+    """Decodes the events of one streamed reply."""
 
     is_done: bool
 
     def read(self, data: bytes) -> Iterable[Delta]:
-        """Take one event, return what it shows; raises ProviderError."""
+        """Read one event and return its deltas; raises ProviderError."""
         ...
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; raises ProviderError when its end never came."""
+        """Return the whole reply; raises ProviderError if the stream ended early."""
         ...
 
 
@@ -55,13 +55,13 @@ def ask(
     write: Callable[[ModelRequest], dict[str, Any]],
     read: Callable[[Endpoint, ModelRequest], Reader],
 ) -> Items:
-    """Send a request and yield what its reader makes of the answer; without its schema if that is refused."""
+    """Send a request and yield deltas, then the reply; retry without the output schema if it is rejected."""
     asked = with_and_without_schema(request)
     return first_taken([exchange(client, endpoint, write(one), read(endpoint, one)) for one in asked])
 
 
 async def exchange(client: HttpClient, endpoint: Endpoint, body: dict[str, Any], reader: Reader) -> Items:
-    """Send a request, yield what its reader makes of the answer, and the whole reply last."""
+    """Send one request and yield the reader's deltas, then the whole reply."""
     async with client.post(endpoint, msgspec.json.encode(body)) as answer:
         async for events in answer:
             for event in events:
@@ -73,9 +73,9 @@ async def exchange(client: HttpClient, endpoint: Endpoint, body: dict[str, Any],
 
 
 def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that a vendor is sent, the last word winning.
+    """Merge parameters for a vendor; later layers win.
 
-    How an agent wants results to be told to a local model (`tool_role`) is nothing that a vendor knows.
+    `tool_role`, which sets how a local model receives tool results, is removed: no vendor accepts it.
     """
     merged = {key: value for layer in layers for key, value in layer.items()}
     merged.pop("tool_role", None)
@@ -85,9 +85,9 @@ def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
 def params_of(
     request: ModelRequest, own: Mapping[str, Any], *, takes_temperature: bool = True
 ) -> dict[str, Any]:
-    """Return the parameters of a request; one that wants a value of a schema has nothing to say about tools.
+    """Return the parameters of a request; with an output schema, without those about tools.
 
-    It also asks for a temperature of 0, which not every model takes.
+    Such a request also sets the temperature to 0, which is removed if the model does not accept it.
     """
     merged = vendor_params(own, request.params)
     if request.output_schema is not None:
@@ -97,20 +97,20 @@ def params_of(
 
 
 def with_format(params: dict[str, Any], key: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with a format of the answer under a key, beside what else is set there."""
+    """Return parameters with `format` added under `key`; what is already set there wins."""
     given = params.get(key)
     return {**params, key: {"format": wanted, **(given if isinstance(given, dict) else {})}}
 
 
 def with_and_without_schema(request: ModelRequest) -> list[ModelRequest]:
-    """Return the request, and then what to send where the schema in it is refused."""
+    """Return the request, then the same without its schema, to send if the schema is rejected."""
     return [request] if request.output_schema is None else [request, replace(request, output_schema=None)]
 
 
 def first_taken(answers: Sequence[Items]) -> Items:
-    """Yield the first answer whose request is not refused as invalid; raises what the last one does.
+    """Yield the first reply whose request is not rejected as invalid; raises the error of the last one.
 
-    Servers differ in what they can hold an answer to, and some know nothing of it at all.
+    Servers differ in which schemas they can enforce, and some can enforce none.
     """
     return answers[0] if len(answers) == 1 else _first_taken(answers)
 
@@ -130,7 +130,7 @@ async def _first_taken(answers: Sequence[Items]) -> Items:
 
 
 def versioned(base_url: str, version: str) -> str:
-    """Return an address that ends in a version of the API, adding `version` if it names none."""
+    """Return an address that ends in an API version, adding `version` if it has none."""
     base_url = base_url.rstrip("/")
     last = urlsplit(base_url).path.rpartition("/")[2]
     return base_url if _VERSION.fullmatch(last) else f"{base_url}/{version}"
@@ -140,21 +140,21 @@ def versioned(base_url: str, version: str) -> str:
 
 
 class Turn(Struct):
-    """What one side says until the other speaks."""
+    """Consecutive messages of one role, merged."""
 
     role: Literal["user", "assistant"]
     parts: list[Part] = []
     results: list[ToolResult] = []
-    """In the order of the calls they answer."""
+    """Tool results, in the order of their calls."""
 
     @property
     def calls(self) -> list[ToolCall]:
-        """Return the tool calls in their order."""
+        """The tool calls, in order."""
         return [part for part in self.parts if isinstance(part, ToolCall)]
 
 
 def turns_of(messages: Sequence[Message], can_send: Callable[[Part], bool]) -> list[Turn]:
-    """Join messages until the sides alternate; of the model's parts only those that can be sent are kept."""
+    """Merge messages so that roles alternate; drops the assistant's parts that cannot be sent."""
     turns: list[Turn] = []
     for message in messages:
         if message.role == "assistant":
@@ -172,7 +172,7 @@ def turns_of(messages: Sequence[Message], can_send: Callable[[Part], bool]) -> l
 def _said(message: Message, can_send: Callable[[Part], bool]) -> list[Part]:
     parts = [part for part in message.parts if can_send(part)]
     while parts and isinstance(parts[-1], Reasoning):
-        parts.pop()  # it is refused where nothing follows
+        parts.pop()  # vendors reject reasoning that nothing follows
     return parts
 
 
@@ -197,7 +197,7 @@ def _add(
 
 
 def sealed(part: Text | Reasoning | ToolCall, wire: str) -> dict[str, Any]:
-    """Return the metadata that this wire kept with a part; nothing if another vendor wrote it."""
+    """Return the metadata of a part for this vendor API; empty if another vendor wrote the part."""
     kept = part.meta.get(wire)
     return kept if isinstance(kept, dict) else {}
 
@@ -206,24 +206,24 @@ def sealed(part: Text | Reasoning | ToolCall, wire: str) -> dict[str, Any]:
 
 
 def wire_call_id(call_id: str) -> str:
-    """Return an id that every vendor takes; a strange one becomes the same other one each time."""
+    """Return an id that every vendor accepts; any other id is hashed, so it maps to the same id each time."""
     if _CALL_ID.fullmatch(call_id):
         return call_id
     return f"call_{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def wire_args(call: ToolCall) -> dict[str, Any]:
-    """Return a call's arguments; broken ones travel as text in an object, which vendors insist on."""
+    """Return a call's arguments; invalid JSON is wrapped in an object, because vendors require one."""
     return {"invalid_json": call.invalid} if call.invalid else call.args
 
 
 def data_url(media: Media) -> str:
-    """Write a file as an address that holds it."""
+    """Return a file as a data URL."""
     return f"data:{media.mime};base64,{media.data}"
 
 
 def text_of(media: Media) -> str | None:
-    """Return the words of a text file, or None if it is something else."""
+    """Return the content of a text file, or None if it is something else."""
     mime = media.mime.partition(";")[0]
     if not (mime.startswith("text/") or mime in _TEXT_MIMES or mime.endswith(("+json", "+xml"))):
         return None
@@ -234,27 +234,27 @@ def text_of(media: Media) -> str | None:
 
 
 def left_out(media: Media) -> str:
-    """Say that a file could not be sent."""
+    """Return a note for the model that a file could not be sent."""
     return f"[{media.name or 'a file'} of type {media.mime} was left out: this model cannot read it]"
 
 
-# ---------------------------------------------------------------------------- what an answer holds
+# ---------------------------------------------------------------------------- decoded JSON
 
 
 def word_at(value: Any, *path: str) -> str:
-    """Return the text at a path of keys; empty if anything else is there, as vendors send null at will."""
+    """Return the string at a path of keys; empty for anything else, because vendors send null freely."""
     found = _at(value, path)
     return found if isinstance(found, str) else ""
 
 
 def count_at(value: Any, *path: str) -> int:
-    """Return the number at a path of keys; 0 if anything else is there."""
+    """Return the integer at a path of keys; 0 if it is negative or not an integer."""
     found = _at(value, path)
     return max(0, found) if isinstance(found, int) else 0
 
 
 def list_at(value: Any, *path: str) -> list[Any]:
-    """Return the list at a path of keys; empty if anything else is there."""
+    """Return the list at a path of keys; empty if it is not a list."""
     found = _at(value, path)
     return found if isinstance(found, list) else []
 

@@ -1,17 +1,17 @@
-"""Earlier file contents: whatever a session changes on disk can be brought back, byte for byte.
+"""File revisions: every change a session makes on disk can be undone, byte for byte.
 
-| module | holds |
+| module | content |
 |---|---|
-| `files` | `FileRevisions`: the keepers of all sessions |
-| `keeper` | `FileKeeper`: keeps paths before they change, and tells what has changed |
-| `gather` | all that has to be kept before one path may change |
-| `compare` | what has changed of all that was kept |
-| `pending` | what was kept since the last time, in a file that outlives a killed process |
-| `sight` | what lies at a path, seen without following any link |
-| `restore` | the way back |
-| `names` | paths as change records name them |
+| `files` | `FileRevisions`: one `FileKeeper` per session |
+| `keeper` | `FileKeeper`: saves paths before they change, and returns what changed |
+| `gather` | collects what to save before one path changes |
+| `compare` | compares the saved states with the disk |
+| `pending` | the states saved since the last `collect`, in a file that survives a crash |
+| `sight` | reads the state of a path without following links |
+| `restore` | restores paths to earlier states |
+| `names` | the encoding of paths in change records |
 
-Import the module you need: this package itself loads none of them.
+Import the module you need: this package imports none of them.
 """
 
 __all__: list[str] = []

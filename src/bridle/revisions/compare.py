@@ -1,4 +1,4 @@
-"""Finds out what has changed of all that was kept, and what has to be watched further."""
+"""Compares saved states with the disk: finds changes, and paths to track further."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,13 @@ from bridle.revisions.sight import (
 )
 
 GRACE_NS = 1_000_000_000
-"""How long after it was kept a path may still be changed by who had it kept."""
+"""A change up to this long after `keep` still counts as made by its caller."""
 
 _TRIES = 3
 
 
 class Comparison:
-    """What was kept, beside what is there now."""
+    """Compares saved states with what is on disk now."""
 
     def __init__(
         self,
@@ -38,7 +38,11 @@ class Comparison:
         *,
         is_over: bool = False,
     ) -> None:
-        """Carry all that was kept in this interval if it ended a moment ago, unless all is over."""
+        """Compare `kept` with the disk.
+
+        If the last `keep` was less than `GRACE_NS` ago, every path saved in this interval is carried into the
+        next one. With `is_over` nothing is carried.
+        """
         self.changes: list[FileChange] = []
         self.carried: list[Kept] = []
         self._kept = kept
@@ -49,7 +53,7 @@ class Comparison:
         self._is_recent = self._now_ns - last_keep_ns < GRACE_NS
 
     def run(self) -> None:
-        """Fill the changes, sorted by path, and what is carried; raises StoreError."""
+        """Fill `changes`, sorted by path, and `carried`; raises StoreError."""
         with Folders() as folders:
             for path in sorted(self._kept, key=lambda path: path.rpartition("/")[::2]):
                 self._compare(path, self._kept[path], folders)
@@ -59,7 +63,7 @@ class Comparison:
         try:
             now, is_written = self._look_at(path, folders, kept.found)
         except OSError:
-            self.carried.append(replace(kept, carried=True, until_ns=0))  # until it can be looked at
+            self.carried.append(replace(kept, carried=True, until_ns=0))  # until it can be read
             return
         until_ns = self._until_ns(kept)
         if _differ(kept.found, now):
@@ -73,18 +77,18 @@ class Comparison:
                 self._report_new(child, kept, until_ns, folders)
 
     def _report_new(self, path: str, above: Kept, until_ns: int, folders: Folders) -> None:
-        """Report what came into a folder by a rename."""
+        """Report a path that a rename moved into a saved folder."""
         try:
             found, is_written = self._look_at(path, folders, NOTHING)
         except PermissionError:
-            return  # it could not be looked at where it came from either
+            return  # it could not be read at its old path either
         if above.until_ns and last_touched_ns(path) > above.until_ns:
             return
         self.changes.append(FileChange(record_name(path, self._cwd), None, found.state))
         self._carry(path, above, found, until_ns=until_ns, is_written=is_written)
 
     def _look_at(self, path: str, folders: Folders, known: Found) -> tuple[Found, bool]:
-        """Return what lies at a path, and whether it is being written: if not, what the last writer left."""
+        """Return what is at a path, and True if a writer still has it open; else it is the final content."""
         for _ in range(_TRIES):
             now = look_at(path, folders, self._sight, known)
             if now.state is None or now.state.kind != "file":
@@ -98,7 +102,7 @@ class Comparison:
         return now, True
 
     def _until_ns(self, kept: Kept) -> int:
-        """Return how long a change of a path may be on its way; 0 when none is."""
+        """Return until when a change of a path may still arrive; 0 if none is expected."""
         if kept.carried:
             return kept.until_ns if self._now_ns < kept.until_ns else 0
         return self._now_ns + GRACE_NS if self._is_recent else 0
@@ -118,7 +122,7 @@ class Comparison:
             )
 
     def _new_in(self, top: str) -> Iterator[str]:
-        """Yield what is not kept in a folder: no more than was kept where it came from."""
+        """Yield the paths below a folder that are not saved; no more than were saved where they came from."""
         waiting = [top]
         while waiting:
             path = waiting.pop()
@@ -140,7 +144,7 @@ class Comparison:
 
 
 def look_at(path: str, folders: Folders, sight: Sight, known: Found = NOTHING) -> Found:
-    """Return what lies at a real path; `known` again when it did not change; raises OSError, StoreError."""
+    """Return what is at a real path, or `known` if it did not change; raises OSError, StoreError."""
     parent, _, name = path.rpartition("/")
     folder = folders.at(parent or "/")
     return NOTHING if folder is None else sight.look(folder, name or ".", known=known)
@@ -154,7 +158,7 @@ def _differ(before: Found, now: Found) -> bool:
 
 
 def _may_have_grown(kept: Kept, now: Found) -> bool:
-    """Tell whether a folder may hold what is not kept and was not there."""
+    """Return True if a folder may contain new entries that are not saved."""
     if now.state is None or now.state.kind != "folder" or not kept.is_closed:
         return False
     return not (kept.whole and kept.settled and kept.version == now.version)

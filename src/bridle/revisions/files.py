@@ -1,4 +1,4 @@
-"""The keepers of all sessions, with their files in one folder."""
+"""File revisions of all sessions: one `FileKeeper` per session, with their pending files in one folder."""
 
 import time
 from collections.abc import Callable, MutableMapping
@@ -15,7 +15,7 @@ from bridle.revisions.sight import MAX_FILE_BYTES, Sight
 
 
 class FileRevisions:
-    """Remembers earlier file contents; `<folder>/<session>.pending` is what a crash leaves of a session."""
+    """Saves earlier file contents; `<folder>/<session>.pending` survives a crash of the process."""
 
     def __init__(
         self,
@@ -24,19 +24,19 @@ class FileRevisions:
         max_file_bytes: int = MAX_FILE_BYTES,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Use a folder, which is made when something is kept; without one nothing outlives the process.
+        """Use a folder, which is created on demand; without one, nothing survives the process.
 
-        Files above the limit are only described: they cannot be brought back.
+        The content of files above `max_file_bytes` is not saved: they cannot be restored.
         """
         self._folder = folder
         self._blobs = blobs
         self._sight = Sight(blobs, max_file_bytes, now_ns)
-        self._lock = Lock()  # a session has one keeper
-        # One that nobody uses has all it knows in its file, if there is one.
+        self._lock = Lock()  # ensures one keeper per session
+        # With a folder, an unused keeper can be dropped: its file holds its state.
         self._keepers: MutableMapping[SessionId, FileKeeper] = {} if folder is None else WeakValueDictionary()
 
     def keeper(self, session: SessionId, cwd: str) -> FileKeeper:
-        """Return the keeper of a session, the same one to all; raises StoreError for an impossible id."""
+        """Return the keeper of a session, always the same object; raises StoreError for an invalid id."""
         with self._lock:
             found = self._keepers.get(session)
             if found is None:
@@ -45,7 +45,7 @@ class FileRevisions:
             return found
 
     def forget(self, session: SessionId) -> None:
-        """Drop what was kept aside for a session that is deleted; raises StoreError."""
+        """Delete the pending file of a deleted session; raises StoreError."""
         with self._lock:
             self._keepers.pop(session, None)
         self._pending(session).remove()

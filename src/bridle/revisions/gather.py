@@ -1,11 +1,11 @@
-"""Finds all that has to be kept before one path may change.
+"""Collects the states to save before one path changes.
 
-- What lies below a path that was no folder when the interval began did not exist then, whatever has been
-  moved there since; the same goes for what was not among the entries of a folder that was kept whole.
-- A folder is kept with all that is in it, because it may be about to be renamed. A path that ends in `/.`
-  means the folder alone: its mode, and that it is there.
-- A file with several names is kept under each name below the working directory: a write through one of
-  them changes all.
+- Below a path that was not a folder at the start of the interval, nothing existed then, whatever was moved
+  there since. The same holds for a name that was missing in a folder saved with all its content.
+- A folder is saved with all its content, because it may be about to be renamed. A path that ends in `/.`
+  means the folder alone: its mode, and that it exists.
+- A file with several hard links is saved under each name below the working directory: a write through one
+  name changes all.
 """
 
 import errno
@@ -23,11 +23,11 @@ MAX_KEPT = 500_000
 MAX_TREE_BYTES = 2 * 1024 * 1024 * 1024
 
 SharedFiles = Mapping[tuple[int, int], list[str]]
-"""The names of files that have several, by device and inode."""
+"""The paths of files with several hard links, by device and inode."""
 
 
 class Gathering:
-    """What one `keep` adds to what is kept already."""
+    """The states that one `keep` adds to those already saved."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class Gathering:
         max_kept: int = MAX_KEPT,
         max_tree_bytes: int = MAX_TREE_BYTES,
     ) -> None:
-        """Limit how many paths one interval may have, and how much content of one folder is kept.
+        """Set the limits: `max_kept` paths per interval, and `max_tree_bytes` of content per folder.
 
-        Files beyond the latter are only described.
+        The content of files beyond `max_tree_bytes` is not saved.
         """
         self.entries: dict[str, Kept] = {}
         self._kept = kept
@@ -53,9 +53,9 @@ class Gathering:
         self._max_tree_bytes = max_tree_bytes
 
     def gather(self, path: str) -> None:
-        """Collect the entries for a path, following its links but for the last name.
+        """Collect the entries for a path, following links except in the last name.
 
-        Raises OSError for what cannot be looked at and StoreError for what cannot be kept.
+        Raises OSError for what cannot be read and StoreError for what cannot be saved.
         """
         is_alone = path.endswith("/.")
         path = _without_dots(os.path.join(self._cwd, path))
@@ -76,7 +76,7 @@ class Gathering:
         self._gather_other_names()
 
     def gather_alone(self, path: str) -> None:
-        """Collect the entry of a real path, following no link; raises like `gather`."""
+        """Collect the entry of a real path, without following links; raises like `gather`."""
         if path == "/":
             return
         folder = open_folder(os.path.dirname(path))
@@ -94,12 +94,12 @@ class Gathering:
             known = self._add(path, NOTHING)
         elif known is None or known.carried:
             known = self._look(folder, path, known)
-        # Nobody below a folder can rename it away.
+        # The working directory and the folders above it cannot be renamed from inside.
         if not (is_alone or known.is_closed or joined(self._cwd, "").startswith(joined(path, ""))):
             self._gather_tree(path)
 
     def _gather_missing(self, path: str) -> None:
-        """Note a path that is not there, and the folders on the way that are not."""
+        """Save that a path, and each missing folder above it, does not exist."""
         while path != "/" and self._known(path) is None and not os.path.lexists(path):
             self._add(path, NOTHING)
             path = os.path.dirname(path)
@@ -112,7 +112,7 @@ class Gathering:
             try:
                 children = self._gather_children(path, left)
             except (PermissionError, FileNotFoundError):
-                continue  # what cannot be looked into is not known to be whole
+                continue  # a folder that cannot be listed is not marked as whole
             left -= sum(
                 child.state.size for child in children if child.state is not None and child.state.kept
             )
@@ -179,7 +179,7 @@ def joined(folder: str, name: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Return a path whose last step is a name."""
+    """Return a path whose last component is a name, not a dot."""
     while path.endswith(("/", "/.")) and path != "/":
         path = path.removesuffix(".").rstrip("/") or "/"
     return os.path.realpath(path) if path.endswith("/..") else path

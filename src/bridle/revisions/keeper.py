@@ -1,17 +1,16 @@
-"""Keeps what files were before a session changes them, and finds out what it has changed.
+"""Saves files before a session changes them, and finds out what it changed.
 
 ```
 keep(a) ── a tool or a program changes a ── collect() ─▶ FileChange(a, before, after) ── recorded, confirm()
 ```
 
-What was kept is the state at the beginning of the interval between two `collect`s. Some paths are carried
-into the next interval, although nobody keeps them again:
+A saved state is the state at the start of the interval between two `collect`s. Some paths are carried into
+the next interval without another `keep`:
 
-- A file that somebody has open for writing at `collect`, a background job most likely.
-- What was kept a moment before `collect`, for the next second: the change it was kept for may still be on
-  its way.
+- A file that a process has open for writing at `collect`, most likely a background job.
+- A path saved just before `collect`, for one more second: the change it was saved for may still come.
 
-Other changes without a `keep` are not ours. Nor is any that comes after a `collect` when all was over.
+Other changes without a `keep` are not the session's, and neither are changes after `collect(is_over=True)`.
 """
 
 import os
@@ -30,15 +29,15 @@ from bridle.revisions.sight import UNSEEN, Folders, Sight, shared_files
 
 
 class FileKeeper:
-    """Watches over the files of one session; every method blocks and is safe in any thread."""
+    """Tracks the files of one session; every method blocks and is thread-safe."""
 
     def __init__(self, cwd: str, pending: Pending, sight: Sight, blobs: Blobs) -> None:
-        """Go on with what a killed process has left in `pending`, at the first call."""
+        """Create a keeper; its first call loads what a killed process left in `pending`."""
         self._cwd = os.path.realpath(cwd)
         self._pending = pending
         self._sight = sight
         self._blobs = blobs
-        # A path has one state in each interval, and it is stored before anybody relies on it.
+        # Each path has one state per interval, which is stored before `keep` returns.
         self._lock = RLock()
         self._is_loaded = False
         self._kept: dict[str, Kept] = {}
@@ -49,11 +48,11 @@ class FileKeeper:
         self._last_keep_ns = 0
 
     def keep(self, path: str) -> None:
-        """Keep what lies at an absolute path, durably, before it is changed; quick if it was kept already.
+        """Save durably what is at an absolute path, before it is changed; quick if already saved.
 
-        A folder is kept with all that is in it; a path that ends in `/.` means the folder alone, which is
-        enough for who makes, removes or chmods it. Raises StoreError when something cannot be kept: then
-        it must not be changed.
+        A folder is saved with all its content; a path that ends in `/.` means the folder alone, which is
+        enough to create, remove or chmod it. Raises StoreError if something cannot be saved: then it must
+        not be changed.
         """
         self._last_keep_ns = self._sight.now_ns()
         if path in self._quick or not can_be_path(path):
@@ -63,15 +62,15 @@ class FileKeeper:
             self._last_keep_ns = self._sight.now_ns()
 
     def collect(self, *, is_over: bool = False) -> tuple[FileChange, ...]:
-        """Return what has changed since the last time, of all that was kept, sorted by path.
+        """Return the changes of all saved paths since the last `collect`, sorted by path.
 
-        Nothing is carried when all is over: what is changed from now on, somebody else has changed.
-        It is preceded by what was returned before and not confirmed: whoever took that may have been stopped.
-        Raises StoreError when new content cannot be kept; nothing is forgotten then.
+        Earlier results that were not confirmed come first again: their caller may have been stopped. With
+        `is_over` nothing is carried: later changes are not the session's. Raises StoreError if new content
+        cannot be saved; then nothing is lost.
         """
         with self._lock:
             self._load()
-            # In this order: who still found a path among the quick ones is seen to have kept just now.
+            # Before reading `_last_keep_ns`, so that a `keep` that still used `_quick` counts as recent.
             self._quick = set()
             comparison = Comparison(self._kept, self._cwd, self._sight, self._last_keep_ns, is_over=is_over)
             comparison.run()
@@ -86,7 +85,7 @@ class FileKeeper:
             return result
 
     def confirm(self) -> None:
-        """Say that all that `collect` has returned is recorded; raises StoreError."""
+        """Mark everything that `collect` returned as recorded; raises StoreError."""
         with self._lock:
             if not self._unconfirmed:
                 return
@@ -97,15 +96,15 @@ class FileKeeper:
             self._unconfirmed = ()
 
     def look(self, paths: Sequence[str]) -> dict[str, FileState | None]:
-        """Return what lies at these paths now, as change records name them; raises StoreError."""
+        """Return the current state of paths, named as in change records; raises StoreError."""
         with self._lock, Folders() as folders:
             return {name: self._state_of(name, folders) for name in sorted(paths)}
 
     def restore(self, targets: Mapping[str, FileState | None]) -> tuple[str, ...]:
-        """Bring paths back to these states, keeping what is there now; return what could not be, in words.
+        """Restore paths to these states after saving what is there now; return the failures as messages.
 
-        `collect` first, or the way back is only known to before what has not been collected. Raises
-        StoreFull when there is no room to keep what is there now: nothing was changed then.
+        Call `collect` first, or the restore can only be undone to before the uncollected changes. Raises
+        StoreFull if there is no space to save what is there now: then nothing was changed.
         """
         problems: list[str] = []
         paths: dict[str, FileState | None] = {}

@@ -1,14 +1,14 @@
-r"""Paths as change records name them: text that can be stored as JSON, and from which the path comes back.
+r"""Encoding of paths in change records: text that can be stored as JSON and decoded to the same path.
 
 ```
 <cwd>/src/a.py        src/a.py          relative to the working directory
 <cwd>                 .
-/data/x               /data/x           absolute outside of it
+/data/x               /data/x           absolute, outside the working directory
 a\b                   a\\b              a backslash is doubled
 caf\351 (Latin-1)     caf\xe9           a byte that is not UTF-8 becomes an escape
 ```
 
-Paths inside the process are Python's: `surrogateescape` for bytes that are not UTF-8.
+In memory, paths use `surrogateescape` for bytes that are not UTF-8, as Python does.
 """
 
 import re
@@ -18,7 +18,7 @@ _ESCAPE = re.compile(r"\\(\\|x[89a-f][0-9a-f]|)")
 
 
 def record_name(path: str, cwd: str) -> str:
-    """Name an absolute path, without links or dots, in a change record."""
+    """Return the name in a change record of an absolute path without links or dots."""
     if path == cwd:
         return "."
     inside = cwd.rstrip("/") + "/"
@@ -26,7 +26,7 @@ def record_name(path: str, cwd: str) -> str:
 
 
 def path_of(name: str, cwd: str) -> str:
-    """Return the absolute path of a recorded name; raises ValueError for a name that we never give."""
+    """Return the absolute path of a recorded name; raises ValueError if `record_name` cannot produce it."""
     if name == ".":
         return cwd
     path = unescape(name)
@@ -37,7 +37,7 @@ def path_of(name: str, cwd: str) -> str:
 
 
 def can_be_path(text: str) -> bool:
-    """Tell whether the system takes a text as a path; at any other nothing lies, and nothing will."""
+    """Return True if a text is a possible path; no file can exist at any other."""
     try:
         return b"\0" not in text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
@@ -45,17 +45,17 @@ def can_be_path(text: str) -> bool:
 
 
 def escape(path: str) -> str:
-    """Return a path as text without half characters; `unescape` undoes it."""
+    """Return a path as text without lone surrogates; `unescape` reverses it."""
     return _SPECIAL.sub(_escaped, path)
 
 
 def unescape(text: str) -> str:
-    """Return the path that was escaped; raises ValueError when it was not."""
+    """Return the path of an escaped text; raises ValueError if it is not escaped."""
     return _ESCAPE.sub(_unescaped, text)
 
 
 def printable(text: str) -> str:
-    """Return a name that cannot pass for two lines, nor move a cursor."""
+    """Return a name without line breaks and control characters."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 

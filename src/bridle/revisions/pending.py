@@ -1,15 +1,15 @@
-"""What was kept since the last `collect`, in a file that outlives a killed process.
+"""The pending file: states saved since the last `collect`, which survive a killed process.
 
 ```
 {"type":"collected","changes":[…],"carried":[…]}   first line: what the last `collect` returned
-{"type":"kept","entries":[…]}                      one line for each `keep` since then
-{"type":"confirmed"}                               the result was recorded and need not come again
+{"type":"kept","entries":[…]}                      one line per `keep` since then
+{"type":"confirmed"}                               the result was recorded and is not returned again
 ```
 
-Each line is added by one write and counts only with its line end. `collect` puts a new file in place of
-the old one in one step: before it the kept lines count, after it their result does. The result stays until
-it is confirmed; until then each `collect` returns it once more, also after a crash, exactly as it was, so
-that whoever did record it can tell.
+Each line is appended by one write and counts only with its line end. `collect` replaces the file atomically:
+before that the `kept` lines count, afterwards their result. The result stays until it is confirmed. Until
+then each `collect` returns it again unchanged, also after a crash, so that a caller can recognize what it
+already recorded.
 """
 
 import errno
@@ -28,7 +28,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Kept(Struct, frozen=True, omit_defaults=True):
-    """What lay at a path when it was kept."""
+    """The saved state of a path."""
 
     path: str
     """Absolute and escaped."""
@@ -36,38 +36,38 @@ class Kept(Struct, frozen=True, omit_defaults=True):
     version: Version = ()
     settled: bool = True
     whole: bool = False
-    """For a folder: all that was in it has been kept too."""
+    """For a folder: True if all its content is saved too."""
     carried: bool = False
-    """Nobody asked for it since the last `collect`; it is watched further."""
+    """True if it is tracked since the last `collect` without a new `keep`."""
     until_ns: int = 0
-    """For a carried path: what is done to it later than this is not ours; 0 for no such time."""
+    """For a carried path: changes after this time are not ours; 0 means no limit."""
     ours: bool = True
-    """What happened to it while it was carried is ours."""
+    """True if changes while it was carried are ours."""
 
     @property
     def found(self) -> Found:
-        """What was seen then."""
+        """The saved state as a `Found`."""
         return Found(self.state, self.version, self.settled)
 
     def owns_change(self) -> bool:
-        """Tell whether a change of the path, if there is one, is to be reported."""
+        """Return True if a change of the path, if any, is ours to report."""
         return not self.until_ns or last_touched_ns(unescape(self.path)) <= self.until_ns
 
     @property
     def is_closed(self) -> bool:
-        """Whether everything below that is not kept itself did not exist."""
+        """True if every path below that is not saved did not exist."""
         return self.whole or self.state is None or self.state.kind != "folder"
 
 
 class Collected(Struct, frozen=True, tag="collected"):
-    """The last result, and what is still watched."""
+    """The last result, and the paths that are still tracked."""
 
     changes: tuple[FileChange, ...] = ()
     carried: tuple[Kept, ...] = ()
 
 
 class KeptNow(Struct, frozen=True, tag="kept"):
-    """What one `keep` has kept."""
+    """The states that one `keep` saved."""
 
     entries: tuple[Kept, ...]
 
@@ -83,16 +83,16 @@ _decoder = msgspec.json.Decoder(Line)
 
 
 class Pending:
-    """The file of one session; without a path nothing outlives the process."""
+    """The pending file of one session; without a path, nothing survives the process."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._may_exist = True
 
     def load(self) -> list[Line]:
-        """Return the lines in order, and cut off a torn one; raises StoreError.
+        """Return the lines in order, and truncate an incomplete last one; raises StoreError.
 
-        A line that cannot be decoded says nothing.
+        A line that cannot be decoded is skipped.
         """
         if self._path is None:
             return []
@@ -109,7 +109,7 @@ class Pending:
         return [line for text in data[:end].splitlines() if (line := _decoded(text)) is not None]
 
     def add(self, line: KeptNow | Confirmed) -> None:
-        """Append a line, whole or not at all; raises StoreFull or StoreError."""
+        """Append a line completely or not at all; raises StoreFull or StoreError."""
         if self._path is None:
             return
         try:
@@ -119,7 +119,7 @@ class Pending:
             raise _failure(self._path, error) from error
 
     def replace(self, collected: Collected) -> None:
-        """Let a result stand for all lines; raises StoreFull or StoreError."""
+        """Replace all lines with a result; raises StoreFull or StoreError."""
         if self._path is None:
             return
         if not (collected.changes or collected.carried):
@@ -135,7 +135,7 @@ class Pending:
             raise _failure(self._path, error) from error
 
     def remove(self) -> None:
-        """Forget all lines; raises StoreError."""
+        """Delete the file; raises StoreError."""
         if self._path is None or not self._may_exist:
             return
         try:
@@ -151,7 +151,7 @@ class Pending:
 
 
 def _append(path: Path, line: Line) -> None:
-    """Add a line; what a full disk leaves of it is cut off again."""
+    """Append a line; if the disk is full, remove the part that was written."""
     data = memoryview(_encoder.encode(line) + b"\n")
     descriptor = _open(path)
     try:

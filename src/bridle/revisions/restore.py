@@ -1,14 +1,15 @@
-"""The way back: brings paths to earlier states, and never destroys what could not be brought back again.
+"""Restores paths to earlier states, and never destroys what could not be restored again.
 
 ```
-1  keep what is there now; open folders that their owner may not change     top down
-2  remove what must go, or must become another kind                         deepest first
-3  make folders, open to their owner                                        top down
-4  put files and links in place, each in one step
-5  set the modes of folders                                                 deepest first
+1  save what is there now; make read-only folders of ours writable     top down
+2  remove what must not exist, or must become another kind             deepest first
+3  create folders, writable for their owner                            top down
+4  put files and links in place, each atomically
+5  set the modes of folders                                            deepest first
 ```
 
-A folder that must go but holds something else stays. A problem with one path does not stop the others.
+A folder that must be removed but contains something else stays. A problem with one path does not stop the
+others.
 """
 
 import errno
@@ -24,7 +25,7 @@ from bridle.core.revision import FileKind, FileState
 from bridle.revisions.sight import NOTHING, Found, Sight, open_folder
 
 _OWNER_MODE = stat.S_IRWXU
-_numbers = count(1_000_000)  # two ways back may meet in a folder, and there are the tools, which begin at 0
+_numbers = count(1_000_000)  # unique per restore, and distinct from the tools, which count from 0
 _WORDS = {
     errno.ENOTEMPTY: "the folder stays, there is something else in it",
     errno.EEXIST: "something else lies in the way",
@@ -33,7 +34,7 @@ _WORDS = {
 
 
 class Restoration:
-    """One way back."""
+    """One restore of a set of paths."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Restoration:
         blobs: Blobs,
         keep: Callable[[str], None],
     ) -> None:
-        """Take real paths and the states to bring them to; `keep` keeps a path alone."""
+        """Restore real paths to the states in `targets`; `keep` saves one path alone."""
         self._targets = targets
         self._sight = sight
         self._blobs = blobs
@@ -54,9 +55,9 @@ class Restoration:
         self._checked: set[tuple[str, int]] = set()
 
     def run(self) -> dict[str, str]:
-        """Do it; return why it could not be done, by path.
+        """Restore all paths; return the reason of each failure, by path.
 
-        Raises StoreFull when there is no room for what is there now; nothing was changed then.
+        Raises StoreFull if there is no space to save what is there now; then nothing was changed.
         """
         paths = sorted(self._targets)
         try:
@@ -77,10 +78,10 @@ class Restoration:
         self._set_modes(self._opened | self._folder_modes())
         return self._problems
 
-    # ------------------------------------------------------------------------ what is there now
+    # ------------------------------------------------------------------------ preparation
 
     def _open_folders_above(self, path: str, rights: int = os.W_OK | os.X_OK) -> None:
-        """Give ourselves the right to work in the folders on the way, where we may; step 5 takes it back."""
+        """Make the folders above a path writable for us if we own them; step 5 resets their modes."""
         above = path.rpartition("/")[0]
         if not above or (above, rights) in self._checked:
             return
@@ -106,7 +107,7 @@ class Restoration:
             os.close(folder)
 
     def _prepare(self, path: str) -> None:
-        """Keep what is there, and refuse what would lose something or cannot be done."""
+        """Save what is there, and note a problem if the restore would lose something or is impossible."""
         self._open_folders_above(path)
         self._keep(path)
         now = self._look(path).state
@@ -124,9 +125,9 @@ class Restoration:
             self._keep_aside(path.rpartition("/")[0] or "/")
 
     def _keep_aside(self, folder: str) -> None:
-        """Choose where new content is made before it gets its name, and keep that nothing is there.
+        """Choose the temporary file name for new content in a folder, and save that it does not exist.
 
-        So what a crash leaves there is known as ours, and goes with the next way back.
+        A file that a crash leaves there then counts as ours, and the next restore removes it.
         """
         if folder in self._asides:
             return
@@ -209,7 +210,7 @@ class Restoration:
                 if found is not None and found.kind == "folder" and found.mode != modes[path]:
                     self._chmod(path, modes[path])
 
-    # ------------------------------------------------------------------------ how
+    # ------------------------------------------------------------------------ helpers
 
     def _attempt(self, path: str, step: Callable[[str], None]) -> None:
         if path not in self._problems:
@@ -218,7 +219,7 @@ class Restoration:
 
     @contextmanager
     def _noting(self, path: str) -> Iterator[None]:
-        """Take a refusal as a problem of this path alone."""
+        """Record an error as a problem of this path, so that the others continue; StoreFull is raised."""
         try:
             yield
         except StoreFull:
@@ -229,7 +230,7 @@ class Restoration:
             self._problems[path] = _WORDS.get(error.errno or 0) or error.strerror or str(error)
 
     def _chmod(self, path: str, mode: int) -> None:
-        """Set a mode without following a link; the right to read is not needed."""
+        """Set a mode without following a link; needs no read permission."""
         with _parent(path) as (folder, name):
             if os.chmod in os.supports_follow_symlinks:
                 os.chmod(name, mode, dir_fd=folder, follow_symlinks=False)
@@ -256,7 +257,7 @@ def _parent(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _write_aside(folder: int, aside: str, name: str, data: bytes, mode: int) -> None:
-    """Make a file that is to take the place of another one."""
+    """Write a temporary file that replaces `name`, with its owner and this mode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(aside, flags, 0o600, dir_fd=folder)
     try:
@@ -273,7 +274,7 @@ def _write_aside(folder: int, aside: str, name: str, data: bytes, mode: int) -> 
 
 
 def _take_owner(descriptor: int, folder: int, name: str) -> None:
-    """Give a file the owner of the one it replaces, where we may."""
+    """Give a file the owner of the file it replaces, if permitted."""
     with suppress(FileNotFoundError, PermissionError):
         old = os.stat(name, dir_fd=folder, follow_symlinks=False)
         ours = os.fstat(descriptor)

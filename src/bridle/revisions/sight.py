@@ -1,7 +1,7 @@
-"""What lies at a path, seen without following any link and without waiting for anybody.
+"""Reads the state of paths without following links and without blocking.
 
-A folder is opened first and then asked for its real path; names are looked up inside the open folder.
-So whoever swaps a folder for a link meanwhile is noticed, and nothing outside is read or changed.
+A folder is opened first, then its real path is checked; names are looked up inside the open folder. So a
+folder that is replaced by a link meanwhile is noticed, and nothing outside is read or changed.
 """
 
 import errno
@@ -22,40 +22,40 @@ from bridle.core.revision import FileState
 MAX_FILE_BYTES = 256 * 1024 * 1024
 
 Version = tuple[int, ...]
-"""What changes when a file does: device, inode, mode, size, times of the last change in it and to it."""
+"""Identifies a version of a file: device, inode, mode, size, mtime and ctime."""
 
 _NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC
-# Passing through a folder needs no right to list it where the system can say so.
+# With O_PATH, opening a folder needs no permission to list it.
 _PASS = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
-_SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system (FAT) ticks every two seconds
+_SETTLED_NS = 2_000_000_000  # the coarsest file system clock (FAT) has a resolution of two seconds
 _TRIES = 3
 _CHUNK_BYTES = 16 * 1024 * 1024
 
 NO_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-"""The refusals that say that nothing can lie at a path, for want of a folder on the way."""
+"""Errors that mean that nothing can exist at a path, because a folder above it is missing."""
 
 UNSEEN = FileState("other", kept=False)
-"""Stands for what cannot be looked at."""
+"""The state of a path that cannot be read."""
 
 
 class Found(Struct, frozen=True):
-    """What lies at a path."""
+    """The state of a path."""
 
     state: FileState | None = None
-    """None: nothing."""
+    """None if nothing exists there."""
     version: Version = ()
     settled: bool = True
-    """A later change shows in the version; one that comes too soon after another may not."""
+    """True if any later change alters the version; a change too soon after another may not."""
     shared: tuple[int, int] | None = None
-    """Device and inode of a file that has other names too."""
+    """Device and inode of a file with several hard links."""
 
 
 NOTHING = Found()
 
 
 class Sight:
-    """Looks at files and keeps their content as blobs."""
+    """Reads the state of files and stores their content as blobs."""
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class Sight:
         max_file_bytes: int = MAX_FILE_BYTES,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Describe files above a size only, without their content."""
+        """Store content as blobs, except of files above `max_file_bytes`."""
         self._blobs = blobs
         self._max_file_bytes = max_file_bytes
         self.now_ns = now_ns
 
     def look(self, folder: int, name: str, *, known: Found = NOTHING, max_bytes: int | None = None) -> Found:
-        """Return what a name in an open folder stands for; `known` again when it did not change.
+        """Return the state of a name in an open folder, or `known` if it did not change.
 
-        Raises OSError when the folder may not be looked into, StoreError when content cannot be kept.
+        Raises OSError if the folder may not be searched, StoreError if content cannot be stored.
         """
         limit = self._max_file_bytes if max_bytes is None else min(max_bytes, self._max_file_bytes)
         for _ in range(_TRIES):
@@ -120,18 +120,18 @@ class Sight:
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOENT, errno.ENXIO):
                 raise _Swapped from error
-            return described  # not ours to read: it can be told from another one, not brought back
+            return described  # not readable: a change can be detected, but not undone
         if len(data) > limit:
             return described
         return FileState("file", described.mode, self._blobs.put(data), len(data))
 
 
 class _Swapped(Exception):
-    """Something else lies there than a moment ago."""
+    """The path was replaced while it was read."""
 
 
 class Folders:
-    """Opens folders by their real path, one at a time: neighbours in a sorted list share one."""
+    """Opens folders by their real path, one at a time; adjacent paths in a sorted list share one."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -144,9 +144,9 @@ class Folders:
         self._close()
 
     def at(self, path: str) -> int | None:
-        """Return the open folder, until the next one is asked for; None when there is no such folder.
+        """Return a descriptor of the folder, valid until the next call; None if there is no such folder.
 
-        Raises OSError when it may not be opened.
+        Raises OSError if it may not be opened.
         """
         if path != self._path:
             self._close()
@@ -161,7 +161,7 @@ class Folders:
 
 
 def pass_folder(path: str) -> tuple[int, str]:
-    """Open a folder, following links; return it, to be closed by the caller, and its real path."""
+    """Open a folder, following links; return a descriptor, which the caller must close, and its real path."""
     descriptor = os.open(path, _PASS)
     try:
         return descriptor, _real_path(descriptor, path)
@@ -171,9 +171,9 @@ def pass_folder(path: str) -> tuple[int, str]:
 
 
 def open_folder(path: str, *, to_list: bool = False) -> int | None:
-    """Open the folder that has this real path, to be closed by the caller; None when there is none.
+    """Open the folder with this real path; the caller must close it. None if there is none.
 
-    Raises OSError when it may not be opened.
+    Raises OSError if it may not be opened.
     """
     try:
         descriptor = os.open(path, _FOLDER | os.O_RDONLY if to_list else _PASS)
@@ -192,10 +192,10 @@ def open_folder(path: str, *, to_list: bool = False) -> int | None:
 
 
 def is_being_written(folder: int, name: str) -> bool:
-    """Tell whether somebody has a file open for writing; False where the system does not say.
+    """Return True if a process has a file open for writing; False if the system cannot say.
 
-    A read lease is refused while there is a writer. One that is granted is given back at once; whoever
-    opens the file for writing just then waits that long, and the signal for us is one that is ignored.
+    The kernel denies a read lease while there is a writer. A granted lease is released at once. A process
+    that opens the file for writing meanwhile waits that long, and the signal we then get is ignored.
     """
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
@@ -209,7 +209,7 @@ def is_being_written(folder: int, name: str) -> bool:
 
 
 def version_of(folder: int, name: str) -> Version:
-    """Return the version of what a name in an open folder stands for; none when it is gone."""
+    """Return the version of a name in an open folder; empty if it is gone."""
     try:
         return _version(os.stat(name, dir_fd=folder, follow_symlinks=False))
     except OSError:
@@ -217,7 +217,7 @@ def version_of(folder: int, name: str) -> Version:
 
 
 def last_touched_ns(path: str) -> int:
-    """Return when the last change happened to a path; for one that is gone, in the folder it is gone from."""
+    """Return the time of the last change of a path; if it is gone, of the nearest existing folder above."""
     try:
         return os.lstat(path).st_ctime_ns
     except OSError:
@@ -229,7 +229,10 @@ def last_touched_ns(path: str) -> int:
 
 
 def shared_files(root: str, max_entries: int) -> dict[tuple[int, int], list[str]]:
-    """Return the names below a folder of each file that has several, by device and inode."""
+    """Return the paths below a folder of files with several hard links, by device and inode.
+
+    Stops after about `max_entries` entries.
+    """
     names: dict[tuple[int, int], list[str]] = {}
     waiting = [root]
     while waiting and max_entries > 0:
@@ -244,7 +247,7 @@ def shared_files(root: str, max_entries: int) -> dict[tuple[int, int], list[str]
                         if facts.st_nlink > 1:
                             names.setdefault((facts.st_dev, facts.st_ino), []).append(entry.path)
         except OSError:
-            continue  # what may not be listed, or is gone
+            continue  # not listable, or gone
     return names
 
 
@@ -258,7 +261,7 @@ def _opened(folder: int, name: str) -> Iterator[int]:
 
 
 def _read(descriptor: int, size: int, limit: int) -> bytes:
-    """Read a file to its end, or to one byte more than the limit; the size is what to expect."""
+    """Read a file to its end, or to one byte more than `limit`; `size` is the expected size."""
     pieces: list[bytes] = []
     left = limit + 1
     chunk = min(size + 1, _CHUNK_BYTES)

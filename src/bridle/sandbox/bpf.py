@@ -1,4 +1,4 @@
-"""Turns a list of cases into a seccomp filter: a small program the kernel runs before every system call.
+"""Compiles cases into a seccomp filter: a small program that the kernel runs before every system call.
 
 ```
 arch is not ours, or an x32 call   -> ENOSYS
@@ -18,11 +18,11 @@ _ENOSYS = 38
 _NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
 
 Instruction = tuple[int, int, int, int]
-"""The operation, how far to jump if true and if false, and its operand."""
+"""The operation, the jump distances if true and if false, and the operand."""
 
 
 def assemble(cases: Sequence[Case], machine: Machine) -> list[Instruction]:
-    """Write the filter for these cases; calls that the machine does not have are left out."""
+    """Return the filter for these cases, without system calls that the machine does not have."""
     numbers = NUMBERS[machine]
     by_number: dict[int, list[Case]] = {}
     for case in cases:
@@ -45,7 +45,7 @@ def assemble(cases: Sequence[Case], machine: Machine) -> list[Instruction]:
 
 
 def pack(program: Sequence[Instruction]) -> bytes:
-    """Return the filter as the kernel reads it."""
+    """Return the filter in the kernel's binary format."""
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 

@@ -1,16 +1,16 @@
-"""The walls of bubblewrap: a read-only system, few writable folders, nothing of what is hidden.
+"""The bubblewrap sandbox: a read-only system, a few writable folders, and hidden paths covered.
 
-Mounts are made from the outside in, so that each finds what it is to cover:
+Mounts are made from the outside in, so that each mount point exists before it is covered:
 
-| what | mount |
+| path | mount |
 |---|---|
 | `/` | the system's, read-only |
-| `/dev /proc /dev/shm /tmp /var/tmp /run` | new and empty ones: no device, process or socket of the system |
-| `/proc/sys` and the like | read-only: root's number alone, without any right, may write there |
+| `/dev /proc /dev/shm /tmp /var/tmp /run` | new and empty: no device, process or socket of the system |
+| `/proc/sys` and the like | read-only: user ID 0 may write there even without capabilities |
 | a writable folder | itself, writable |
-| a pinned folder | itself: a mount point can neither be moved nor removed |
-| something fixed | itself, read-only |
-| a hidden folder or file | an empty folder nobody may enter; a device that nobody may open |
+| a pinned folder | itself: a mount point can be neither moved nor removed |
+| a fixed path | itself, read-only |
+| a hidden folder or file | an empty folder that cannot be entered; a device that cannot be opened |
 """
 
 import os
@@ -28,13 +28,13 @@ from bridle.sandbox.interpreter import interpreter
 from bridle.sandbox.shield import Shield
 from bridle.system.programs import find_program
 
-SHARED_MEMORY = "/dev/shm"  # made by bubblewrap together with /dev
+SHARED_MEMORY = "/dev/shm"  # created by bubblewrap together with /dev
 EMPTY = (SHARED_MEMORY, "/tmp", "/var/tmp", "/run")
 SYSTEM_PLACES = (
     *("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin"),
     *("/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin"),
 )
-"""Where bubblewrap is looked for. Not on PATH: what builds the walls must not come out of a project."""
+"""Where bubblewrap is searched for. Not on PATH: a project must not supply the program that confines it."""
 MAX_STARTS = 5
 """How often a start is tried while mounts of this machine come and go."""
 _MOUNT_RACE = re.compile(r"bwrap: Can't (bind mount|remount readonly on) ")
@@ -46,26 +46,26 @@ _STRENGTH: tuple[Mount, ...] = ("empty", "pinned", "writable", "fixed", "hidden 
 
 
 def find_bubblewrap(places: Sequence[str] = SYSTEM_PLACES) -> str | None:
-    """Return where the system has bubblewrap."""
+    """Return the path of the system's bubblewrap, or None."""
     return find_program("bwrap", os.pathsep.join(places), outside=())
 
 
 def is_mount_race(said: str) -> bool:
-    """Return whether bubblewrap gave up because a mount of this machine vanished while it copied them all."""
+    """True if bubblewrap failed because a mount of this machine vanished while it copied them all."""
     return _MOUNT_RACE.search(said) is not None
 
 
 def walls() -> list[str]:
-    """Return the command line in front of the launcher's; what it is to mount comes by descriptor."""
+    """Return the command line prefix for the launcher; bubblewrap's arguments come through a descriptor."""
     return [find_bubblewrap() or "/usr/bin/bwrap", "--args", "{args}", "--"]
 
 
 def arguments(
     shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
 ) -> list[str]:
-    """Return what bubblewrap is to do, for folders that are absolute and free of links.
+    """Return bubblewrap's arguments, for folders that are absolute and free of links.
 
-    What is `shown` is there although it lies where a cell has an empty folder.
+    Paths in `shown` are visible although they lie where a cell has an empty folder.
     """
     found = mounts(shield, writable, cwd, network=network, shown=shown)
     return [
@@ -78,7 +78,7 @@ def arguments(
 
 
 def reading_arguments(shield: Shield, places: Sequence[str], cwd: str) -> list[str]:
-    """Return what bubblewrap is to do for programs that may only read, and see only these places."""
+    """Return bubblewrap's arguments for programs that may only read, and see only these places."""
     links = {path: os.readlink(path) for path in places if os.path.islink(path)}
     fixed = tuple(path for path in places if path not in links)
     found = mounts(replace(shield, fixed=fixed, pinned=()), (), cwd)
@@ -100,14 +100,14 @@ def _namespaces() -> tuple[str, ...]:
 def _kernel_mounts() -> tuple[str, ...]:
     return (
         *("--dev", "/dev", "--proc", "/proc"),
-        *("--remount-ro", "/dev"),  # it lies in memory, and has no bound
+        *("--remount-ro", "/dev"),  # it lies in memory and has no size limit
         *(part for path in _settings() for part in ("--ro-bind", path, path)),
     )
 
 
 @cache
 def _settings() -> list[str]:
-    """Return what in `/proc` is the kernel's and not a process's, as far as it can be written to."""
+    """Return the writable paths in `/proc` that belong to the kernel, not to a process."""
     with os.scandir("/proc") as entries:
         found = [entry for entry in entries if not entry.name.isdigit() and not entry.is_symlink()]
     return sorted(
@@ -116,9 +116,10 @@ def _settings() -> list[str]:
 
 
 def program_places(argv: Sequence[str], search_path: str = "") -> tuple[str, ...]:
-    """Return the folders to show of a program in `/tmp` or the like, and of the interpreter of a script.
+    """Return the folders to show if a program, or the interpreter of a script, lies in `/tmp` or the like.
 
-    A file in a `bin` shows its whole installation, a Node.js script all packages beside it.
+    For a file in a `bin` folder that is the whole installation; for one inside `node_modules`, all of its
+    packages.
     """
     program = shutil.which(argv[0], path=search_path) or argv[0]
     words = (word for word in (program, *argv[1:]) if os.path.isfile(word))
@@ -127,14 +128,14 @@ def program_places(argv: Sequence[str], search_path: str = "") -> tuple[str, ...
 
 
 def _files_of(program: str) -> Iterator[str]:
-    """Yield a program, what it is a link to, and what its first line names as interpreter."""
+    """Yield a program, the target if it is a link, and the interpreter that its first line names."""
     yield from (program, os.path.realpath(program))
     try:
         with open(program, "rb") as file:
             line = os.fsdecode(file.readline(_MAX_SHEBANG_BYTES))
         words = shlex.split(line[2:]) if line.startswith("#!") else []
     except (OSError, ValueError):
-        return  # the kernel will say what is wrong with it
+        return  # starting it will report what is wrong
     for word in words:
         if os.path.isfile(word):
             yield from (word, os.path.realpath(word))
@@ -151,7 +152,7 @@ def _place(path: str) -> str:
 def mounts(
     shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
 ) -> dict[str, Mount]:
-    """Return what is mounted where, outside in; of two wishes for one path the stricter one holds."""
+    """Return what is mounted where, from the outside in; for one path the strictest mount wins."""
     wishes: list[tuple[Mount, Sequence[str]]] = [
         ("empty", [SHARED_MEMORY, *(os.path.realpath(path) for path in EMPTY[1:] if os.path.isdir(path))]),
         ("pinned", shield.pinned),
@@ -170,10 +171,10 @@ def mounts(
         found[names] = "fixed"  # where many systems keep the addresses of their name servers
     for place in {os.path.realpath(sys.base_prefix), os.path.dirname(interpreter()), *shown}:
         if any(_holds(path, place) for path in EMPTY):
-            found.setdefault(place, "fixed")  # or the launcher, or the program, could not start
+            found.setdefault(place, "fixed")  # otherwise the launcher or the program could not start
     nearest = max((path for path in found if _holds(path, cwd)), key=len, default="")
     if nearest and found[nearest] == "empty":
-        found[cwd] = "fixed"  # or it would not be there
+        found[cwd] = "fixed"  # otherwise it would not exist
     hidden = [path for path, kind in found.items() if kind == "hidden folder"]
     return {
         path: kind

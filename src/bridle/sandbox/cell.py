@@ -1,4 +1,4 @@
-"""A cell: the launcher of one session behind its walls, and the programs that run there."""
+"""A cell: the launcher process of one session in its sandbox, and the programs that run there."""
 
 import asyncio
 import contextlib
@@ -27,10 +27,10 @@ _BOOT = (
 )
 _OPENING_S = 60.0  # on a busy machine it took more than ten
 _CLOSING_S = 0.1  # a cancelled run must have settled after 0.2 s
-_SETTLING_S = 10.0  # a busy machine may take seconds to end what was killed
+_SETTLING_S = 10.0  # a busy machine may need seconds to end killed processes
 _IDLE_WARDENS = 2  # one for the next program, one for the one right after it
 _MAX_DEAD = 8
-_REHIRE_S = 0.02  # a fork beside a program that is just starting would slow it down
+_REHIRE_S = 0.02  # a fork beside a program that is just starting would slow that down
 _MAX_ORDER_BYTES = 8 * 1024 * 1024  # the kernel takes no more than 6 MB of arguments and environment
 _MAX_REASON_BYTES = 2000
 _CREDENTIALS = struct.Struct("3i")
@@ -39,7 +39,7 @@ _MAX_CARRIED = 2
 
 
 class Program:
-    """A program in a cell; the `Process` of the sandbox."""
+    """A program in a cell; implements the sandbox's `Process`."""
 
     def __init__(self, cell: "Cell", number: int, watch: Watch | None) -> None:
         self._cell = cell
@@ -52,7 +52,7 @@ class Program:
         self.ended: asyncio.Future[int] = loop.create_future()
 
     async def wait(self) -> int:
-        """Wait until nothing of it is left; returns its exit status, 128 + n after signal n."""
+        """Wait until all of its processes have ended; return its exit status, 128 + n after signal n."""
         status = await asyncio.shield(self.ended)
         await self.changes.settle()
         return status
@@ -63,7 +63,7 @@ class Program:
             self._cell.order(b"T", self._number)
 
     def kill(self) -> None:
-        """End all of its processes at once."""
+        """Kill all of its processes at once."""
         if not self.ended.done():
             if self.watch is not None:
                 self.watch.refuse_forks()
@@ -71,7 +71,7 @@ class Program:
 
 
 class Cell:
-    """Talks to a launcher; made by `open_cell`, ended by `close`."""
+    """Controls a launcher; created by `open_cell`, ended by `close`."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, channel: socket.socket, *, has_walls: bool
@@ -82,21 +82,21 @@ class Cell:
         self._programs: dict[int, Program] = {}
         self._idle: deque[tuple[int, socket.socket]] = deque()
         self._waiting: deque[asyncio.Future[tuple[int, socket.socket]]] = deque()
-        self._asked = 1  # the first warden comes unasked
+        self._asked = 1  # the first warden comes without a request
         self._loop = asyncio.get_running_loop()
         self._hello: asyncio.Future[list[int]] = self._loop.create_future()
         self.claims = 0
-        """How many have been given it and have not started their program yet."""
+        """How many callers were given this cell and have not started their program yet."""
         self.is_open = True
         self._loop.add_reader(channel.fileno(), self._read)
 
     @property
     def is_idle(self) -> bool:
-        """Nothing runs in it, and nobody is about to start something."""
+        """True if nothing runs in it and no caller is about to start a program."""
         return not self._programs and not self.claims
 
     async def greet(self) -> list[int]:
-        """Wait until the launcher is ready; returns the sockets that it was to make, raises ToolError."""
+        """Wait until the launcher is ready; return the sockets that it has opened; raises ToolError."""
         try:
             async with asyncio.timeout(_OPENING_S):
                 return await asyncio.shield(self._hello)
@@ -104,7 +104,7 @@ class Cell:
             raise ToolError(f"the sandbox did not start within {_OPENING_S:.0f} s") from None
 
     async def start(self, spec: ProcessSpec, program_filter: bytes, watch: Watch | None) -> Program:
-        """Start a program; raises ToolError when it cannot be."""
+        """Start a program; raises ToolError if that fails."""
         order = _describe(spec, program_filter, watch=watch is not None)
         for _ in range(_MAX_DEAD):
             program = self._employ(await self._hire(), spec, order, watch)
@@ -123,7 +123,7 @@ class Cell:
     def _employ(
         self, hired: tuple[int, socket.socket], spec: ProcessSpec, order: bytes, watch: Watch | None
     ) -> Program | None:
-        """Give a warden its order; None when it was killed from inside while it waited."""
+        """Send a warden its order; None if it was killed from inside while it waited."""
         number, warden = hired
         program = self._programs[number] = Program(self, number, watch)
         descriptor = os.memfd_create("order", os.MFD_CLOEXEC)
@@ -143,7 +143,7 @@ class Cell:
         return program
 
     async def _hire(self) -> tuple[int, socket.socket]:
-        """Take a warden that waits, or have one made; raises ToolError."""
+        """Take a waiting warden, or request a new one; raises ToolError."""
         if not self.is_open:
             raise ToolError("the sandbox has ended")
         if self._idle:
@@ -160,7 +160,7 @@ class Cell:
             raise
 
     def _rehire(self) -> None:
-        """Have a warden made for the next program, at a moment when nobody waits for it."""
+        """Request a warden for the next program, while no caller waits for one."""
         if self.is_open and len(self._idle) + self._asked < _IDLE_WARDENS:
             self._ask()
 
@@ -191,7 +191,7 @@ class Cell:
             one[1].close()
 
     def order(self, kind: bytes, number: int) -> None:
-        """Send an order to the launcher; one that cannot take it any more is ended."""
+        """Send an order to the launcher; close the cell if the launcher does not accept it."""
         try:
             _send(self._channel, kind, number)
         except OSError:
@@ -206,8 +206,8 @@ class Cell:
         await self._wait_for_end(_CLOSING_S)
         if self._process.returncode is None and self._has_walls:
             with contextlib.suppress(ProcessLookupError):
-                # The kernel ends what is in the cell; without walls the launcher does. Not by the method of
-                # the process: that one may take its exit status away from asyncio, which then complains.
+                # The kernel ends the processes of the cell; without bubblewrap the launcher does. Not with
+                # `Process.kill`: it may take the exit status away from asyncio, which then complains.
                 os.kill(self._process.pid, signal.SIGKILL)
         await self._wait_for_end(_SETTLING_S)
 
@@ -236,7 +236,7 @@ class Cell:
         carried: list[int] = []
         for _, what, raw in ancillary:
             if what == socket.SCM_CREDENTIALS:
-                pid = _CREDENTIALS.unpack(raw)[0]  # the kernel has put it in our terms
+                pid = _CREDENTIALS.unpack(raw)[0]  # the kernel has translated it to our PID namespace
             elif what == socket.SCM_RIGHTS:
                 carried += struct.unpack(f"={len(raw) // 4}i", raw)
         program = self._programs.get(number)
@@ -270,12 +270,12 @@ class Cell:
         if not program.started.done():
             program.started.set_exception(ToolError("the program ended before it was started"))
         if not program.started.cancelled():
-            program.started.exception()  # looked at, or asyncio complains when nobody waits any more
+            program.started.exception()  # retrieved, or asyncio complains when no caller waits any more
         if not program.ended.done():
             program.ended.set_result(status)
 
     def _drop(self, why: str) -> None:
-        """Let the launcher see the end of the socket: it ends everything, and so do we on this side."""
+        """Close the socket, which makes the launcher end everything, and fail what waits on this side."""
         if not self.is_open:
             return
         self.is_open = False
@@ -296,7 +296,7 @@ class Cell:
             self._finish(program, _KILLED)
 
     async def reason(self) -> str:
-        """Return what a launcher that failed said last."""
+        """Return the last error line of a launcher that failed."""
         assert self._process.stderr is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_SETTLING_S):
@@ -306,9 +306,9 @@ class Cell:
 
 
 async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, list[int]]:
-    """Start a launcher behind walls, again when a mount vanished meanwhile; raises ToolError.
+    """Start a launcher in a sandbox, again if a mount vanished meanwhile; raises ToolError.
 
-    See `_open_once` for what it takes and returns.
+    See `_open_once` for the arguments and the result.
     """
     for _ in range(MAX_STARTS - 1):
         try:
@@ -320,11 +320,11 @@ async def open_cell(walls: Sequence[str], args: bytes, setup: dict[str, Any]) ->
 
 
 async def _open_once(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -> tuple[Cell, list[int]]:
-    """Start a launcher behind walls, a command line that ends in ours; raises ToolError.
+    """Start a launcher in a sandbox; `walls` is the command line prefix that builds it; raises ToolError.
 
-    The walls die with the thread that called us, which is that of the event loop.
-    `args` is what the walls read from the descriptor whose number takes the place of `{args}`. Returns
-    the sockets that the launcher was to make, too: one on which the proxy listens, one that lists others.
+    The sandbox dies with the calling thread, which is that of the event loop. `args` is what the sandbox
+    program reads from a descriptor, whose number replaces `{args}`. Also returns the sockets that the
+    launcher has opened: one for the proxy to listen on, one that lists other sockets.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
@@ -407,10 +407,10 @@ def _describe(spec: ProcessSpec, program_filter: bytes, *, watch: bool) -> bytes
 
 
 def _limits(spec: ProcessSpec) -> list[tuple[str, int]]:
-    """Return the limits the kernel keeps for each process.
+    """Return the limits that the kernel enforces for each process.
 
-    Memory is RLIMIT_DATA, what a process has really asked to write to: RLIMIT_AS would also count the
-    address space that node, Java and Go only reserve, and kill them at the start.
+    Memory is RLIMIT_DATA, the memory that a process can write to: RLIMIT_AS would also count the address
+    space that node, Java and Go only reserve, and would kill them at the start.
     """
     wanted = {
         "RLIMIT_CORE": 0,

@@ -1,4 +1,4 @@
-"""What one program has changed: what was refused to it, and what it left that had to be put away."""
+"""The effects of one program: refused changes of files, and traps that it left and that were moved away."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from bridle.sandbox.watch import Watch
 
 
 class ProgramChanges:
-    """The `Changes` of a program in a cell."""
+    """Implements `Changes` for a program in a cell."""
 
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
@@ -18,13 +18,14 @@ class ProgramChanges:
 
     @property
     def kept_error(self) -> str:
-        """Why changes of files were refused because they could not be kept; empty if none was."""
+        """Why changes of files were refused because they could not be saved for undo; empty if none was."""
         return self._watch.error if self._watch is not None else ""
 
     async def settle(self, *, is_done: bool = True) -> None:
-        """Put away the traps that it has left by now; `put_away` says which.
+        """Move the traps that it has left so far out of the project, and list them in `put_away`.
 
-        With `is_done` false it may go on to write to what it has open, without a call that is seen.
+        Pass `is_done=False` if it may still write to files it has open, without a system call that is
+        watched.
         """
         if self.look is None:
             return
@@ -37,7 +38,7 @@ class ProgramChanges:
                 self.put_away += tuple(found)
 
     async def accept(self) -> None:
-        """Take changes since it was last settled as those of others, unless it has made some itself."""
+        """Treat changes since the last `settle` as made by others, unless the program has made some."""
         if self.look is None or self._watch is None or not self._watch.is_quiet:
             return
         async with self._settling:

@@ -1,15 +1,15 @@
-"""Makes calls in place of a program where a look and then "go on" would not do.
+"""Makes system calls on behalf of a program, where checking a call and letting it continue is not safe.
 
-A call that is let go on reads its arguments again, and another thread may have changed them. What counts
-here is therefore read once, and done by us with what was read:
+A call that continues reads its arguments again, and another thread may have changed them. So the arguments
+that matter here are read once, and Bridle makes the call with them:
 
 | call | is made if |
 |---|---|
-| `connect` of a Unix socket | the socket that it leads to was bound inside the cell |
+| `connect` of a Unix socket | the target socket was bound inside the cell |
 | `connect` of an internet socket | always: the network it reaches is the cell's |
 
-That a socket is the cell's is told by the kernel (`sock_diag`): by device and inode, whatever its name is
-by now.
+The kernel reports which sockets belong to the cell (`sock_diag`), by device and inode, so a renamed socket is
+still recognized.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ _MAX_WAITING = 64
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Answer = Callable[[int], None]
-"""Takes the error that a call gets, 0 for none."""
+"""Takes the error number for a call, 0 for success."""
 
 
 class Deputy:
@@ -43,7 +43,7 @@ class Deputy:
         self._waiting = threading.Semaphore(_MAX_WAITING)
 
     def connect(self, pid: int, args: Sequence[int], is_valid: Callable[[], bool], answer: Answer) -> None:
-        """Connect a socket of a process, and answer how that went: at once, or later from a thread."""
+        """Connect a process's socket, and report the result: at once, or later from a thread."""
         try:
             size = args[2] & 0xFFFFFFFF
             if size > _MAX_ADDRESS:
@@ -125,7 +125,7 @@ class _Target:
 
 
 def _borrow(pid: int, descriptor: int) -> int:
-    """Return a descriptor of ours for what a process has open."""
+    """Return our own descriptor for a file that a process has open."""
     owner = pid
     with open(f"/proc/{pid}/status", "rb") as file:
         for line in file:

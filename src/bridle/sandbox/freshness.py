@@ -1,11 +1,12 @@
-"""Which traps are new since a sight: all that it did not show in the same state.
+"""Which traps are new since an earlier scan: all that were absent then, or in another state.
 
 ```
-the sight covered the place     what it did not show, or not so, is new
+the scan covered the place      what was absent, or in another state, is new
 it did not: too many folders    the time of change decides: of the file, or of the folder that got its name
 ```
 
-The time alone would not do: a file keeps its own when the folder around it is renamed to `.vscode` or `.git`.
+The time alone is not enough: a file keeps its own when the folder around it is renamed to `.vscode` or
+`.git`.
 """
 
 import os
@@ -18,19 +19,19 @@ from bridle.sandbox.survey import SLACK_NS, Part, Sight
 
 
 def fresh_parts(seen: Sight, before: Sight) -> list[Part]:
-    """Return the parts that were not there before, or in another state."""
+    """Return the parts that were absent before, or in another state."""
     return [part for part in seen.parts.values() if _is_fresh(part, before)]
 
 
 def without(seen: Sight, parts: Iterable[Part]) -> Sight:
-    """Return a sight as if these parts had not been in it, nor what they make a trap."""
+    """Return a sight without these parts and without the traps they belong to."""
     gone = {part.path: part.trap for part in parts}
     left = {path: part for path, part in seen.parts.items() if path not in gone}
     return replace(seen, parts=left, traps=seen.traps.difference(gone.values()))
 
 
 def to_move(fresh: Iterable[Part], before: Sight) -> dict[str, None]:
-    """Return what to move: a trap that was not there before as a whole, of the others the new parts."""
+    """Return the paths to move: a trap that was absent before as a whole, of others only the new parts."""
     known = {part.trap for part in before.parts.values()}
     paths = {_what_to_move(part, before, is_known=part.trap in known) for part in fresh}
     return {path: None for path in sorted(paths) if not _is_among(os.path.dirname(path), paths)}
@@ -50,7 +51,7 @@ def _is_named_git(part: Part) -> bool:
 
 
 def _is_fresh(part: Part, before: Sight) -> bool:
-    """Say whether a part was not there before, or in another state."""
+    """True if a part was absent before, or in another state."""
     known = before.parts.get(part.path)
     if known is not None and known.state == part.state:
         return False
@@ -60,14 +61,14 @@ def _is_fresh(part: Part, before: Sight) -> bool:
 
 
 def _has_changed(part: Part, since_ns: int) -> bool:
-    """Say whether a part was made or changed since, or a folder between it and the trap."""
+    """True if a part, or a folder between it and the trap, was created or changed since."""
     return any(_changed_ns(path) >= since_ns - SLACK_NS for path in _between(part))
 
 
 def _became_trap(part: Part, since_ns: int) -> bool:
-    """Say whether a trap, or the folder around it, may have got its name since: two folders change then.
+    """True if a trap, or the folder around it, may have got its name since: that changes two folders.
 
-    A folder may have become a repository by anything that was put into it.
+    A folder may have become a repository through anything that was put into it.
     """
     if part.is_of_git and not _is_named_git(part):
         return _changed_ns(part.trap) >= since_ns - SLACK_NS
@@ -86,7 +87,7 @@ def _between(part: Part) -> Iterator[str]:
 
 
 def _is_among(path: str, places: Collection[str]) -> bool:
-    """Say whether a path is one of these places, or lies below one."""
+    """True if a path is one of these places, or lies below one."""
     while path not in ("", "/"):
         if path in places:
             return True

@@ -1,9 +1,9 @@
-"""The Python that the launcher runs on."""
+"""The Python interpreter that runs the launcher."""
 
 import os
 import sys
 
 
 def interpreter() -> str:
-    """Return the program itself, not its name in a virtual environment, which may lie anywhere."""
+    """Return the real path of our interpreter: its link in a virtual environment may lie anywhere."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

@@ -1,11 +1,11 @@
-"""The walls of Landlock, for systems on which bubblewrap does not work.
+"""The Landlock sandbox, for systems on which bubblewrap does not work.
 
-Landlock can only give: what is hidden is what was left out. So every folder on the way to something
-hidden is listed, and what lies beside it is given piece by piece. That costs something:
+Landlock can only grant rights: a path is hidden by not granting it. So Bridle lists every folder on the way
+to a hidden path, and grants the other entries there one by one. This has costs:
 
-- the names in a folder on the way can be listed, also those of what is hidden;
-- beside something hidden inside a writable folder, new files cannot be made, only in folders that exist;
-- what is fixed or pinned inside a writable folder cannot be left out: only the watch refuses its change.
+- the names in such a folder can be listed, including the hidden ones;
+- inside a writable folder, beside a hidden path, new files can be created only in existing subfolders;
+- fixed or pinned paths in a writable folder cannot be left out: only the watch refuses changes to them.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from bridle.sandbox.shield import Shield
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _FIRST = (1 << 13) - 1
-_MAKE_DEVICE = 1 << 6 | 1 << 11  # never given: root could make itself a way to the disk
+_MAKE_DEVICE = 1 << 6 | 1 << 11  # never granted: root could create a device for the disk
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _SCOPES = 0b11  # abstract sockets and signals stay inside
@@ -30,7 +30,7 @@ _CREATE_RULESET = 444
 
 
 def version() -> int:
-    """Return which version of Landlock the kernel has; 0 for none."""
+    """Return the kernel's Landlock version; 0 for none."""
     libc = ctypes.CDLL(None, use_errno=True)
     found = libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(1))
     return max(0, int(found))
@@ -45,9 +45,9 @@ def rules(
     shown: Sequence[str] = (),
     system: str = "/",
 ) -> list[tuple[str, int]]:
-    """Return what is given, by path; folders are absolute and free of links. Raises ToolError.
+    """Return the rights to grant, by path; folders are absolute and free of links. Raises ToolError.
 
-    All of `system` may be read, but for what a cell has of its own.
+    All of `system` may be read, except the paths that each cell has for itself.
     """
     handled = _handled(abi)
     hidden = {*shield.hidden_files, *shield.hidden_folders}
@@ -62,7 +62,7 @@ def rules(
 
 
 def request(given: Sequence[tuple[str, int]], scratch: str, abi: int) -> dict[str, Any]:
-    """Return what the launcher is to ask the kernel for; `scratch` is a folder of the cell alone."""
+    """Return what the launcher must request from the kernel; `scratch` is a folder for this cell alone."""
     own = (scratch, _handled(abi) & ~_MAKE_DEVICE)
     return {
         "handled": _handled(abi),
@@ -73,13 +73,13 @@ def request(given: Sequence[tuple[str, int]], scratch: str, abi: int) -> dict[st
 
 
 def _handled(abi: int) -> int:
-    """Return the rights that the kernel knows: who asks for others gets an error."""
+    """Return the rights that the kernel supports: to request others is an error."""
     later = ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV))
     return _FIRST | sum(right for since, right in later if abi >= since)
 
 
 def _given(root: str, rights: int, closed: set[str]) -> Iterator[tuple[str, int]]:
-    """Yield what to give of a folder so that nothing closed is given."""
+    """Yield the paths to grant in a folder so that nothing closed is granted."""
     ways = {path for place in closed for path in _way(root, place)}
     todo = [root]
     while todo:

@@ -1,26 +1,26 @@
-"""The first process of a cell: starts the programs of a session, tells how they ended, lets none outlive it.
+"""The first process of a cell: starts a session's programs, reports how they end, and leaves none behind.
 
 ```
-Bridle ──socket── launcher ─┬─ warden ── program ── …     a warden is the parent of last resort of all
-        (pid 1 of the cell) └─ warden ── program ── …     that its program ever starts
+Bridle ──socket── launcher ─┬─ warden ── program ── …     a warden adopts every orphan
+        (pid 1 of the cell) └─ warden ── program ── …     among its program's descendants
 ```
 
-It runs inside the walls it guards, in an interpreter of its own without anything of Bridle: the standard
-library only. Its code and its orders come by descriptor, so that no path has to be readable.
+It runs inside the sandbox, in a separate interpreter without any Bridle code: standard library only. Its code
+and its orders come through descriptors, so that no path has to be readable.
 
-| message | from | means |
+| message | from | meaning |
 |---|---|---|
-| `N` | Bridle | make another warden |
+| `N` | Bridle | create another warden |
 | `R`, descriptors | Bridle, to a warden | run what the first descriptor describes |
-| `T` / `K` number | Bridle | ask its program to end / end it |
-| `H` | launcher | ready; carries the listening socket of the proxy and one that lists sockets, as wanted |
+| `T` / `K` number | Bridle | ask the warden's program to end / kill it |
+| `H` | launcher | ready; carries the proxy's listening socket and the one that lists sockets, if requested |
 | `W` number | launcher | carries the socket on which a new warden waits |
-| `L` number | warden | carries the descriptor of its watched calls |
+| `L` number | warden | carries the descriptor for watched system calls |
 | `S` number | warden | its program runs |
-| `F` number, errno, text | warden | it could not be started |
-| `E` number, status | warden, launcher | it has ended, and nothing of it is left |
+| `F` number, errno, text | warden | its program could not be started |
+| `E` number, status | warden, launcher | its program has ended, with all its processes |
 
-The end of the socket, however it came about, ends everything.
+The end of the socket, for whatever reason, ends everything.
 """
 
 import _socket
@@ -48,10 +48,10 @@ _PATH_BENEATH = 1
 _TIOCNOTTY = 0x5422
 _NETLINK_SOCK_DIAG = 4
 _CAPABILITY_VERSION = 0x20080522
-_LOWEST = 10  # our own descriptors stay clear of the numbers a program is given
+_LOWEST = 10  # our own descriptors stay clear of the numbers that a program gets
 _ANY_NUMBER = 2**31 - 1
 _MAX_FDS = 5
-_ENDING_S = 3.0  # for a program that resists: longer than any honest clean-up, short for who waits
+_ENDING_S = 3.0  # for a program that resists: longer than a normal clean-up, short for the caller
 _PAUSE_MS = 2
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -60,10 +60,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main(setup: dict[str, Any]) -> None:
     """Serve until the socket ends."""
     channel = _socket.socket(fileno=fcntl.fcntl(setup["channel"], fcntl.F_DUPFD_CLOEXEC, _LOWEST))
-    os.closerange(3, channel.fileno())  # what we were started with is not for programs
+    os.closerange(3, channel.fileno())  # programs must not inherit our own descriptors
     os.closerange(channel.fileno() + 1, _ANY_NUMBER)
     _leave_terminal()
-    _prctl(_PR_SET_DUMPABLE, 0)  # nobody inside may look into our memory or take our descriptors
+    _prctl(_PR_SET_DUMPABLE, 0)  # no process inside may read our memory or take our descriptors
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     if setup["landlock"]:
         _drop_capabilities()
@@ -83,7 +83,7 @@ def main(setup: dict[str, Any]) -> None:
 
 
 def _open_diagnosis() -> int:
-    """Return a socket that lists the sockets of this network; something else where the kernel has none."""
+    """Return a socket that lists this network's sockets; /dev/null if the kernel does not support it."""
     try:
         return _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, _NETLINK_SOCK_DIAG).detach()
     except OSError:
@@ -91,10 +91,10 @@ def _open_diagnosis() -> int:
 
 
 def _leave_terminal() -> None:
-    """Let nobody here reach the user's terminal.
+    """Detach from the user's terminal, so that no program here can reach it.
 
-    A session of our own would do that too, but the scheduler gives each session a share of its own
-    (autogroup): on a busy machine to start a program there took five times as long.
+    A new session would do that too, but the scheduler gives each session its own share of CPU time
+    (autogroup): on a busy machine, starting a program there took five times as long.
     """
     with contextlib.suppress(OSError):
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
@@ -103,7 +103,7 @@ def _leave_terminal() -> None:
 
 
 class Launcher:
-    """Holds the wardens: those of running programs, and those that wait for one."""
+    """Manages the wardens: those with a running program, and those that wait for one."""
 
     def __init__(self, channel: _socket.socket) -> None:
         self._channel = channel
@@ -114,7 +114,7 @@ class Launcher:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Take orders and report ends; returns when Bridle is gone and nothing runs any more."""
+        """Handle orders and report exits; returns when Bridle is gone and nothing runs any more."""
         self._poll.register(self._channel.fileno(), select.POLLIN)
         self._fork()
         open_ended = True
@@ -144,7 +144,7 @@ class Launcher:
         return True
 
     def _fork(self) -> None:
-        """Make a warden ahead of time: a fork is half of what it costs to start a program."""
+        """Create a warden ahead of time: a fork is half the cost of starting a program."""
         self._last += 1
         theirs, ours = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         launcher = os.getpid()
@@ -161,7 +161,7 @@ class Launcher:
         ours.close()
 
     def _report(self, descriptor: int) -> None:
-        """Tell how a warden ended; one that ended well has told it by itself, which is quicker."""
+        """Report how a warden ended; one that ended normally has reported it itself, which is faster."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
         number = self._watched.pop(descriptor)
@@ -171,26 +171,26 @@ class Launcher:
         _send(self._channel, b"E", number, _exit_status(status))
 
     def _press(self, number: int) -> None:
-        """Kill everything below a warden; a new process may always slip in between, hence again and again."""
+        """Kill everything below a warden; repeated, because a new process may always slip through."""
         warden = self._wardens[number]
         for pid in _below(warden):
             _signal(pid, signal.SIGKILL)
         _signal(warden, signal.SIGCONT)  # it may have been stopped from inside
         if time.monotonic() > self._ending[number]:
             if os.getpid() == 1:
-                os._exit(1)  # the kernel ends all of the cell at once
+                os._exit(1)  # the kernel ends the whole cell at once
             _signal(warden, signal.SIGKILL)
 
 
 def _as_warden(channel: _socket.socket, orders: _socket.socket, launcher: int) -> None:
-    """Start a program, wait for it and end what it leaves behind; exits with its status.
+    """Start a program, wait for it and kill what it leaves behind; exits with its status.
 
     The program inherits what the warden does to itself: descriptors, folder, limits, filter.
     """
     signal.signal(signal.SIGTERM, _end_as_warden)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != launcher:
-        os._exit(128 + signal.SIGKILL)  # it died first: no signal will come
+        os._exit(128 + signal.SIGKILL)  # the launcher died first: no signal will come
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     data, descriptors = _receive(orders)
     if not data:
@@ -214,13 +214,13 @@ def _as_warden(channel: _socket.socket, orders: _socket.socket, launcher: int) -
 
 
 def _end_as_warden(number: int, frame: object) -> None:
-    """End with everything below: the launcher is gone."""
+    """Exit and kill everything below: the launcher is gone."""
     _end_below_us()
     os._exit(128 + signal.SIGKILL)
 
 
 def _start(channel: _socket.socket, number: int, descriptors: list[int], told: list[str]) -> int:
-    """Start what is ordered; leaves in `told` what it was about to do."""
+    """Start the ordered program; `told` holds the current step, for error messages."""
     with open(descriptors[0], "rb") as file:
         order = marshal.load(file)
     _arrange(descriptors[1:], order)
@@ -248,7 +248,7 @@ def _receive(channel: _socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _arrange(given: list[int], order: dict[str, Any]) -> None:
-    """Put the descriptors where the program looks for them: nothing else reaches it."""
+    """Move the descriptors to the program's numbers; it gets no others."""
     given = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _LOWEST) for fd in given]
     output = given.pop(0)
     errors = given.pop(0) if order["errors"] else output
@@ -261,13 +261,13 @@ def _arrange(given: list[int], order: dict[str, Any]) -> None:
 
 
 def _let_go(channel: _socket.socket) -> None:
-    """Keep nothing open that is the program's: whoever reads its output must see that it closed it."""
+    """Close the program's descriptors here, so that a reader sees when the program closes its output."""
     os.closerange(0, channel.fileno())
     os.closerange(channel.fileno() + 1, _ANY_NUMBER)
 
 
 def _find(name: bytes, env: dict[bytes, bytes]) -> bytes:
-    """Look a program up in the PATH it is going to have."""
+    """Find a program in its own PATH."""
     if b"/" in name:
         return name
     for folder in env.get(b"PATH", os.defpath.encode()).split(b":"):
@@ -285,7 +285,7 @@ def _limit(name: str, value: int) -> None:
 
 
 def _filter(program: bytes, watch: bool) -> int:  # noqa: FBT001 - as it came
-    """Install a seccomp filter; returns the descriptor of its watched calls, or 0."""
+    """Install a seccomp filter; return the descriptor for watched calls, or 0."""
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     for flags in (_NEW_LISTENER | _WAIT_KILLABLE, _NEW_LISTENER) if watch else (0,):
@@ -296,7 +296,7 @@ def _filter(program: bytes, watch: bool) -> int:  # noqa: FBT001 - as it came
 
 
 def _restrict(plan: dict[str, Any]) -> None:
-    """Give up every right to files but those in the plan, for ever and for all that is started."""
+    """Give up all file rights except those in the plan, permanently and for all child processes."""
     attributes = struct.pack("<QQQ", plan["handled"], 0, plan["scoped"])[: plan["size"]]
     ruleset = _landlock(_LANDLOCK_CREATE, attributes, len(attributes), 0)
     for path, rights in plan["rules"]:
@@ -312,7 +312,7 @@ def _restrict(plan: dict[str, Any]) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Give up what root may do; with no_new_privs nothing that is started gets it back."""
+    """Give up root's capabilities; with no_new_privs, no child process can regain them."""
     header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
     if _libc.capset(header, bytes(24)) != 0:
         raise OSError(ctypes.get_errno(), "capset")
@@ -326,7 +326,7 @@ def _landlock(call: int, *arguments: int | bytes) -> int:
 
 
 def _syscall(*arguments: int | bytes) -> int:
-    """Make a raw call; every number is passed in full width, as the kernel may read all of it."""
+    """Make a raw system call; each number is passed in full width, because the kernel may read all of it."""
     return int(_libc.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)))
 
 
@@ -337,12 +337,12 @@ def _children(pid: int) -> set[int]:
             with open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
                 found.update(map(int, (file.read() or b"").split()))
     except OSError:
-        return found  # it ended while we looked
+        return found  # it ended meanwhile
     return found
 
 
 def _below(pid: int) -> list[int]:
-    """Return all that descends from a process, parents first."""
+    """Return all descendants of a process, parents first."""
     found = [pid]
     for one in found:
         found.extend(_children(one) - set(found))
@@ -350,7 +350,7 @@ def _below(pid: int) -> list[int]:
 
 
 def _end_strangers(wardens: set[int]) -> None:
-    """Kill our children that are no wardens: they lost their own to a signal from inside."""
+    """Kill our children that are not wardens: a signal from inside killed their warden."""
     deadline = time.monotonic() + _ENDING_S
     while (strangers := _children(os.getpid()) - wardens) and time.monotonic() < deadline:
         for stranger in strangers:
@@ -362,7 +362,7 @@ def _end_strangers(wardens: set[int]) -> None:
 
 
 def _end_below_us() -> None:
-    """Kill whatever descends from us until nothing does; gives up on what the kernel does not end."""
+    """Kill all our descendants until there are none; give up on those that the kernel does not end."""
     deadline = time.monotonic() + _ENDING_S
     while time.monotonic() < deadline:
         try:

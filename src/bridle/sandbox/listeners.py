@@ -1,12 +1,12 @@
-"""Which Unix sockets that can be connected to are those of a cell, as the kernel knows it.
+"""Finds out which listening Unix sockets belong to a cell, from the kernel's own list.
 
 A socket has two identities: the file that it was bound to, which may have been renamed since, and its own
 number, which shows in the descriptors of the processes that hold it.
 
 ```
-sock_diag, asked in the network of the cell:   number, name, device and inode of its file
-network of its own     every socket that is listed was made inside
-network of the system  a process of the cell must hold it
+sock_diag, queried in the cell's network:   number, name, device and inode of its file
+private network        every listed socket was created inside
+the system's network   a process of the cell must hold it
 ```
 """
 
@@ -43,12 +43,13 @@ class _Listener(Struct, frozen=True):
 
 
 class Listeners:
-    """Asks through a socket that was made in the cell."""
+    """Queries the kernel through a socket that was created in the cell."""
 
     def __init__(self, channel: int, *, is_shared: bool) -> None:
-        """Take the descriptor of a `sock_diag` socket; `is_shared` says that its network is the system's.
+        """Take the descriptor of a `sock_diag` socket; `is_shared` means that its network is the system's.
 
-        Where the kernel has no such sockets, it is something else, and no socket is one of the cell's.
+        If the kernel does not support such sockets, the descriptor is something else, and no socket counts as
+        the cell's.
         """
         self._is_shared = is_shared
         self._lock = threading.Lock()
@@ -60,17 +61,17 @@ class Listeners:
             os.close(channel)
 
     def has_file(self, place: int, pid: int) -> bool:
-        """Say whether what a descriptor is open on is the file of a socket of the cell of that process."""
+        """True if a descriptor refers to the file of a socket in the cell of that process."""
         inode, device = os.fstat(place).st_ino & 0xFFFFFFFF, _device(place, pid)
         found = (one for one in self._all() if (one.inode, one.device) == (inode, device))
         return any(self._is_ours(one, pid) for one in found)
 
     def has_name(self, name: bytes, pid: int) -> bool:
-        """Say whether a name without a file is that of a socket of the cell of that process."""
+        """True if an abstract name belongs to a socket in the cell of that process."""
         return any(self._is_ours(one, pid) for one in self._all() if one.name == name)
 
     def close(self) -> None:
-        """Give up the channel."""
+        """Close the channel."""
         if self._socket is not None:
             self._socket.close()
 
@@ -78,7 +79,7 @@ class Listeners:
         return not self._is_shared or _holds(pid, f"socket:[{listener.number}]")
 
     def _all(self) -> list[_Listener]:
-        """Return all that listen; none where the kernel does not tell."""
+        """Return all listening sockets; none if the kernel does not report them."""
         if self._socket is None:
             return []
         with self._lock, suppress(OSError):
@@ -116,7 +117,7 @@ def _read(body: bytes) -> _Listener:
 
 
 def _device(place: int, pid: int) -> int:
-    """Return the device of a descriptor's mount as the kernel numbers it: `stat` may show another one."""
+    """Return the kernel's device number of a descriptor's mount: `stat` may show another one."""
     with open(f"/proc/self/fdinfo/{place}", "rb") as file:
         mount = next((line.split()[1] for line in file if line.startswith(b"mnt_id:")), b"")
     with open(f"/proc/{pid}/mountinfo", "rb") as file:
@@ -129,7 +130,7 @@ def _device(place: int, pid: int) -> int:
 
 
 def _holds(pid: int, what: str) -> bool:
-    """Say whether a process of the cell of that one has something open."""
+    """True if a process in the cell of `pid` has `what` open."""
     cell = os.readlink(f"/proc/{pid}/ns/pid")
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The sandbox of this machine: finds out what it can do, and keeps the cells of every session."""
+"""The sandbox of this machine: detects which kind works, and manages the cells of every session."""
 
 import asyncio
 import os
@@ -36,34 +36,36 @@ _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
 
 
 class Plan(Struct, frozen=True):
-    """How a cell is built; two programs with equal plans share one."""
+    """How a cell is built; programs with equal plans share one."""
 
     kind: SandboxKind
     tool: str = ""
     reads_only: bool = False
     shown: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
-    """Of bubblewrap."""
+    """Bubblewrap's arguments."""
     rights: tuple[tuple[str, int], ...] = ()
-    """Of Landlock."""
+    """Landlock's rights."""
     open_network: bool = False
     covered: tuple[tuple[str, str, int, int], ...] = ()
-    """Each path that is hidden, fixed or writable, with its device and inode: what was replaced on the disk
-    since is not the one that was mounted."""
+    """Each path that is hidden, fixed or writable, with its device and inode.
+
+    A path that was replaced on disk since is not the one that was mounted.
+    """
 
 
 class _Room(Struct, frozen=True):
-    """A cell, its way out, and its folder for temporary files where it has none of its own."""
+    """A cell with its proxy, and its folder for temporary files if the sandbox provides none."""
 
     spec: ProcessSpec
-    """Of the program that it was built for."""
+    """The program that it was built for."""
     cell: Cell
     proxy: Proxy | None = None
     scratch: str = ""
     listeners: Listeners | None = None
 
     def environment(self) -> dict[str, str]:
-        """Return what programs in it need to know."""
+        """Return the environment variables that programs in it need."""
         found = {"TMPDIR": self.scratch} if self.scratch else {}
         return found if self.proxy is None else found | proxy_environment(self.proxy.port)
 
@@ -78,7 +80,7 @@ class _Room(Struct, frozen=True):
 
 
 class _Prepared(Struct, frozen=True):
-    """A program to start, with its paths free of links, and what is to stand around it."""
+    """A program to start, with its paths free of links, and the sandbox for it."""
 
     spec: ProcessSpec
     plan: Plan
@@ -86,18 +88,18 @@ class _Prepared(Struct, frozen=True):
 
 
 class LocalSandbox:
-    """Starts programs behind the best walls that this machine has; the `Sandbox` of the engine.
+    """Starts programs in the best sandbox that this machine supports; implements the engine's `Sandbox`.
 
-    The programs of a session share a cell: its /tmp, its loopback network, its processes. A new cell is
-    made when what is to be hidden has changed. Whatever a program leaves behind ends with it.
+    The programs of a session share a cell: its /tmp, its loopback network, its processes. A new cell is built
+    when the hidden paths have changed. Processes that a program leaves behind end with it.
     """
 
     def __init__(
         self, *, home: str, hidden: Sequence[str] = (), kind: SandboxKind | None = None, away: str = ""
     ) -> None:
-        """Take the user's home, whose secrets are hidden, more places to hide, and a kind to insist on.
+        """Set the user's home, whose secrets are hidden, more places to hide, and a required kind, if any.
 
-        What a program leaves as a trap for the user is moved to `away`, by default a temporary folder.
+        Traps that a program leaves for the user are moved to `away`, by default a temporary folder.
         """
         self._home = os.path.realpath(home)
         self._hidden = tuple(hidden)
@@ -107,17 +109,17 @@ class LocalSandbox:
         away = away or os.path.join(tempfile.gettempdir(), f"bridle-put-away-{os.getuid()}")
         self._traps = Traps(home=self._home, away=away, hidden=self._hidden)
         self._existing: dict[SessionId, dict[tuple[str, ...], tuple[str, ...]]] = {}
-        """Traps that were there when a session first used some folders: what it makes itself is looked at."""
+        """Traps that existed when a session first used some folders; those it creates itself are checked."""
 
     @cached_property
     def status(self) -> SandboxStatus:
-        """What is active; tried out once, which takes some 20 ms."""
+        """The active kind of sandbox; tested once, which takes about 20 ms."""
         return find_status(self._wanted)
 
     async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
-        """Start a program; raises ToolError when it cannot be.
+        """Start a program; raises ToolError if that fails.
 
-        One that is to be confined is not started at all where nothing can confine it.
+        A program that must be confined is not started if no sandbox works.
         """
         if not is_linux():
             raise ToolError(
@@ -151,7 +153,7 @@ class LocalSandbox:
             self._existing.pop(session, None)
 
     async def holds(self, session: SessionId) -> bool:
-        """Tell whether all that a program would find hidden or fixed now is so for those that run."""
+        """True if the cells of running programs already hide and fix everything that a new cell would."""
         rooms = [(plan, room.spec) for plan, room in self._rooms.get(session, {}).items()]
 
         def holds() -> bool:
@@ -229,7 +231,7 @@ class LocalSandbox:
         return _Prepared(spec, replace(plan, rights=tuple(rights)), seen)
 
     async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _Room:
-        """Return the cell of a plan, a new one if there is none; idle ones that it replaces are closed."""
+        """Return the cell for a plan, a new one if necessary; close idle ones that it replaces."""
         plan = made.plan
         async with self._locks.setdefault(session, asyncio.Lock()):
             rooms = self._rooms.setdefault(session, {})
@@ -240,7 +242,7 @@ class LocalSandbox:
                 room = rooms[plan] = await _build(made, policy)
             if room.proxy is not None:
                 room.proxy.policy = policy
-            room.cell.claims += 1  # or the next one, with another plan, closes it under our feet
+            room.cell.claims += 1  # otherwise a caller with another plan could close it before we use it
             return room
 
     def _watch(self, made: _Prepared, room: _Room) -> Watch | None:
@@ -262,7 +264,7 @@ class LocalSandbox:
 
 
 def _is_watched(spec: ProcessSpec, kind: SandboxKind) -> bool:
-    """Return whether calls that change files are watched: to keep them, or where walls alone do not hold."""
+    """True if calls that change files are watched: to save the files, or because Landlock is not enough."""
     return not spec.reads_only and (spec.keep is not None or kind == "landlock")
 
 
@@ -293,7 +295,7 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
             room = _Room(spec, cell, proxy, listeners=listeners)
             try:
                 await proxy.open(socket.socket(fileno=doors[0]))
-            except BaseException:  # also when we are cancelled: nobody else knows of it yet
+            except BaseException:  # also on cancellation: it is not registered yet
                 await room.close()
                 raise
             return room
@@ -308,7 +310,7 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
 
 
 def _make_scratch(folder: str) -> str:
-    """Make a folder for temporary files, and remove those of processes that died without doing so."""
+    """Create a folder for temporary files, and remove those of processes that died without cleaning up."""
     with os.scandir(folder) as entries:
         for entry in entries:
             owner = _SCRATCH.fullmatch(entry.name)
@@ -330,7 +332,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def _cases(spec: ProcessSpec, kind: SandboxKind) -> tuple[syscalls.Case, ...]:
-    """Return what happens to which call; the first case for a call decides, so the strict ones lead."""
+    """Return what happens to which system call; the first case for a call decides, so strict ones lead."""
     watched = _is_watched(spec, kind)
     is_open = spec.open_network and not spec.reads_only
     sockets = syscalls.ONLY_INTERNET if is_open else syscalls.NO_SOCKETS

@@ -1,12 +1,12 @@
-"""Changes modes, owners and times of files in place of a program, where "go on" would not do.
+"""Changes modes, owners and times of files on behalf of a program, where letting a call continue is not safe.
 
-A call that is let go on reads its path again, which may lead elsewhere by then. Here the file is opened
-once, judged by where it lies, and changed through that descriptor:
+A call that continues reads its path again, which may lead elsewhere by then. Here the file is opened once,
+judged by its location, and changed through that descriptor:
 
-| walls | call | is made if |
+| sandbox | call | is made if |
 |---|---|---|
 | bubblewrap | `chmod` with the set-group-ID bit | it is a folder: the bit only gives new files its group |
-| Landlock, which holds none | all of `CALLS` | the file lies in a folder that the program may change |
+| Landlock, which restricts none | all of `CALLS` | the file lies in a folder that the program may change |
 """
 
 import ctypes
@@ -22,18 +22,18 @@ from bridle.sandbox.sight import AT_FDCWD, open_descriptor, open_inside, read_me
 
 _AT_EMPTY_PATH, _AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
 _SET_GROUP_ID = 0o2000
-_SAME = 0xFFFFFFFF  # an owner that is not to be changed
+_SAME = 0xFFFFFFFF  # an owner that must not change
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Allow = Callable[[str], int]
-"""Takes a path that is to be changed, and returns the error that this gets, 0 for none."""
+"""Takes a path to change, and returns the error number for that, 0 to allow it."""
 
 
 class _Call(Struct, frozen=True):
-    """Where the arguments of a call stand."""
+    """The positions of a call's arguments."""
 
     value: int
-    """What is to be set: the mode, the owner before the group, or the address of the times."""
+    """The value to set: the mode, the owner followed by the group, or the address of the times."""
     path: int | None = None
     """None if there is only a descriptor."""
     descriptor: int | None = None
@@ -41,7 +41,7 @@ class _Call(Struct, frozen=True):
     flags: int | None = None
     follows: bool = True
     times: str = ""
-    """How a time is laid out in memory, and how many nanoseconds its second number counts."""
+    """The memory layout of the times; `unit_ns` is the unit of each one's second number, in nanoseconds."""
     unit_ns: int = 1
 
 
@@ -68,12 +68,12 @@ CALLS = frozenset(_ALL)
 
 
 def sets_group(name: str, args: Sequence[int]) -> bool:
-    """Return whether a call changes a mode to one with the set-group-ID bit."""
+    """True if a call sets a mode with the set-group-ID bit."""
     return name in _MODES and bool(args[_MODES[name].value] & _SET_GROUP_ID)
 
 
 def change(name: str, pid: int, args: Sequence[int], is_valid: Callable[[], bool], allow: Allow) -> int:
-    """Make one of `CALLS` for a process; returns the error that it gets, 0 for none."""
+    """Make one of `CALLS` for a process; return its error number, 0 for success."""
     try:
         times = _times(pid, _TIMES[name], args) if name in _TIMES else None
         place = _open(pid, _ALL[name], args)
@@ -98,7 +98,7 @@ def change(name: str, pid: int, args: Sequence[int], is_valid: Callable[[], bool
 
 
 def _open(pid: int, call: _Call, args: Sequence[int]) -> int:
-    """Open what a call speaks of, without a way to read or write it."""
+    """Open the file that a call refers to, without access to its content."""
     flags = 0 if call.flags is None else args[call.flags]
     descriptor = AT_FDCWD if call.descriptor is None else _int(args[call.descriptor])
     is_open = call.path is None or (args[call.path] == 0 and bool(call.times))
@@ -117,7 +117,7 @@ def _set_mode(place: int, mode: int) -> None:
 
 
 def _set_owner(place: int, owner: int, group: int) -> None:
-    """Change the group of a file as its owner may; what leaves the owner as it is succeeds."""
+    """Change a file's group as its owner may; a call that keeps the owner succeeds."""
     found = os.fstat(place)
     owner, group = owner & _SAME, group & _SAME
     ours = {_SAME, found.st_gid, os.getegid(), *os.getgroups()}
@@ -127,7 +127,7 @@ def _set_owner(place: int, owner: int, group: int) -> None:
 
 
 def _times(pid: int, call: _Call, args: Sequence[int]) -> bytes | None:
-    """Read the times that a call names, in the form of `utimensat`; None for the present."""
+    """Return the times of a call, in the format of `utimensat`; None for the current time."""
     address = args[call.value]
     if address == 0:
         return None
@@ -151,5 +151,5 @@ def _set_times(place: int, times: bytes | None) -> None:
 
 
 def _int(value: int) -> int:
-    """Read an argument as the kernel does that takes an int."""
+    """Return an argument as the kernel reads an int."""
     return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000

@@ -1,4 +1,4 @@
-"""Where git and the user's other programs read what they run, beside the usual places in a repository.
+"""Where git and the user's other programs find code to run, besides the default places in a repository.
 
 ```
 core.hooksPath   in the config of a repository, of the one it shares, of the user or of the system
@@ -6,7 +6,7 @@ include.path     in any of them, and in what is included
 home             start files of shells, git, ssh and the desktop
 ```
 
-A file there is as good as a hook.
+A file there is as dangerous as a hook.
 """
 
 import os
@@ -30,9 +30,9 @@ fsmonitor-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre
 
 
 def places_at(root: str, repositories: Iterable[str], home: str) -> tuple[str, ...]:
-    """Return these places below a folder: those of the repositories, of those around it, and at home.
+    """Return these places below a folder: from its repositories, those around it, and the home.
 
-    A repository is given as its `.git`, or as the folder that git takes for one.
+    A repository is given as its `.git`, or as the folder that git treats as one.
     """
     found = dict.fromkeys(os.path.join(home, name) for name in AT_HOME)
     read = cache(_read)
@@ -48,7 +48,7 @@ def _read(config: str) -> str:
 
 
 def places_of(repository: str, home: str, read: Callable[[str], str] = _read) -> Iterator[str]:
-    """Yield where git looks for hooks and settings of a repository, beside its own folder."""
+    """Yield where git looks for a repository's hooks and settings, besides the repository's folder."""
     is_git = os.path.basename(repository).lower() == GIT
     top = os.path.dirname(repository) if is_git else repository
     is_link = os.path.islink(repository) or not os.path.isdir(repository)

@@ -1,4 +1,4 @@
-"""Finds out which walls work on this machine, by trying them."""
+"""Finds out which kind of sandbox works on this machine, by trying it."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ _INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
 
 
 def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTEM_PLACES) -> SandboxStatus:
-    """Return the best kind that works, or the one that is insisted on, and what each protection rests on."""
+    """Return the best kind that works, or the required one, and what provides each protection."""
     if not is_linux():
         return _status("none", f"there is no sandbox for {sys.platform} yet")
     if platform.machine() not in NUMBERS:
@@ -40,7 +40,7 @@ def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTE
 
 
 def _bubblewrap_fault(places: Sequence[str]) -> str:
-    """Return why bubblewrap does not work, or nothing."""
+    """Return why bubblewrap does not work; empty if it does."""
     program = find_bubblewrap(places)
     if program is None:
         return f"bubblewrap is not installed ({_INSTALL})"
@@ -56,7 +56,7 @@ def _bubblewrap_fault(places: Sequence[str]) -> str:
 
 
 def _complaint(command: Sequence[str]) -> str:
-    """Return what bubblewrap says when it fails, or nothing."""
+    """Return bubblewrap's error message; empty if it succeeds."""
     for _ in range(MAX_STARTS):
         done = subprocess.run(
             command,

@@ -1,7 +1,7 @@
-"""What a program may not change although it lies in a writable folder, told by its path alone.
+"""What a program may not change although it lies in a writable folder, judged by path alone.
 
-The walls fix what exists when a program starts. This catches what it makes itself: a path that a deny
-rule speaks of, Bridle's own files in a project, a hook of a repository that was not there before.
+The sandbox makes paths read-only that exist when a program starts. This module refuses what the program
+creates itself: a path that a deny rule matches, Bridle's own files in a project, a new hook in a repository.
 """
 
 import re
@@ -11,9 +11,9 @@ from bridle.core.permission import EDITING_TOOLS, Rule, rule_matches
 from bridle.core.tool import Subject
 from bridle.sandbox.shield import Shield
 
-_OWN = (".bridle", ".mcp.json")  # what else is a trap is put away at the end, as honest programs make it
-# A hook runs with the next git command of the user, save for the samples that `git init` puts there; the
-# two files make git take its config and its hooks from elsewhere.
+_OWN = (".bridle", ".mcp.json")  # other traps are moved away at the end, because normal programs create them
+# The user's next git command runs a hook, except the samples that `git init` creates; the two files make git
+# take its config and its hooks from elsewhere.
 _OF_GIT = re.compile(
     r"/\.git/(?:modules/.+/)?(?:hooks/.+(?<!\.sample)|commondir|config\.worktree)\Z", re.DOTALL
 )
@@ -26,9 +26,9 @@ def refusal(
     home: str,
     unwalled: Shield | None = None,
 ) -> Callable[[str], bool]:
-    """Return the question whether a path, absolute and free of links, must not be changed.
+    """Return a function that decides whether a path, absolute and free of links, must not be changed.
 
-    With `unwalled` also what the walls at hand cannot fix, pin and keep in its place.
+    With `unwalled`, it also covers the paths that the sandbox itself cannot fix, pin or hide.
     """
     denials = [_at_home(rule, home) for rule in rules if rule.action == "deny" and rule.pattern]
     walls = unwalled or Shield()
@@ -52,7 +52,7 @@ def refusal(
 
 
 def _names(path: str, writable: Sequence[str], cwd: str) -> list[str]:
-    """Return the path as rules may name it."""
+    """Return the forms in which rules may name a path."""
     return [path, *(path[len(base) + 1 :] for base in {cwd, *writable} if path.startswith(base + "/"))]
 
 

@@ -1,12 +1,12 @@
-"""The only way out of a cell: an HTTP proxy that asks the rules about every host.
+"""The only network access of a cell: an HTTP proxy that checks every host against the rules.
 
-It listens on a socket that was made inside the cell's own network, where nothing else answers, and
-connects from here. `CONNECT host:port` and requests with a whole URL are understood; everything else
-gets 400, a host that no rule allows gets 403 and a text that says which rule would.
+It listens on a socket that was created in the cell's private network, where nothing else answers, and
+connects from here. It accepts `CONNECT host:port` and requests with a whole URL; everything else gets 400. A
+host that no rule allows gets 403 with a text that names the rule to add.
 
-The name is looked up here and the address found is the one connected to, so a name cannot change its
-mind after it was judged. Private and loopback addresses need a rule that names the very host. Which
-certificate a server shows is between it and the program.
+The name is resolved here and the resulting address is used for the connection, so a name cannot resolve
+differently after it was judged. Private and loopback addresses need a rule that names exactly that host. The
+proxy does not check certificates: TLS is between the server and the program.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ _LINGER_S, _LINGER_CHUNKS = 1.0, 64
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:", b"host:")
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Find the addresses of a host."""
+"""Finds the addresses of a host."""
 
 
 class Policy(Struct, frozen=True):
-    """Whose rules count."""
+    """The tool and the rules by which requests are judged."""
 
     tool: str
     rules: tuple[Rule, ...] = ()
@@ -41,7 +41,7 @@ class Policy(Struct, frozen=True):
 
 
 class Refusal(Exception):
-    """Why a request is not served: an HTTP status line and a text."""
+    """Why a request is refused: an HTTP status line and a text."""
 
     def __init__(self, status: str, text: str) -> None:
         super().__init__(text)
@@ -50,7 +50,7 @@ class Refusal(Exception):
 
 
 def proxy_environment(port: int) -> dict[str, str]:
-    """Return the variables that tell programs about the proxy."""
+    """Return the environment variables that point programs to the proxy."""
     url = f"http://127.0.0.1:{port}"
     local = "localhost,127.0.0.1,::1"
     found = {"HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url, "NO_PROXY": local}
@@ -75,15 +75,15 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, listener: socket.socket) -> None:
-        """Begin to serve; the socket is ours from now on."""
+        """Start to serve; takes over the socket."""
         self.port = listener.getsockname()[1]
         self._server = await asyncio.start_server(
             self._serve, sock=listener, limit=_MAX_HEAD_BYTES, start_serving=False
         )
-        await self._server.start_serving()  # who is cancelled here can still close it
+        await self._server.start_serving()  # a caller that is cancelled here can still close it
 
     async def close(self) -> None:
-        """Stop, and cut what is open."""
+        """Stop, and cut open connections."""
         if self._server is not None:
             self._server.close()
         for task in self._tasks:
@@ -103,7 +103,7 @@ class Proxy:
             with contextlib.suppress(OSError, TimeoutError):
                 await _linger(reader, writer)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            pass  # either side went away; there is nobody to tell
+            pass  # one side went away; there is no client to answer
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -158,7 +158,7 @@ class Proxy:
 
 
 def parse_request(head: bytes) -> tuple[str, int, bytes | None]:
-    """Return host, port and the head to send on, None for a tunnel; raises Refusal for what is no request."""
+    """Return host, port and the head to forward, None for a tunnel; raises Refusal for an invalid request."""
     lines = head.split(b"\r\n")
     words = lines[0].split(b" ")
     malformed = Refusal("400 Bad Request", "this is a proxy: it takes CONNECT or a request with a whole URL")
@@ -187,7 +187,7 @@ def parse_request(head: bytes) -> tuple[str, int, bytes | None]:
 
 
 async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Let the other side read our answer: to close while it still sends would take it away again."""
+    """Let the client read our answer: closing while it still sends would discard the answer."""
     async with asyncio.timeout(_LINGER_S):
         await writer.drain()
         writer.write_eof()

@@ -1,13 +1,13 @@
-"""What in a git repository makes git run something, told by a list of what is harmless.
+"""What in a git repository makes git run something: everything that is not on a list of harmless settings.
 
 ```
-config, config.worktree   settings that are not on the list, or that cannot be read for sure
-hooks                     whatever is not a *.sample
-commondir                 takes config and hooks from elsewhere; worktrees have one that leads up to theirs
-.git, if it is a file     leads to a repository elsewhere, which must be one of ours and harmless
+config, config.worktree   settings that are not on the list, or that cannot be parsed with certainty
+hooks                     every file that is not a *.sample
+commondir                 takes config and hooks from elsewhere; a worktree's points to its main repository
+.git, if it is a file     points to a repository elsewhere, which must be one of ours and harmless
 ```
 
-A repository that `git init`, `git clone`, `git worktree` or `git submodule` have made is harmless.
+A repository made by `git init`, `git clone`, `git worktree` or `git submodule` is harmless.
 """
 
 import os
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bridle.system.git_config import Setting, read_settings, read_text
 
 OF_GIT = ("config", "config.worktree", "commondir", "hooks")
-"""What of a repository makes the next git command of the user run something."""
+"""The parts of a repository that can make the user's next git command run something."""
 _CONFIGS = ("config", "config.worktree")
 _DATA = ("objects", "refs", "logs", "hooks", "info")
 _MAX_INNER = 10_000
@@ -51,16 +51,16 @@ def _is_harmless(setting: Setting, folder: str, roots: Sequence[str]) -> bool:
     name, value = setting
     if name == "core.worktree":  # where `git checkout` writes
         return '"' not in value and is_below(os.path.realpath(os.path.join(folder, value)), roots)
-    # A value with `::` names a program that connects, one with a dash is taken for an option.
+    # A value with `::` names a program that connects; one with a leading dash is taken for an option.
     return (
         _HARMLESS.fullmatch(name) is not None and "::" not in value and not value.strip('"').startswith("-")
     )
 
 
 def named_places(text: str, folder: str, top: str, home: str) -> Iterator[str]:
-    """Yield where a config looks for hooks and more settings: these are as good as its own.
+    """Yield where a config looks for hooks and more settings: these count like its own.
 
-    `folder` holds the config, `top` is the folder that hooks are looked for from.
+    `folder` holds the config; relative hook paths start at `top`.
     """
     for name, value in read_settings(text):
         value = value.strip('"')
@@ -73,7 +73,7 @@ def named_places(text: str, folder: str, top: str, home: str) -> Iterator[str]:
 
 
 def harmful_parts(folder: str, roots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what in a repository would make git run something, with what tells one state from another."""
+    """Yield the parts of a repository that would make git run something, each with a text for its state."""
     for inner in (folder, *inner_repositories(folder)):
         yield from _parts(inner, roots)
     if _is_of_worktree(folder):
@@ -81,7 +81,7 @@ def harmful_parts(folder: str, roots: Sequence[str]) -> Iterator[tuple[str, str]
 
 
 def _is_of_worktree(folder: str) -> bool:
-    """Say whether a repository is one that `git worktree` has made inside another."""
+    """True if `git worktree` has made a repository inside another."""
     is_at_place = os.path.basename(os.path.dirname(folder)) == "worktrees"
     return is_at_place and (read_text(os.path.join(folder, "commondir")) or "").strip() == "../.."
 
@@ -122,7 +122,7 @@ def _hooks(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def link_target(path: str) -> str:
-    """Return where a `.git` that is a file or a link leads, free of links; empty if nowhere."""
+    """Return where a `.git` that is a file or a link points, free of links; empty if nowhere."""
     if os.path.islink(path):
         return os.path.realpath(path)
     text = read_text(path) or ""
@@ -132,7 +132,7 @@ def link_target(path: str) -> str:
 
 
 def harmful_link(path: str, roots: Sequence[str]) -> bool:
-    """Say whether a `.git` that is no folder leads to anything but a harmless repository of ours."""
+    """True unless a `.git` that is not a folder points to a harmless repository of ours."""
     target = link_target(path)
     if os.path.islink(path) or not target or not is_below(target, roots) or not is_repository(target):
         return True
@@ -140,7 +140,7 @@ def harmful_link(path: str, roots: Sequence[str]) -> bool:
 
 
 def is_repository(folder: str) -> bool:
-    """Say whether git would take a folder for a repository, whatever its name."""
+    """True if git would treat a folder as a repository, whatever its name."""
     try:
         return is_layout(os.listdir(folder))
     except OSError:
@@ -148,13 +148,13 @@ def is_repository(folder: str) -> bool:
 
 
 def is_layout(names: Iterable[str]) -> bool:
-    """Say whether a folder with these names in it is one that git takes for a repository."""
+    """True if git treats a folder with these entries as a repository."""
     found = {name.lower() for name in names}
     return "head" in found and ("commondir" in found or {"objects", "refs"} <= found)
 
 
 def inner_repositories(git: str) -> Iterator[str]:
-    """Yield the repositories of submodules and worktrees, which lie in that of their project."""
+    """Yield the repositories of submodules and worktrees, which lie inside their project's repository."""
     todo = [os.path.join(git, name) for name in ("modules", "worktrees")]
     left = _MAX_INNER
     while todo and left > 0:
@@ -167,14 +167,14 @@ def inner_repositories(git: str) -> Iterator[str]:
                 found = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue
-        if is_one:  # and one may lie in that of another
+        if is_one:  # and one may lie inside another
             found = [path for path in found if os.path.basename(path) not in _DATA]
         left -= len(found)
         todo += found
 
 
 def state_of(path: str) -> str:
-    """Return what changes whenever a file does."""
+    """Return a text that changes whenever a file does."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -183,5 +183,5 @@ def state_of(path: str) -> str:
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:
-    """Say whether a path is one of these folders, or lies below one."""
+    """True if a path is one of these folders, or lies below one."""
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,16 +1,16 @@
-"""What the rules and common sense take away from a program, as paths on the disk of this moment.
+"""The paths that are hidden from a program or read-only for it, as they exist on disk now.
 
-| part | what | so that |
+| part | paths | effect |
 |---|---|---|
-| hidden | what a deny rule for reading matches; secrets of the home; Bridle's own | it is not seen |
-| fixed | what a deny rule for editing matches; git hooks and config; other `traps` | it cannot be changed |
+| hidden | matches of a deny rule for reading; secrets in the home; Bridle's own files | it is not seen |
+| fixed | matches of a deny rule for editing; git hooks and config; other `traps` | it cannot be changed |
 | pinned | the folders on the way there, inside a writable one | they cannot be moved away with it |
 
-Rules are expanded against the disk when a program starts. What comes to match them while it runs is
-refused by the watch as long as it is the program itself that makes it.
+Rules are expanded against the disk when a program starts. If the program itself creates a matching path
+later, the watch refuses that.
 
-A hidden file with more than one hard link is hidden under its other names below the roots, too. Names
-outside of them cannot be found in reasonable time.
+A hidden file with several hard links is also hidden under its other names below the roots. Names outside the
+roots cannot be found in reasonable time.
 """
 
 import os
@@ -39,7 +39,7 @@ SECRETS = """
 
 
 class Bounds(Struct, frozen=True):
-    """How far we look; beyond it nothing is started rather than something left readable."""
+    """How far to search; beyond these limits no program starts, rather than leave something readable."""
 
     entries: int = 200_000
     """Files to look at: half a second on a disk in memory."""
@@ -48,7 +48,7 @@ class Bounds(Struct, frozen=True):
 
 
 class Shield(Struct, frozen=True):
-    """Paths, absolute and free of links."""
+    """The paths to protect, absolute and free of links."""
 
     hidden_files: tuple[str, ...] = ()
     hidden_folders: tuple[str, ...] = ()
@@ -67,13 +67,13 @@ def shield(
     traps: Sequence[str] = (),
     bounds: Bounds = Bounds(),  # noqa: B008 - a value that cannot change
 ) -> Shield:
-    """Find what is to be hidden and fixed; raises ToolError when there is too much to look at.
+    """Find the paths to hide and to fix; raises ToolError if there is too much to look at.
 
-    The folders are absolute and free of links; relative patterns start in each of them. Folders in
-    `hidden` may hold one of them, which stays visible. Folders in `shown` can be seen, and not changed.
+    The folders are absolute and free of links; relative patterns start in each of them. A folder in `hidden`
+    may contain one of them, which stays visible. Folders in `shown` can be seen, but not changed.
 
-    What is in `traps` is fixed too, as far as it is still there; the folders around it can be moved, as what
-    then appears in their place is looked at.
+    Paths in `traps` are fixed too, if they still exist. The folders around them can be moved, because
+    whatever then appears in their place is checked.
     """
     bases = tuple(dict.fromkeys((*writable, *shown, cwd)))
     own = {os.path.realpath(place) for place in hidden}
@@ -121,15 +121,16 @@ def _fixed_below(root: str) -> Iterator[str]:
             if os.path.exists(path):
                 yield os.path.realpath(path)
     if os.path.isdir(git) and not os.path.lexists(os.path.join(git, "hooks")):
-        # Every `git init` makes this folder; an empty one is harmless, one that can be made is a door.
+        # Every `git init` creates this folder; an empty one is harmless, but a program could create one with
+        # hooks.
         os.makedirs(os.path.join(git, "hooks"), exist_ok=True)
         yield os.path.join(os.path.realpath(git), "hooks")
     if os.path.isfile(git):
-        yield os.path.realpath(git)  # a worktree: whoever can rewrite this points git to other hooks
+        yield os.path.realpath(git)  # a worktree: rewriting this file would point git to other hooks
 
 
 def _matching(patterns: Sequence[str], roots: Sequence[str], home: str, bounds: Bounds) -> Iterator[str]:
-    """Yield what matches a pattern, the outermost part of it; a link counts for what it leads to."""
+    """Yield the outermost paths that match a pattern; a link counts as its target."""
     budget = _Budget(bounds.entries)
     for start, group in _by_start(patterns, roots, home).items():
         literal = [one for one in group if _is_literal(one)]
@@ -143,7 +144,7 @@ def _matching(patterns: Sequence[str], roots: Sequence[str], home: str, bounds: 
 
 
 def _by_start(patterns: Sequence[str], roots: Sequence[str], home: str) -> dict[str, list[str]]:
-    """Sort patterns by the folder they start from, each without that part of it."""
+    """Group patterns by the folder they start from, and remove that part from each."""
     found: dict[str, list[str]] = {}
     for pattern in patterns:
         whole = os.path.join(home, pattern[2:]) if pattern.startswith("~/") else pattern
@@ -175,14 +176,14 @@ def _walk(start: str, patterns: Sequence[str], budget: "_Budget") -> Iterator[st
 
 
 class _Budget:
-    """Counts what was looked at."""
+    """Counts the files that were looked at."""
 
     def __init__(self, entries: int) -> None:
         self._entries = entries
         self._left = entries
 
     def spend(self) -> None:
-        """Count one more; raises ToolError when it was too much."""
+        """Count one more; raises ToolError beyond the limit."""
         self._left -= 1
         if self._left < 0:
             raise ToolError(
@@ -198,7 +199,7 @@ def _entries(folder: str, budget: "_Budget") -> Iterator["os.DirEntry[str]"]:
                 budget.spend()
                 yield entry
     except OSError:
-        return  # what we cannot list is closed for the program as well, or has gone
+        return  # what we cannot list is closed to the program as well, or is gone
 
 
 @lru_cache(maxsize=64)
@@ -207,7 +208,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _other_names(places: Iterable[str], roots: Sequence[str], bounds: Bounds) -> Iterator[str]:
-    """Yield the other names below the roots of the files at these places, and of those in these folders."""
+    """Yield the other names, below the roots, of the files at or below these places."""
     budget = _Budget(bounds.entries)
     linked = {identity for place in places for identity in _linked(place, budget)}
     inodes = {inode for _, inode in linked}

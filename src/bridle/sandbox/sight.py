@@ -1,13 +1,13 @@
-"""Where a path leads in the eyes of another process: its folder, its root, its links, its descriptors.
+"""Resolves a path as another process sees it: from its folder, its root, its links, its descriptors.
 
 ```
 /proc/<pid>/cwd, fd/N      where it starts       (read as a link: already free of links)
 /proc/<pid>/root/<path>    the same tree that it sees, also behind other mounts
-/proc/self, thread-self    it, not us
+/proc/self, thread-self    that process, not ours
 ```
 
-The walk is done step by step like the kernel's. What another thread changes between our look and the
-call itself is not seen: that can hide a change from undo, never a file from the walls.
+The path is followed step by step, as the kernel does it. A change that another thread makes between our check
+and the call is missed: that can hide a change from undo, but never bypass the sandbox.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ _MAX_PATH = 4096
 _MAX_HOPS = 40
 _PAGE = 4096
 _OPENAT2 = 437  # the same on both machines
-_NO_LINKS = 0x04 | 0x02  # also none of those in /proc
+_NO_LINKS = 0x04 | 0x02  # nor those in /proc
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -31,7 +31,7 @@ class _Span(ctypes.Structure):
 
 
 def read_memory(pid: int, address: int, size: int) -> bytes:
-    """Return up to `size` bytes of a process's memory; raises OSError when the first one cannot be read."""
+    """Return up to `size` bytes of a process's memory; raises OSError if the first one cannot be read."""
     buffer = ctypes.create_string_buffer(size)
     local = _Span(ctypes.addressof(buffer), size)
     remote = _Span(address, size)
@@ -49,10 +49,11 @@ def read_memory(pid: int, address: int, size: int) -> bytes:
 
 
 def read_path(pid: int, address: int) -> str:
-    """Return the path at an address of a process; raises OSError, also when it is longer than any path."""
+    """Return the path at an address of a process; raises OSError, also if it is too long for a path."""
     text = b""
     while len(text) < _MAX_PATH:
-        # Never across a page that may not be there: one read must not fail for what follows the text.
+        # Never read past the end of a page, because the next one may be missing: a read must not fail for
+        # bytes after the text.
         piece = read_memory(pid, address + len(text), min(256, _PAGE - (address + len(text)) % _PAGE))
         end = piece.find(b"\0")
         if end >= 0:
@@ -62,7 +63,7 @@ def read_path(pid: int, address: int) -> str:
 
 
 def open_place(pid: int, descriptor: int) -> str | None:
-    """Return what a descriptor of a process is open on; None if that has no path."""
+    """Return the path that a descriptor of a process is open on; None if it has no path."""
     name = "cwd" if descriptor == AT_FDCWD else f"fd/{descriptor}"
     return _linked(f"/proc/{pid}/{name}")
 
@@ -70,8 +71,8 @@ def open_place(pid: int, descriptor: int) -> str | None:
 def locate(pid: int, descriptor: int, path: str, roots: Sequence[str], *, follow: bool) -> str | None:
     """Return the absolute path, free of links, that a path leads to; None if it leads to nothing with a name.
 
-    Relative paths start at the descriptor. The last step is taken through a link only with `follow`.
-    The roots are known to be free of links: below them only the rest is looked at.
+    Relative paths start at the descriptor. A link in the last step is followed only with `follow`. The roots
+    are known to be free of links: below them only the rest is checked.
     """
     done, rest = _entry(pid, descriptor, path, roots)
     if done is None:
@@ -100,13 +101,13 @@ def locate(pid: int, descriptor: int, path: str, roots: Sequence[str], *, follow
 
 
 def open_descriptor(pid: int, descriptor: int) -> int:
-    """Open what a process has open, or its working directory, without a way to read or write it."""
+    """Open a process's open file or its working directory, without access to its content."""
     name = "cwd" if descriptor == AT_FDCWD else f"fd/{descriptor}"
     return os.open(f"/proc/{pid}/{name}", os.O_PATH | os.O_CLOEXEC)
 
 
 def open_inside(pid: int, descriptor: int, path: str, *, follow: bool) -> int:
-    """Open what a path leads to in the eyes of a process, and nothing that was put there in between."""
+    """Open what a path leads to as a process sees it, and nothing that was swapped in meanwhile."""
     place = locate(pid, descriptor, path, (), follow=follow)
     if not path or place is None:
         raise OSError(errno.ENOENT, "no such path")
@@ -124,7 +125,7 @@ def open_inside(pid: int, descriptor: int, path: str, *, follow: bool) -> int:
 
 
 def _entry(pid: int, descriptor: int, path: str, roots: Sequence[str]) -> tuple[str | None, str]:
-    """Return the part of the way that needs no look, and the rest."""
+    """Return the part of the path that needs no check, and the rest."""
     if path.startswith("/"):
         for root in roots:
             if path.startswith(root + "/"):
@@ -135,7 +136,7 @@ def _entry(pid: int, descriptor: int, path: str, roots: Sequence[str]) -> tuple[
 
 
 def _own_number(pid: int) -> str:
-    """Return the number by which a process knows itself."""
+    """Return the PID of a process in its own namespace."""
     with open(f"/proc/{pid}/status", "rb") as file:
         for line in file:
             if line.startswith(b"NSpid:"):
@@ -152,4 +153,4 @@ def _readlink(path: str) -> str | None:
     try:
         return os.readlink(path)
     except OSError:
-        return None  # no link, or nothing there: the call itself will find out
+        return None  # not a link, or missing: the call itself will find out

@@ -1,10 +1,10 @@
-"""Finds the traps below a folder, and finds them again at the price of one `stat` for each folder.
+"""Finds the traps below a folder; a repeated scan costs one `stat` per folder.
 
-What is made, moved or linked into a folder changes the folder's time of change, which no program can set.
-So a folder whose time is the one of the last look holds the same names, and only the others are listed.
-The folders that are known and the nearest of the others are looked at first: where there are too many, new
-and deep ones are left out, and what lies in `.git` comes last. One that its owner cannot list, and that was
-changed meanwhile, is made listable.
+Creating, moving or linking a file into a folder changes the folder's time of change, which no program can
+set. So a folder with the same time as in the last scan holds the same names, and only the others are listed.
+Known folders and the nearest new ones come first: if there are too many, new and deep ones are left out, and
+the content of `.git` comes last. A folder that its owner cannot list, and that was changed meanwhile, is made
+listable.
 """
 
 import os
@@ -20,14 +20,14 @@ from bridle.sandbox import repository
 from bridle.sandbox.places import places_at
 
 SLACK_NS = 20_000_000
-"""The clock of a disk may be that much behind ours."""
+"""A disk's clock may lag behind ours by this much."""
 MAX_FOLDERS = 50_000
 MAX_INSIDE = 1_000
 _LISTABLE = stat.S_IRUSR | stat.S_IXUSR
 
 
 class Part(Struct, frozen=True):
-    """What makes a trap of something, in a state: a file, or settings in one."""
+    """A file, or settings in one, that make something a trap, with its state."""
 
     path: str
     trap: str
@@ -37,32 +37,32 @@ class Part(Struct, frozen=True):
 
 
 class Folder(Struct, frozen=True):
-    """What was in a folder."""
+    """The content of a folder at the last scan."""
 
     identity: tuple[int, int, int]
     looked_ns: int
     folders: tuple[str, ...]
-    """The folders in it that are to be looked at."""
+    """The folders in it that are to be scanned."""
     traps: tuple[str, ...]
-    """Those in it, and itself if it is a repository."""
+    """The traps in it, and itself if it is a repository."""
 
 
 class Sight(Struct, frozen=True):
-    """What was found, and where it was looked for."""
+    """The result of a scan: the traps that were found, and the folders that were scanned."""
 
     parts: dict[str, Part]
     """By their paths."""
     traps: frozenset[str]
-    """All that was found by name, repositories that are harmless among them."""
+    """All that were found by name, including harmless repositories."""
     places: tuple[str, ...]
-    """Where the config of git leads, and start files of the home."""
+    """Where git's config points, and start files in the home."""
     folders: dict[str, Folder]
-    """Those that were looked at, by their paths."""
+    """Those that were scanned, by their paths."""
     since_ns: int
-    """When the look began."""
+    """When the scan started."""
 
     def would_show(self, part: Part) -> bool:
-        """Say whether a part would be among these, had it been there then."""
+        """True if this scan would have found a part, had it existed then."""
         if part.trap in self.traps:
             return sum(known.trap == part.trap for known in self.parts.values()) < MAX_INSIDE
         folder = part.trap if part.trap in self.folders else os.path.dirname(part.trap)
@@ -75,29 +75,29 @@ class Sight(Struct, frozen=True):
 
 
 class Survey:
-    """Knows the folders below one; not to be used by two threads at once."""
+    """Remembers the folders below a root; not thread-safe."""
 
     def __init__(
         self, root: str, roots: Sequence[str], home: str = "/nonexistent", hidden: Collection[str] = ()
     ) -> None:
-        """Take the folder, all folders that programs may write to, and what they do not see of it."""
+        """Set the root, all folders that programs may write to, and the paths that are hidden from them."""
         self.root = root
         self.is_cut = False
-        """There were more folders than were looked at."""
+        """True if there were more folders than were scanned."""
         self._roots = tuple(roots)
         self._home = home
         self._hidden = frozenset(hidden)
         self._folders: dict[str, Folder] = {}
         self._traps: dict[str, tuple[str, ...]] = {}
-        """Those that are known, by the folder they were found in."""
+        """The known traps, by the folder they were found in."""
 
     def look(
         self, max_folders: int = MAX_FOLDERS, *, since: int | None = None, places: Sequence[str] | None = None
     ) -> Sight:
-        """Return the parts of all traps: of those in so many folders, and of those that are known already.
+        """Return the parts of all traps: in up to `max_folders` folders, and of those known already.
 
-        Folders that were closed since then are opened. `places` are those of an earlier sight: what a program
-        has written into a config since does not count.
+        Folders that were made unlistable since `since` are made listable again. `places` are those of an
+        earlier sight: what a program has written into a config since does not count.
         """
         since_ns = time.time_ns()
         seen = self._walk(max_folders, since)
@@ -110,14 +110,14 @@ class Survey:
         return Sight(parts, frozenset(traps), tuple(places), seen, since_ns)
 
     def _targets(self, traps: Iterable[str]) -> Iterator[str]:
-        """Yield the repositories that a `.git` leads to, as far as programs can change them."""
+        """Yield the repositories that a `.git` points to, if programs can change them."""
         for trap in traps:
             target = "" if _is_folder(trap) else repository.link_target(trap)
             if target and repository.is_below(target, self._roots) and repository.is_repository(target):
                 yield target
 
     def _walk(self, max_folders: int, since: int | None) -> dict[str, Folder]:
-        """Bring what is known of the folders up to date; returns those that were looked at."""
+        """Update the known folders; return those that were scanned."""
         known, new, inside = deque([self.root]), deque[str](), deque[str]()
         seen: dict[str, Folder] = {}
         count = 0
@@ -134,7 +134,7 @@ class Survey:
                 is_inside = f"/{GIT}/" in f"{inner}/".lower()
                 (inside if is_inside else known if inner in self._folders else new).append(inner)
         self.is_cut = bool(known or new)
-        if not (self.is_cut or inside) and len(seen) < len(self._folders):  # the others are no longer there
+        if not (self.is_cut or inside) and len(seen) < len(self._folders):  # the others no longer exist
             self._folders = dict(seen)
             self._traps = {folder: traps for folder, traps in self._traps.items() if folder in seen}
         return seen
@@ -150,7 +150,7 @@ class Survey:
             self._traps.pop(folder, None)
 
     def _known(self, folder: str, since: int | None) -> Folder | None:
-        """Return what is in a folder, from the last look if nothing can have changed since."""
+        """Return the content of a folder, from the last scan if nothing can have changed since."""
         try:
             found = os.lstat(folder)
             identity = found.st_dev, found.st_ino, found.st_ctime_ns
@@ -162,7 +162,7 @@ class Survey:
                 _open(folder, found)
             return self._list(folder, identity)
         except OSError:
-            return None  # gone, or closed for us
+            return None  # gone, or closed to us
 
     def _list(self, folder: str, identity: tuple[int, int, int]) -> Folder:
         looked_ns = time.time_ns()
@@ -203,7 +203,7 @@ def _is_folder(path: str) -> bool:
 
 
 def _is_of_git(trap: str) -> bool:
-    """Say whether a trap is a repository, or leads to one."""
+    """True if a trap is a repository, or points to one."""
     return not is_trap(*os.path.split(trap))
 
 
@@ -216,7 +216,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def near_traps(root: str) -> Iterator[str]:
-    """Yield the traps that lie in a folder itself, those of git left out."""
+    """Yield the traps directly in a folder, without those of git."""
     names = (*FILES, *FOLDERS, *(f"{folder}/{name}" for folder in IN_FOLDERS for name in IN_FOLDERS[folder]))
     for name in sorted(names):
         path = f"{root}/{name}"
@@ -225,7 +225,7 @@ def near_traps(root: str) -> Iterator[str]:
 
 
 def _open(folder: str, found: os.stat_result) -> None:
-    """Give the owner of a folder the right to list and enter it: what cannot be listed may still be used."""
+    """Let the owner list and enter a folder: what cannot be listed may still be used."""
     if found.st_mode & _LISTABLE != _LISTABLE and found.st_uid == os.geteuid():
         number = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -235,7 +235,7 @@ def _open(folder: str, found: os.stat_result) -> None:
 
 
 def _all_files(folder: str) -> Iterator[str]:
-    """Yield what lies in a folder and below it; a folder without anything is nothing."""
+    """Yield the files and links below a folder; an empty folder yields nothing."""
     left = MAX_INSIDE
     for place, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]

@@ -1,9 +1,9 @@
-"""The system calls the sandbox cares about: their numbers, and what is to happen to each.
+"""The system calls that the sandbox handles: their numbers, and what happens to each.
 
-Three lists say it all. `REFUSED` are calls that a program under guard has no business with: they reach
-into the kernel, into other processes or around the other protections, or leave a program with the rights
-of its owner. `WATCHED` are those that change what lies at a path: they wait until it was kept. `MADE` are
-those that are made in place of the program.
+The main lists are these. `REFUSED` are calls that a confined program must not make: they reach into the
+kernel, into other processes or around the other protections, or leave a program with its owner's rights.
+`WATCHED` are calls that change what lies at a path: they wait until it was saved. `MADE` are calls that
+Bridle makes on behalf of the program.
 """
 
 import errno
@@ -55,37 +55,37 @@ def _table(text: str) -> dict[str, int]:
 
 
 NUMBERS: dict[Machine, dict[str, int]] = {"x86_64": _table(_X86_64), "aarch64": _table(_AARCH64)}
-"""A machine lacks the calls that it never had."""
+"""Each machine has only the calls that exist there."""
 
 AUDIT_ARCH: dict[Machine, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 X32_BIT = 0x40000000  # marks the calls of the x32 interface, which have other numbers
 
 
 class Case(Struct, frozen=True):
-    """What happens to a call whose argument passes a test; the first case that does decides."""
+    """What happens to a call whose argument passes a test; the first case that matches decides."""
 
     call: str
     reply: Reply
     errno: int = 0
-    """What a refused call returns."""
+    """The error number that a refused call returns."""
     argument: int = 0
-    """Which argument is tested; its lower 32 bits count, as in the kernel for these calls."""
+    """Which argument is tested; only its lower 32 bits count, as in the kernel for these calls."""
     test: Test = "always"
     values: tuple[int, ...] = ()
-    """One mask for `any` and `none` of its bits, else the values."""
+    """A bit mask for `any` and `none`, otherwise the values."""
     given: tuple[int, int] | None = None
-    """Another argument, and a mask of which it must have a bit, or the case does not count."""
+    """Another argument and a mask: the case applies only if the argument has one of its bits."""
 
 
 CLONE_THREAD = 0x00010000
 _CLONE_NEW = 0x02000000 | 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the others are not held by a network namespace
-_TERMINAL = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type into somebody's terminal
+_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: a network namespace does not confine the others
+_TERMINAL = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type into a terminal
 _QUERY_PERSONALITY = (0, 0xFFFFFFFF)
 
 _SET_USER_ID, _SET_GROUP_ID = 0o4000, 0o2000
 _MODES = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2))
-_MAKING = (  # the calls that make a file, where its mode stands, and the flags with which they do
+_MAKING = (  # the calls that create a file, the position of its mode, and the flags with which they do
     ("open", 2, (1, os.O_CREAT | 0o20000000)),
     ("openat", 3, (2, os.O_CREAT | 0o20000000)),
     ("creat", 1, None),
@@ -110,7 +110,7 @@ REFUSED = (
     Case("socket", "refuse", errno.EAFNOSUPPORT, 0, "not in", _FAMILIES),
     Case("ioctl", "refuse", errno.EPERM, 1, "in", _TERMINAL),
     Case("personality", "refuse", errno.EPERM, 0, "not in", _QUERY_PERSONALITY),
-    # Its flags lie in memory, where a filter cannot look; every libc then takes `clone`.
+    # Its flags lie in memory, where a filter cannot look; every libc then falls back to `clone`.
     Case("clone3", "refuse", errno.ENOSYS),
     Case("openat2", "refuse", errno.ENOSYS),
     # Such a program would later run with its owner's rights.
@@ -119,13 +119,13 @@ REFUSED = (
         Case(call, "refuse", errno.EPERM, at, "any", (_SET_USER_ID | _SET_GROUP_ID,), given)
         for call, at, given in _MAKING
     ),
-    # Each datagram may go to another socket, without a call that could be looked at.
+    # Each datagram may go to another socket, without a call that could be checked.
     Case("socket", "refuse", errno.EACCES, 1, "any", (_DATAGRAM,), _UNIX_FAMILY),
     Case("socketpair", "refuse", errno.EACCES, 1, "any", (_DATAGRAM,)),
 )
 
 UNWATCHABLE = (
-    # These open or change files without one of the calls that are watched.
+    # These open or change files without one of the watched calls.
     *(Case(f"io_uring_{part}", "refuse", errno.ENOSYS) for part in ("setup", "enter", "register")),
     Case("open_by_handle_at", "refuse", errno.EPERM),
 )
@@ -136,10 +136,10 @@ MADE = (
 )
 
 NO_SOCKETS = (Case("socket", "refuse", errno.EACCES),)
-# For walls that do not hide the sockets of the system: its services would do anything for a program.
+# For sandboxes that do not hide the system's sockets: its services would do anything for a program.
 ONLY_INTERNET = (Case("socket", "refuse", errno.EACCES, 0, "not in", (2, 10)),)
 
-# Landlock does not hold what a file's owner can do to its mode, owner, times and attributes.
+# Landlock does not restrict what a file's owner can do to its mode, owner, times and attributes.
 _MODES_AND_TIMES = """
 chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
 """.split()
@@ -153,7 +153,7 @@ NO_METADATA = (
 )
 METADATA = (
     *(Case(call, "watch") for call in _MODES_AND_TIMES),
-    # Programs that copy files do without them where a file system has none.
+    # Programs that copy files work without these, because some file systems lack them.
     *(Case(call, "refuse", errno.EOPNOTSUPP) for call in _ATTRIBUTES),
     Case("ioctl", "refuse", errno.EOPNOTSUPP, 1, "in", _SET_FLAGS),
 )

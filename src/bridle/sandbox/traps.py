@@ -1,18 +1,18 @@
-"""Puts away what a program leaves behind for the user's other programs to run: traps.
+"""Moves away traps: files that a program leaves behind for the user's other programs to run.
 
 ```
-start    what is there is remembered (and mounted read-only, see `shield`)
+start    existing traps are remembered (and mounted read-only, see `shield`)
   ▼
-program  runs; the watch knows whether it has changed anything at all
+program  runs; the watch records whether it has changed anything at all
   ▼
-look     what is a trap, and was not there in the same state, is moved to a folder of Bridle's
+look     traps that were absent, or in another state, are moved to a folder of Bridle's
 ```
 
-The look is at the disk, so that no race with the watch helps. It comes before the result is given. What
-is put away is only the part that makes a trap: the config of a repository, not the repository. Of a folder
-that has only now become a repository, and whose config is older, it is `HEAD`.
+The look is at the disk, so a race with the watch does not help a program. It comes before the result is
+returned. Only the part that makes something a trap is moved: the config of a repository, not the repository.
+Of a folder that has only now become a repository, and whose config is older, it is `HEAD`.
 
-Where there are too many folders to remember, what lies in the others is judged by its time of change.
+If there are too many folders to remember, the content of the others is judged by its time of change.
 """
 
 import os
@@ -32,9 +32,9 @@ from bridle.sandbox.survey import Sight, Survey
 
 _MAX_MOUNTED = 300
 _MAX_FOLDERS_OF_A_SESSION = 2_000
-"""How far the first program of a session looks for what to mount."""
+"""How many folders a session's first program scans for traps to mount read-only."""
 _MAX_FOLDERS_OF_A_PROGRAM = 250
-"""How far each looks when it starts: a millisecond."""
+"""How many folders each program scans when it starts: a millisecond."""
 _MAX_SURVEYS = 32
 _MAX_TOLD = 10
 _WHY = "would make a program of yours run something outside the sandbox"
@@ -45,10 +45,10 @@ _TOO_MANY = (
 
 
 class Traps:
-    """Looks after the folders that programs may change; one for a sandbox."""
+    """Guards the folders that programs may change; one per sandbox."""
 
     def __init__(self, *, home: str, away: str, hidden: Sequence[str] = ()) -> None:
-        """Take the user's home, where to put things, and what programs do not see: Bridle's own files."""
+        """Set the user's home, where to move traps, and what is hidden from programs: Bridle's own files."""
         self._home = home
         self._away = away
         self._hidden = frozenset(os.path.realpath(place) for place in hidden)
@@ -56,16 +56,16 @@ class Traps:
         self._lock = threading.Lock()
 
     def existing(self, roots: Sequence[str]) -> tuple[str, ...]:
-        """Return what of the traps below the roots is there now and is not to be changed, nearest first."""
+        """Return the paths of existing traps below the roots that must not be changed, nearest first."""
         with self._lock:
             sights = [survey.look(_MAX_FOLDERS_OF_A_SESSION) for survey in self._of(roots)]
         found = sorted({trap for sight in sights for trap in sight.traps}, key=lambda trap: trap.count("/"))
         return tuple(path for trap in found for path in _to_fix(trap))[:_MAX_MOUNTED]
 
     def place_of(self, cwd: str, path: str) -> str:
-        """Return the place that a path lies in whose files programs of the user read or run.
+        """Return the place around a path whose files the user's programs read or run.
 
-        Beside those that are told by their names alone; empty if there is none.
+        Besides those that are recognized by name alone; empty if there is none.
         """
         root = os.path.realpath(cwd)
         [sight] = self.see([root]).values()
@@ -76,12 +76,12 @@ class Traps:
         return next((place for place in places if any(is_below(name, [place]) for name in names)), "")
 
     def see(self, roots: Sequence[str]) -> dict[str, Sight]:
-        """Return what there is, by root; of a large tree only what is near."""
+        """Return the current traps, by root; of a large tree only the near ones."""
         with self._lock:
             return {survey.root: survey.look(_MAX_FOLDERS_OF_A_PROGRAM) for survey in self._of(roots)}
 
     def put_away(self, roots: Sequence[str], sights: dict[str, Sight]) -> list[str]:
-        """Put away what has come or changed since; returns sentences about it, and renews the sights."""
+        """Move away what is new or changed since; return sentences about it, and update the sights."""
         told: list[str] = []
         with self._lock:
             for survey in self._of(roots):
@@ -104,7 +104,7 @@ class Traps:
             yield survey
 
     def _move_all(self, paths: Iterable[str], root: str) -> list[str]:
-        """Move files to a new folder of ours, each below it as it was below the root; tells of each."""
+        """Move files to a new folder of ours, under their paths relative to the root; report each."""
         place = ""
         told = []
         for path in paths:
@@ -124,22 +124,22 @@ class Traps:
 
 
 class Look:
-    """What was there before one program, and what it has left by now."""
+    """The traps that existed before one program; finds those that it has left since."""
 
     def __init__(self, traps: Traps, roots: Sequence[str]) -> None:
-        """Remember what is there; blocking."""
+        """Remember the existing traps; blocking."""
         self._traps = traps
         self._roots = tuple(roots)
         self.is_due: Callable[[], bool] = lambda: True
-        """Says whether anything can have changed since it was last asked."""
+        """True if anything can have changed since the last call."""
         self._sights = traps.see(roots)
 
     def renew(self) -> None:
-        """Take what is there now as what was there before; blocking."""
+        """Treat the traps that exist now as existing before; blocking."""
         self._sights = self._traps.see(self._roots)
 
     def finish(self) -> list[str]:
-        """Put away the traps that the program has left by now; returns a sentence for each. Blocking."""
+        """Move away the traps that the program has left so far; return a sentence for each. Blocking."""
         return self._traps.put_away(self._roots, self._sights)
 
 
@@ -158,7 +158,7 @@ def _printable(path: str) -> str:
 
 
 def _to_fix(trap: str) -> Iterator[str]:
-    """Yield what to mount of a trap that exists: itself, or what matters of a repository."""
+    """Yield the paths to mount read-only for a trap: itself, or the relevant parts of a repository."""
     is_folder = os.path.isdir(trap) and not os.path.islink(trap)
     if is_folder and (os.path.basename(trap).lower() == GIT or repository.is_repository(trap)):
         for folder in (trap, *repository.inner_repositories(trap)):
@@ -180,7 +180,7 @@ def _outer(roots: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _opened(root: str, way: str) -> Iterator[int]:
-    """Open a folder below a root without following a link: a program that runs on may put one there."""
+    """Open a folder below a root without following links: a program that still runs may put one there."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     number = os.open(root, flags)
     try:

@@ -1,6 +1,6 @@
-"""What a program that may only read can see: the system, its folders, and the programs on its PATH.
+"""What a read-only program can see: the system, its folders, and the programs on its PATH.
 
-Everything else is missing, so that a command that was wrongly judged to read finds no other file.
+Everything else is missing, so that a command that was wrongly judged to be read-only finds no other file.
 """
 
 import os
@@ -17,9 +17,9 @@ alternatives debian_version group hosts inputrc ld.so.cache ld.so.conf ld.so.con
 localtime magic mime.types nsswitch.conf os-release passwd pki/tls/openssl.cnf protocols rpc services
 ssl/openssl.cnf terminfo timezone
 """.split()
-"""What programs read in `/etc`; the rest of it is not shown."""
+"""The files that programs read in `/etc`; the rest of it is not shown."""
 _SHARED_BY_PROGRAMS = frozenset({".local", ".config"})
-"""Folders of a home whose `bin` holds programs, and which hold much else."""
+"""Folders of a home whose `bin` holds programs, but which also hold much else."""
 
 
 def visible_places(spec: ProcessSpec, home: str) -> tuple[str, ...]:
@@ -40,14 +40,15 @@ def visible_places(spec: ProcessSpec, home: str) -> tuple[str, ...]:
 
 
 def is_visible(path: str, places: Iterable[str]) -> bool:
-    """Return whether a path lies in what is shown."""
+    """True if a path lies in one of the shown places."""
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
 def _programs(environ: Mapping[str, str], home: str, given: Sequence[str]) -> Iterator[str]:
     """Yield the folders on PATH, each with the installation it belongs to.
 
-    One in a given folder is seen with it; a link there may lead anywhere, as the project may have made it.
+    One inside a given folder is visible anyway; its links are not followed, because the project may have made
+    them.
     """
     for folder in environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(folder) and not is_visible(os.path.normpath(folder), given):
@@ -69,14 +70,14 @@ def _named(argv: Sequence[str], home: str, given: Sequence[str]) -> Iterator[str
 
 
 def _environment(folder: str, home: str) -> Iterator[str]:
-    """Yield a virtual environment of Python, and the Python it was made from; nothing if it is none."""
+    """Yield a Python virtual environment and the Python it was made from; nothing if it is not one."""
     if os.path.isfile(f"{folder}/pyvenv.cfg"):
         prefix = os.path.dirname(os.path.dirname(os.path.realpath(f"{folder}/bin/python")))
         yield from (place for place in (folder, prefix) if not _holds(place, home))
 
 
 def _with_installation(folder: str, home: str) -> Iterator[str]:
-    """Yield a folder of programs with the installation it belongs to, but nothing that holds the home."""
+    """Yield a folder of programs with the installation it belongs to, but nothing that contains the home."""
     if _holds(folder, home):
         return
     yield folder
@@ -90,5 +91,5 @@ def _holds(folder: str, home: str) -> bool:
 
 
 def _is_installation(parts: Sequence[str]) -> bool:
-    """Return whether a folder lies in one such as `.cargo` or `.pyenv`, which holds programs only."""
+    """True if a folder lies in one such as `.cargo` or `.pyenv`, which holds only programs."""
     return any(part.startswith(".") for part in parts) and _SHARED_BY_PROGRAMS.isdisjoint(parts)

@@ -1,12 +1,13 @@
-"""Watches the calls of a program that change files, and has what lies there kept before they happen.
+"""Watches a program's system calls that change files, and saves the files before they change.
 
-The kernel holds such a call, hands it to us and waits (seccomp user notification). We find out which
-path it means, have it kept, and let the call go on. A path that could not be kept is not changed.
-The same way forks are counted: that holds for root, too, whom RLIMIT_NPROC does not bind.
+The kernel pauses such a call, reports it to us and waits (seccomp user notification). We find the path that
+it means, save it, and let the call continue. A path that could not be saved is not changed. Forks are counted
+in the same way, which also works for root, whom RLIMIT_NPROC does not limit.
 
-A call is let go on by its own arguments, which another thread of the program may alter at that moment.
-So this makes undo complete for every honest program; it is no wall. Walls are the mounts, the calls that
-the `deputy` makes itself, and the look at the disk when the program has ended (`traps`).
+A call continues with its own arguments, which another thread of the program may change at that moment. So
+this makes undo complete for every well-behaved program, but it is no protection. Protection comes from the
+mounts, the calls that the `deputy` makes itself, and the check of the disk after the program has ended
+(`traps`).
 """
 
 import errno
@@ -39,14 +40,14 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _RECOUNT_S = 0.05
 _FORKS = ("fork", "vfork", "clone")
 _SPARING = frozenset({"chmod", "fchmod", "fchmodat", "fchmodat2", "rmdir", "unlink", "unlinkat"})
-"""They change a folder and nothing of what is in it."""
+"""Calls that change a folder but not its content."""
 _OPENINGS = frozenset({"open", "openat"})
 _TERMINAL = "/dev/tty"
-_ALONE = "/."  # a path that ends so is kept without what is in it
+_ALONE = "/."  # marks a path that is saved without its content
 
 
 class Watch:
-    """Serves the watched calls of one program in a thread of its own, from `begin` until all of it ended."""
+    """Serves one program's watched calls in a thread, from `begin` until all its processes have ended."""
 
     def __init__(
         self,
@@ -59,16 +60,16 @@ class Watch:
         sees_changes: bool = True,
         own: Sequence[str] | None = None,
     ) -> None:
-        """Take who keeps files, what is refused, and the deputy of a program behind walls.
+        """Set the functions that save files and refuse paths, and the deputy of a confined program.
 
-        `sees_changes` says whether the filter holds the calls that change files at all. `own` are the
-        folders whose files may get other modes, owners and times, where no walls hold these.
+        `sees_changes` is true if the filter watches the calls that change files. `own` are the folders whose
+        files may get other modes, owners and times, where the sandbox does not restrict these.
         """
         self._own = own
         self._deputy = deputy
         self._sees_changes = sees_changes
         self.is_quiet = True
-        """No call that changes something has come since the last mark."""
+        """True if no call that changes something has come since the last mark."""
         self._is_over = False
         self._answering = threading.Lock()
         self._keep = keep
@@ -83,26 +84,26 @@ class Watch:
         self.error = ""
 
     def begin(self, listener: int, pid: int) -> None:
-        """Take over a listener; it is closed when the program and all that it started have ended."""
+        """Take over a listener; it is closed when the program and all its descendants have ended."""
         self._warden = pid
         threading.Thread(target=self._serve, args=(listener,), daemon=True, name="bridle-watch").start()
 
     def may_have_changed(self) -> bool:
-        """Say whether the program may have changed a file since the last mark."""
+        """True if the program may have changed a file since the last mark."""
         return not self.is_quiet or not self._sees_changes
 
     def mark(self) -> None:
-        """Begin to notice anew whether the program changes something."""
+        """Reset the record of changes."""
         self.is_quiet = True
 
     def refuse_forks(self) -> None:
-        """Let no process be made any more: the program is being ended."""
+        """Refuse all further forks: the program is being ended."""
         self._may_fork = False
 
     def _serve(self, listener: int) -> None:
         poll = select.poll()
         poll.register(listener, select.POLLIN)
-        with suppress(OSError):  # a kernel before 6.6 does not know it: slower, not worse
+        with suppress(OSError):  # kernels before 6.6 do not support it: slower, not worse
             fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
         buffer = bytearray(_CALL.size)
         try:
@@ -120,16 +121,16 @@ class Watch:
                 os.close(listener)
 
     def _answer(self, listener: int, number: int, pid: int, name: str, args: Sequence[int]) -> None:
-        """Have a call made, or let it go on, or refuse it."""
+        """Make a call on the program's behalf, let it continue, or refuse it."""
 
         def reply(error: int, flags: int = 0) -> None:
             with self._answering, suppress(OSError):  # the caller may have been killed meanwhile
                 if self._is_over:
-                    return  # the number may be that of another file by now
+                    return  # the descriptor may belong to another file by now
                 fcntl.ioctl(listener, _ANSWER, _REPLY.pack(number, 0, -error, 0 if error else flags))
 
         def is_valid() -> bool:
-            """Say whether the caller still waits: otherwise another process may have its number by now."""
+            """True if the caller still waits: otherwise another process may have its PID by now."""
             try:
                 fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", number))
             except OSError:
@@ -151,14 +152,15 @@ class Watch:
             reply(0, _CONTINUE)
 
     def _judge(self, pid: int, name: str, args: Sequence[int], is_valid: Callable[[], bool]) -> int:
-        """Return 0 to let a call go on, or the error it gets."""
+        """Return 0 to let a call continue, or its error number."""
         if name in _FORKS:
             return self._judge_fork()
         self.is_quiet = False
         try:
             paths = touched(name, pid, args, self._roots)
         except OSError as error:
-            # A path that is none fails as it would have; of anything else we do not know what it means.
+            # An invalid path fails as it would have without us; any other error leaves the call's meaning
+            # unknown.
             return error.errno if error.errno in (errno.EFAULT, errno.ENAMETOOLONG) else errno.EIO
         return self._allow_change(paths) if is_valid() else errno.EINTR
 
@@ -178,7 +180,7 @@ class Watch:
         return 0
 
     def _allow_own(self, path: str) -> int:
-        """Judge a change of what a path, free of links, has beside its content."""
+        """Judge a change of a path's metadata; the path is free of links."""
         if not any(path == folder or path.startswith(f"{folder}/") for folder in self._own or ()):
             return errno.EROFS
         return self._allow_change([path + _ALONE if os.path.isdir(path) else path])
@@ -201,7 +203,7 @@ class Watch:
 
 
 def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> list[str]:
-    """Return the paths that a call would change, free of links; raises OSError when they cannot be read."""
+    """Return the paths that a call would change, free of links; raises OSError if they cannot be read."""
 
     def at(descriptor: int, address: int, *, follow: bool = False) -> str | None:
         return locate(pid, _int(descriptor), read_path(pid, address), roots, follow=follow)
@@ -230,7 +232,7 @@ def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> l
             found = [_if_new(at(AT_FDCWD, args[1]), pid)]
         case "symlinkat":
             found = [_if_new(at(args[1], args[2]), pid)]
-        case "link":  # what is written through the new name changes the file of the old one
+        case "link":  # writing through the new name changes the file of the old one
             found = [at(AT_FDCWD, args[0]), at(AT_FDCWD, args[1])]
         case "linkat":
             found = [_source(pid, args, roots), at(args[2], args[3])]
@@ -249,7 +251,7 @@ def touched(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> l
 
 
 def _has_no_terminal(name: str, pid: int, args: Sequence[int]) -> bool:
-    """Say whether a call opens the terminal of a process that has none: every bash does when it starts."""
+    """True if a call opens the terminal of a process that has none: every bash does so when it starts."""
     at = 0 if name == "open" else 1
     try:
         if args[at + 1] & os.O_CREAT or read_path(pid, args[at]) != _TERMINAL:
@@ -274,7 +276,7 @@ def _opened(name: str, pid: int, args: Sequence[int], roots: Sequence[str]) -> s
     follow = not (flags & os.O_NOFOLLOW or exclusive)
     place = locate(pid, descriptor, read_path(pid, address), roots, follow=follow)
     mode = _mode(place, pid)
-    # What exists cannot be made anew and a folder cannot be written to: the call is going to fail.
+    # An existing file cannot be created again and a folder cannot be written to: the call will fail.
     return None if (mode is not None and exclusive) or stat.S_ISDIR(mode or 0) else place
 
 
@@ -303,7 +305,7 @@ def _socket_path(pid: int, args: Sequence[int], roots: Sequence[str]) -> str | N
 
 
 def _if_new(place: str | None, pid: int) -> str | None:
-    """Leave out what is there already: it cannot be made anew, and to keep a whole folder would be dear."""
+    """Return None for an existing path: it cannot be created again, and to save a folder is expensive."""
     return place if _mode(place, pid) is None else None
 
 
@@ -321,7 +323,7 @@ def _mode(place: str | None, pid: int) -> int | None:
 
 
 def count_below(pid: int, limit: int) -> int:
-    """Count what descends from a process; stops above the limit."""
+    """Count the descendants of a process; stops above the limit."""
     found = [pid]
     for one in found:
         with suppress(OSError):
@@ -334,5 +336,5 @@ def count_below(pid: int, limit: int) -> int:
 
 
 def _int(value: int) -> int:
-    """Read an argument as the kernel does that takes an int."""
+    """Return an argument as the kernel reads an int."""
     return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000

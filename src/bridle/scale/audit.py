@@ -1,13 +1,13 @@
-"""Who did what: an append-only journal for each tenant and node, chained like every other one.
+"""The audit log: an append-only journal per tenant and node, hash-chained like every session.
 
 ```
 note ─▶ waits at most half a second ─▶ one append for each tenant ─▶ audit.<tenant>.<node>
 flush ─────────────────────────────▶ now
 ```
 
-What an administrator does is durable before it is answered; of the rest a crash may lose the last second.
-Neither contents nor secrets are noted. The journals are archived sessions, so that no list shows them by
-itself; `bridle session verify` proves them like any other.
+An administrator's action is durable before it is answered; of all others a crash may lose the last second.
+Neither contents nor secrets are logged. The journals are archived sessions, so default lists do not show
+them; `bridle session verify` verifies them like any other.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from bridle.core.tenancy import Principal, audit_session, audited_tenant
 
 DELAY_S = 0.5
 AGAIN_S = 5.0
-MAX_WAITING = 10_000  # then whoever acts waits for the store
-MAX_TRIES = 20  # against others of the same name
+MAX_WAITING = 10_000  # beyond this, callers wait for the store
+MAX_TRIES = 20  # when other processes append to the same journal
 MAX_TARGET_CHARS = 200
 READ_AT_ONCE = 1_000
 
@@ -33,25 +33,25 @@ log = logging.getLogger("bridle.audit")
 
 
 class AuditLog:
-    """Takes notes and stores them; who made it closes it."""
+    """Collects audit events and stores them; its creator closes it."""
 
     def __init__(
         self, store: Store, node: str, now_ms: Callable[[], int], *, delay_s: float = DELAY_S
     ) -> None:
-        """Take a store, and the name of this node: no two processes should share one."""
+        """Take a store and the name of this node; no two processes should share a name."""
         self._store = store
         self._node = node
         self._now_ms = now_ms
         self._delay_s = delay_s
         self._waiting: list[Audited] = []
         self._seqs: dict[SessionId, int] = {}
-        self._writing = asyncio.Lock()  # so that what was noted first is stored first
+        self._writing = asyncio.Lock()  # keeps the order of events
         self._soon: asyncio.Task[None] | None = None
 
     async def note(self, who: Principal, action: str, target: str, outcome: AuditOutcome) -> None:
-        """Note an act, to be stored soon; raises StoreError when too much waits and cannot be stored."""
+        """Log an action, stored soon; raises StoreError when too many wait and cannot be stored."""
         if len(self._waiting) >= MAX_WAITING:
-            await self.flush()  # or fail, and let no more wait
+            await self.flush()  # or raise, so that the backlog does not grow
         target = target[:MAX_TARGET_CHARS]
         self._waiting.append(
             Audited(who.tenant, who.user, who.token_id, action, target, outcome, self._now_ms())
@@ -62,7 +62,7 @@ class AuditLog:
             self._soon = asyncio.create_task(self._store_soon())
 
     async def flush(self) -> None:
-        """Store all that was noted; raises StoreError, and keeps it then."""
+        """Store all waiting events; raises StoreError and keeps them then."""
         async with self._writing:
             while self._waiting:
                 tenant = self._waiting[0].tenant
@@ -72,7 +72,7 @@ class AuditLog:
                 self._waiting = [event for event in self._waiting if id(event) not in stored]
 
     async def aclose(self) -> None:
-        """Store what waits, if that is possible."""
+        """Store the waiting events if possible; log an error if not."""
         if self._soon is not None:
             self._soon.cancel()
             with suppress(asyncio.CancelledError):
@@ -116,9 +116,9 @@ def _beginning(journal: SessionId, seq: int) -> list[Event]:
 async def read_audit(
     store: Store, journals: Sequence[SessionSummary], tenant: str | None = None, since_ms: int = 0
 ) -> AsyncIterator[Audited]:
-    """Yield what was noted about a tenant, or about all, journal by journal; raises StoreError.
+    """Yield the events of one tenant or of all, journal by journal; raises StoreError.
 
-    Of `journals` those are read that are of the audit.
+    Sessions in `journals` that are not audit journals are skipped.
     """
     for summary in journals:
         about = audited_tenant(summary.id)

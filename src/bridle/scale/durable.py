@@ -1,14 +1,14 @@
-"""The durable engine, DBOS on PostgreSQL: the only module that knows it.
+"""Durable queues and steps, using DBOS on PostgreSQL; the only module that uses DBOS.
 
 ```
 leg     a workflow on a queue: one session, one command, until the session rests   queue = label (and model)
- └ stint    the same, as one worker lives it; its steps are the model calls and tool calls
+ └ stint    the part of a leg on one worker; its steps are the model calls and tool calls
     └ stint     a sub-agent's
 ```
 
-A leg that is cut off is done again from its start, by another worker: what it did before is in the journal
-of the session, whose effect ledger decides what may run again. The steps of the worker that was cut off stay
-where they are, in its own stint; so nothing is replayed, and no order of steps has to be the same twice.
+An interrupted leg starts over on another worker: its earlier effects are in the session's journal, whose
+effect ledger decides what may run again. The steps of the interrupted worker stay in its own stint, so
+nothing is replayed, and the order of steps may differ between attempts.
 """
 
 import asyncio
@@ -42,35 +42,35 @@ T = TypeVar("T")
 
 LEG, STINT = "bridle.leg", "bridle.stint"
 PROTOCOL = "1"
-"""What legs mean: workers of another number leave them alone. It changes when old and new cannot mix."""
+"""The version of the leg format; workers ignore other versions. It changes when old and new cannot mix."""
 TAKEN = "taken"
-LOOK_S = 1.0  # at a leg that nobody has taken yet
-CHUNK = 500  # legs that are looked at or handed on at once
+LOOK_S = 1.0  # between checks of a leg that no worker has taken yet
+CHUNK = 500  # legs that are listed or requeued at once
 
 log = logging.getLogger("bridle.scale")
 
 Drive = Callable[[str, str, Callable[[str], Awaitable[None]]], Awaitable[str]]
-"""Does a leg: its id, its order, and what tells whoever ordered it that the command is taken."""
+"""Runs a leg, given its id, its order and a callback that reports the outcome of the command."""
 
 
 class Lane(Struct, frozen=True):
-    """A queue, and what may run of it on all machines together."""
+    """A queue and its limits across all machines."""
 
     name: str
     runs: int | None = None
     starts: tuple[int, float] | None = None
-    """How many may begin in so many seconds."""
+    """The maximum number of starts, and the period in seconds."""
     tenant_runs: int | None = None
     tenant_starts: tuple[int, float] | None = None
 
     @property
     def is_shared(self) -> bool:
-        """Tell whether each tenant has a part of it."""
+        """True if the queue has separate limits per tenant."""
         return self.tenant_runs is not None or self.tenant_starts is not None
 
 
 async def migrate(url: str) -> None:
-    """Make the tables of the engine, or bring them up to date; many nodes may do so at once.
+    """Create or upgrade DBOS's tables; several nodes may do so at once.
 
     Raises StoreError.
     """
@@ -78,14 +78,14 @@ async def migrate(url: str) -> None:
 
 
 class Dispatch:
-    """Puts legs on queues, and hears what became of them."""
+    """Enqueues legs and reports their outcomes."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._client: DBOSClient | None = None
 
     async def open(self) -> None:
-        """Connect; the tables must be there. Raises StoreError."""
+        """Connect; the tables must exist. Raises StoreError."""
         self._client = await _at_start(
             self._url,
             lambda: DBOSClient(
@@ -111,7 +111,7 @@ class Dispatch:
     async def enqueue(
         self, leg: str, order: Order, lane: Lane, *, tenant: str, priority: int, delay_s: float = 0.0
     ) -> None:
-        """Put a leg on a queue; one that is there already under this id is left as it is."""
+        """Put a leg on a queue; does nothing if the queue already has one with this id."""
         options: EnqueueOptions = {
             "workflow_name": LEG,
             "queue_name": lane.name,
@@ -127,9 +127,9 @@ class Dispatch:
         await self._engine.enqueue_async(options, order_text(order))
 
     async def taken(self, leg: str, timeout_s: float) -> str:
-        """Wait until the command of a leg was taken; returns what became of it.
+        """Wait until a worker has taken the command of a leg; return the outcome as text.
 
-        Raises SessionBusy when no worker has begun with it in time, SessionNotRunning when it was called off.
+        Raises SessionBusy if no worker has started it in time, SessionNotRunning if it was cancelled.
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
         while True:
@@ -154,20 +154,20 @@ class Dispatch:
                         f"no worker has taken this within {timeout_s:g} s",
                         hint="bridle scale status shows who works, and how much waits",
                     )
-                # It has begun just now. Done again it finds what it has begun, and tells us.
+                # A worker started it just now. Once resumed, it finds its work and reports the outcome.
                 await self._engine.resume_workflows_async([leg], queue_name=found[0].queue_name)
 
     async def waiting(self, session: SessionId) -> list[str]:
-        """Return the legs of a session that no worker has begun with."""
+        """Return the legs of a session that no worker has started."""
         return await self._legs(status="ENQUEUED", attributes={"session": session})
 
     async def has_leg(self, session: SessionId) -> bool:
-        """Tell whether a worker does something for a session, or will."""
+        """Return whether a leg of a session is running or waiting."""
         found = ["ENQUEUED", "PENDING", "DELAYED"]
         return bool(await self._legs(status=found, attributes={"session": session}, limit=1))
 
     async def call_off(self, legs: Sequence[str]) -> bool:
-        """Cancel legs that no worker has begun with; False when one has by now, whose run goes on."""
+        """Cancel legs that no worker has started; False if one has started meanwhile, whose run continues."""
         if not legs:
             return True
         await self._engine.cancel_workflows_async(list(legs))
@@ -177,9 +177,9 @@ class Dispatch:
         return not any(status.executor_id for status in found)
 
     async def hand_on(self, is_gone: Callable[[str], Awaitable[bool]]) -> int:
-        """Put the legs of workers that are gone back on their queues; returns how many.
+        """Requeue the legs of dead workers; return how many.
 
-        Only one process may do this at a time: a leg is looked at before its worker is.
+        Only one process may do this at a time, because the legs are listed before their workers are checked.
         """
         count = 0
         for kind in (LEG, STINT):
@@ -213,7 +213,7 @@ class Dispatch:
                 return found
 
     async def counts(self) -> dict[str, int]:
-        """Return how many legs wait and run."""
+        """Return the numbers of waiting and running legs."""
         waiting = await self._legs(status="ENQUEUED")
         return {"waiting": len(waiting), "running": len(await self._legs(status="PENDING"))}
 
@@ -224,7 +224,7 @@ class Dispatch:
         return [status.workflow_id for status in found]
 
     async def forget(self, before: str) -> int:
-        """Remove what is known of legs that ended before an ISO date; returns how many."""
+        """Delete the records of legs that ended before an ISO date; return how many."""
         count = 0
         while True:
             ended = await self._engine.list_workflows_async(
@@ -237,7 +237,7 @@ class Dispatch:
 
 
 class Executor:
-    """Does legs in this process, and keeps track of the steps of their runs: the port `Steps`."""
+    """Runs legs in this process and records the steps of their runs; implements the port `Steps`."""
 
     def __init__(self, url: str, worker: str) -> None:
         self._url = url
@@ -247,7 +247,7 @@ class Executor:
         self._numbers = count(1)
 
     async def launch(self, drive: Drive, lanes: Sequence[Lane], *, runs: int, poll_s: float) -> None:
-        """Begin to do what is on these queues; the worker must be known to live already."""
+        """Start to run legs from these queues; the worker must already be registered as living."""
         self._drive = drive
         config: DBOSConfig = {
             "name": "bridle",
@@ -255,7 +255,7 @@ class Executor:
             "application_version": PROTOCOL,
             "executor_id": self._worker,
             "serializer": DBOSPortableJSONSerializer(),
-            "log_level": "ERROR",  # what it warns of while the database is away we say ourselves, once
+            "log_level": "ERROR",  # we log database outages ourselves, once
         }
         DBOS(config=config)
 
@@ -282,11 +282,11 @@ class Executor:
             )
 
     async def aclose(self, timeout_s: float) -> None:
-        """Take no more legs from now on, give those that run a time to end, and stop."""
+        """Take no more legs, give running ones `timeout_s` to end, and stop."""
         await asyncio.to_thread(
             DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=int(timeout_s)
         )
-        # The engine made its own threads those of our event loop, and has ended them now.
+        # DBOS had installed its own thread pool as the event loop's executor, and has now shut it down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
 
     # ------------------------------------------------------------------ legs
@@ -299,7 +299,7 @@ class Executor:
         async def tell(text: str) -> None:
             try:
                 await DBOS.set_event_async(TAKEN, text)
-            except dbos_errors.DBOSException as error:  # it was called off just now: nobody waits any more
+            except dbos_errors.DBOSException as error:  # it was just cancelled: no caller waits any more
                 log.info("leg %s: %s", leg, error)
 
         return await self._drive(leg, order, tell)
@@ -307,20 +307,20 @@ class Executor:
     # ------------------------------------------------------------------ steps
 
     def begin(self, session: SessionId) -> None:
-        """Say that a leg of a session begins here: its work is steps of a stint from now on."""
+        """Mark the start of a session's leg here: its work becomes steps of a stint."""
         self._stints[session] = _Stint(Context())
 
     def end(self, session: SessionId) -> None:
-        """Say that it is over."""
+        """Mark the end of a session's leg."""
         if (stint := self._stints.pop(session, None)) is not None:
             stint.over.set()
-            if not stint.began.done():  # and never will
+            if not stint.began.done():  # it never will
                 stint.began.set_result(None)
 
     async def perform(
         self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Do a piece of work as a step of the session's stint."""
+        """Run work as a step of the session's stint."""
 
         async def step() -> None:
             await work()
@@ -331,7 +331,7 @@ class Executor:
             await _within(context, DBOS.run_step_async({"name": name}, step))
 
     async def pause(self, session: SessionId, seconds: float) -> None:
-        """Let time pass, by the engine's own timer."""
+        """Sleep, using DBOS's timer."""
         if (context := await self._context(session)) is None:
             await asyncio.sleep(seconds)
         else:
@@ -340,7 +340,7 @@ class Executor:
     async def child(
         self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Live the life of a sub-agent as a stint below that of its parent."""
+        """Run a sub-agent as a stint below its parent's."""
         context = await self._context(parent)
         if context is not None:
             self._stints[child] = _Stint(context.copy())
@@ -350,9 +350,9 @@ class Executor:
             self.end(child)
 
     async def _context(self, session: SessionId) -> Context | None:
-        """Return where the engine finds the stint of a session, which begins with its first step.
+        """Return the DBOS context of a session's stint, which starts with its first step.
 
-        None for one that has none, or whose engine is about to stop: then the journal alone keeps track.
+        None if the session has no stint or DBOS is about to stop: then only the journal keeps track.
         """
         stint = self._stints.get(session)
         if stint is None:
@@ -382,20 +382,20 @@ class Executor:
 
 
 class _Stint:
-    """The work of one session, as this worker lives it."""
+    """The work of one session on this worker."""
 
     def __init__(self, above: Context) -> None:
         self.above = above
-        """Where the engine finds what it is part of."""
+        """The DBOS context of its parent."""
         self.over = asyncio.Event()
         self.starting: asyncio.Task[None] | None = None
         self.began: asyncio.Future[Context | None] = asyncio.get_running_loop().create_future()
 
 
 async def _within(context: Context, work: Coroutine[Any, Any, None]) -> None:
-    """Do something in another context, for the same tenant.
+    """Run a coroutine in another context, for the same tenant.
 
-    Who is cancelled meanwhile cancels it, and waits for that.
+    If the caller is cancelled, the coroutine is cancelled and awaited.
     """
     inside = context.copy()
     inside.run(current.set, current.get())
@@ -409,7 +409,7 @@ async def _within(context: Context, work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _at_start(url: str, work: Callable[[], T]) -> T:
-    """Do what the engine does not try again by itself when the database goes away; raises StoreError."""
+    """Run a startup call, which DBOS does not retry when the database goes away; raises StoreError."""
     try:
         return await asyncio.to_thread(work)
     except DBAPIError as error:

@@ -1,4 +1,4 @@
-"""Something that is done at every other worker, for as long as each is there."""
+"""Runs a task at every other worker for as long as that worker lives."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,15 +10,15 @@ from bridle.core.ids import SessionId
 from bridle.scale.peers import Peers
 from bridle.scale.roster import Roster
 
-LOOK_S = 1.0  # for workers that have come
-SETTLE_S = 5.0  # for those that are there
+LOOK_S = 1.0  # between looks for new workers
+SETTLE_S = 5.0  # the longest wait for known workers
 
 Work = Callable[[str, Door, Callable[[], None]], Awaitable[None]]
-"""Takes a worker's name and door, and lasts until it is cancelled; calls back once it is in place."""
+"""Takes a worker's name, its session API and a callback to call once set up; runs until cancelled."""
 
 
 class Everywhere:
-    """Keeps one task for each worker but our own."""
+    """Keeps one task for each worker except our own."""
 
     def __init__(self, roster: Roster, peers: Peers, me: str, work: Work) -> None:
         self._roster = roster
@@ -30,7 +30,7 @@ class Everywhere:
         self._has_looked = asyncio.Event()
 
     async def keep(self) -> None:
-        """Begin at every worker, also at those that come later, until cancelled."""
+        """Run the task at every worker, including those that join later, until cancelled."""
         try:
             while True:
                 with suppress(BridleError):
@@ -44,7 +44,7 @@ class Everywhere:
                 await asyncio.wait(self._tasks.values())
 
     async def settled(self) -> None:
-        """Wait until it is in place at every worker that can be reached, but not for long."""
+        """Wait until the task is set up at every reachable worker; at most `SETTLE_S`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
                 await self._has_looked.wait()
@@ -60,14 +60,14 @@ class Everywhere:
 
     async def _at(self, worker: str, address: str, settled: asyncio.Event) -> None:
         try:
-            with suppress(BridleError, OSError):  # it is tried again as long as the worker is there
+            with suppress(BridleError, OSError):  # retried as long as the worker lives
                 await self._work(worker, await self._peers.door(address), settled.set)
         finally:
             settled.set()
 
 
 class Heard:
-    """News of all workers, each session once, as it is by then."""
+    """Collects the session news of all workers, merged to the latest for each session."""
 
     def __init__(self) -> None:
         self._news: dict[SessionId, SessionNews] = {}
@@ -75,14 +75,14 @@ class Heard:
         self._waiting = asyncio.Event()
 
     async def take(self) -> list[SessionNews]:
-        """Wait for news."""
+        """Wait for news and return them."""
         await self._waiting.wait()
         self._waiting.clear()
         news, self._news = list(self._news.values()), {}
         return news
 
     async def listen(self, worker: str, door: Door, in_place: Callable[[], None]) -> None:
-        """Take in the news of one worker, and once it is gone that its sessions are in memory no more."""
+        """Collect the news of one worker; once it is gone, report its sessions as no longer in memory."""
         try:
             in_place()
             async with aclosing(door.news()) as items:

@@ -1,12 +1,12 @@
-"""What happens to sessions on other machines, for those who watch them here.
+"""Brings the events of sessions on other machines to the watchers in this process.
 
 ```
-worker that drives it ═ records and deltas ═▶┐
-anybody who appends ── NOTIFY session seq ──▶├─▶ the bus of this process ─▶ its watchers
-                                             └── a gap is filled from PostgreSQL by whoever watches
+the worker that drives it ═ records and deltas ═▶┐
+any process that appends ─ NOTIFY session seq ──▶├─▶ the bus of this process ─▶ its watchers
+                                                 └── watchers fill gaps from PostgreSQL
 ```
 
-Nothing here has to be complete: a watcher reads what it has missed from the store. It has to be quick.
+Delivery here may be incomplete: a watcher reads what it missed from the store. It must be fast.
 """
 
 import asyncio
@@ -22,18 +22,21 @@ from bridle.core.ports import Store
 from bridle.core.protocol import Delta, Record
 from bridle.sessions.bus import PIECES, Bus
 
-AGAIN_S = 0.2  # after a worker that could not be reached
-LOOK_S = 5.0  # at a session that nobody seems to drive
-GRACE_S = 0.05  # in which the worker that drives a session tells of what a notice has told of
+AGAIN_S = 0.2  # after a worker could not be reached
+LOOK_S = 5.0  # between checks of a session that no worker seems to drive
+GRACE_S = 0.05  # the driving worker may stream a record this long after the notice of it
 
 _SEQ = re.compile(r"[0-9]{1,18}")
 
 Whereabouts = Callable[[SessionId], Awaitable[Door | None]]
-"""From a session to the worker that drives it, if that is another process; raises OSError, BridleError."""
+"""Returns the session API of the worker that drives a session; None if that is this process or none.
+
+Raises OSError, BridleError.
+"""
 
 
 class Following:
-    """Feeds the bus of a process with what happens elsewhere, session by session, while somebody watches."""
+    """Publishes what happens elsewhere on the bus of this process, for each session that has watchers."""
 
     def __init__(self, store: Store, whereabouts: Whereabouts, *, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
@@ -44,7 +47,7 @@ class Following:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def heard_records(self, payload: str | None) -> None:
-        """Take a notice that a session has grown; None says that notices were lost."""
+        """Handle a notice that a session has new records; None means that notices were lost."""
         if payload is None:
             for followed in self._followed.values():
                 followed.hear_of(math.inf)
@@ -55,7 +58,7 @@ class Following:
             found.hear_of(int(seq))
 
     def heard_claims(self, payload: str | None) -> None:
-        """Take a notice that somebody else drives a session now, or nobody."""
+        """Handle a notice that a session has a new driver or none; None means that notices were lost."""
         if payload is None:
             for followed in self._followed.values():
                 followed.moved.set()
@@ -65,7 +68,7 @@ class Following:
             found.moved.set()
 
     async def aclose(self) -> None:
-        """Follow nothing any more."""
+        """Stop all following."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -85,7 +88,7 @@ class Following:
             task.add_done_callback(self._tasks.discard)
 
     async def _catch_up(self, session: SessionId, followed: "_Followed") -> None:
-        """Publish what others have appended, whenever there is news of it that came in no other way."""
+        """Publish records that a notice announced and that the driving worker did not send."""
         while True:
             await followed.grown.wait()
             followed.grown.clear()
@@ -100,11 +103,11 @@ class Following:
                 await asyncio.sleep(AGAIN_S)
                 followed.hear_of(told)
                 continue
-            if newest and newest[0].seq > followed.seq:  # who watches fetches what lies between
+            if newest and newest[0].seq > followed.seq:  # watchers fetch the records in between
                 self.bus.publish(session, newest)
 
     async def _follow(self, session: SessionId, followed: "_Followed") -> None:
-        """Stay with whoever drives the session."""
+        """Stream from the worker that drives the session, whichever that is at the moment."""
         while True:
             followed.moved.clear()
             try:
@@ -117,7 +120,7 @@ class Following:
                             await followed.moved.wait()
             except (BridleError, OSError):
                 await asyncio.sleep(AGAIN_S)
-            followed.hear_of(math.inf)  # notices are lost together with a worker that is killed
+            followed.hear_of(math.inf)  # notices are lost with a worker that is killed
 
     async def _stay(self, door: Door, session: SessionId, followed: "_Followed") -> None:
         moved = asyncio.create_task(followed.moved.wait())
@@ -140,34 +143,34 @@ class Following:
                     if isinstance(item, Record):
                         heard = item.seq
                     elif isinstance(item, PIECES) and heard < followed.seq:
-                        continue  # a piece of what a notice has shown as a whole already
+                        continue  # a delta of a message that was already published as a record
                     self.bus.publish(session, (item,))
             finally:
                 followed.is_heard = False
 
 
 class _Followed:
-    """A session that somebody watches here."""
+    """A session with watchers in this process."""
 
     def __init__(self) -> None:
         self.seq = 0
-        """The newest record that was published, by whomever."""
+        """The newest record published on our bus, from any source."""
         self.told = 0.0
-        """The newest record that a notice has told of; all there may be when notices were lost."""
+        """The newest record announced by a notice; infinity when notices were lost."""
         self.is_heard = False
-        """The worker that drives it tells us of all that happens."""
+        """True while the driving worker streams to us."""
         self.grown = asyncio.Event()
         self.moved = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
 
     def hear_of(self, seq: float) -> None:
-        """Take notice of a record."""
+        """Note that a record exists."""
         self.told = max(self.told, seq)
         self.grown.set()
 
 
 class _NotingBus(Bus):
-    """A bus that knows how far each followed session was published, also by a run of this process."""
+    """A bus that notes the newest published record of each followed session, also of runs in this process."""
 
     def __init__(
         self, on_watch: Callable[[SessionId, bool], None], followed: dict[SessionId, _Followed]
@@ -176,7 +179,7 @@ class _NotingBus(Bus):
         self._followed = followed
 
     def publish(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
-        """Hand items to everyone who watches the session; never waits."""
+        """Send items to all watchers of the session; never waits."""
         super().publish(session, items)
         if (found := self._followed.get(session)) is not None:
             for item in items:

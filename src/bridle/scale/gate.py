@@ -1,7 +1,7 @@
-"""Who comes in by a token, and the door that they get.
+"""Authenticates tokens and returns the session API for each principal.
 
-A token is looked up at most every few seconds, so revoking one, and every change of a tenant, takes effect
-within `KNOWN_S` at every node; streams that are open end with their next item.
+Lookups are cached for a few seconds, so revoking a token, and every change of a tenant, takes effect
+within `KNOWN_S` on every node; open streams end with their next item.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 KNOWN_S = 3.0
 MAX_KNOWN = 4_096
-MAX_LOOKUPS = 4  # at once: whoever guesses tokens takes no more of the database
+MAX_LOOKUPS = 4  # at once: guessing tokens must not load the database any further
 
 NODE = Principal(user="node", scopes=SCOPES)
-"""Who has the token of the node itself: its owner, who may do everything there."""
+"""The principal of the node's own token: the owner, allowed to do everything there."""
 
 
 class Gate:
-    """Knows who has which token, and what holds for them, for a few seconds each."""
+    """Maps tokens to principals and their tenants, cached for a few seconds."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Gate:
         workspaces: str = "",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the door of all; who shows the token of the node gets it as it is."""
+        """Take the unrestricted session API; the holder of the node's token gets it directly."""
         self.audit = audit
         self.folders = TenantFolders(tenants, workspaces)
         self._door = door
@@ -53,7 +53,7 @@ class Gate:
         self._tenants: _Known[Tenant] = _Known(tenants.tenant, now)
 
     async def principal(self, token: str) -> Principal | None:
-        """Return whose a token is; None for one that counts for nothing; raises StoreError."""
+        """Return the principal of a token; None if it is invalid; raises StoreError."""
         if self._node_token and hmac.compare_digest(token.encode(), self._node_token):
             return NODE
         parsed = parse_token(token)
@@ -66,7 +66,7 @@ class Gate:
         return kept.principal
 
     def door(self, principal: Principal) -> Door:
-        """Return the door of a principal."""
+        """Return the session API for a principal."""
         if principal == NODE:
             return self._door
         return TenantDoor(
@@ -74,7 +74,7 @@ class Gate:
         )
 
     async def look(self, principal: Principal, target: str) -> None:
-        """Refuse who may not look at anything, also at what no session holds; raises NotAllowed."""
+        """Check that a principal may read, also things that belong to no session; raises NotAllowed."""
         if principal.is_cluster_admin:
             return
         try:
@@ -84,7 +84,7 @@ class Gate:
             raise
 
     async def standing(self, principal: Principal) -> Tenant:
-        """Return what holds for a principal by now; raises NotAllowed once its token counts no more."""
+        """Return a principal's current tenant; raises NotAllowed if its token has expired or was revoked."""
         if principal != NODE and await self._tokens.get(principal.token_id) is None:
             raise NotAllowed("the token was revoked, or has expired", hint="bridle token create")
         if not principal.tenant:
@@ -96,7 +96,7 @@ class Gate:
 
 
 class _Known(Generic[T]):
-    """What was looked up a moment ago; what is not there is looked up each time."""
+    """A short-lived cache of lookups; misses are not cached."""
 
     def __init__(self, look_up: Callable[[str], Awaitable[T | None]], now: Callable[[], float]) -> None:
         self._look_up = look_up
@@ -105,12 +105,12 @@ class _Known(Generic[T]):
         self._looking = asyncio.Semaphore(MAX_LOOKUPS)
 
     async def get(self, name: str) -> T | None:
-        """Return it, as it was at most `KNOWN_S` ago."""
+        """Return the value, at most `KNOWN_S` old."""
         if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
             return kept[0]
         async with self._looking:
             if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
-                return kept[0]  # somebody else has looked meanwhile
+                return kept[0]  # another task looked it up meanwhile
             began = self._now()
             found = await self._look_up(name)
             self._kept.pop(name, None)

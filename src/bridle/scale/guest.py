@@ -1,8 +1,8 @@
-"""A process that runs a session of a shared database by itself, without legs: a command of the terminal.
+"""A process that runs a session of a shared database itself, without legs, such as a CLI command.
 
-It is known as living while it holds a session, so that its claims are dropped when it dies. Nobody goes on
-with its runs by themselves: they are resumed like any that was cut off. One that slept for too long, as a
-laptop does, was declared gone and loses its run; for the next one it comes back.
+It is registered as living while it holds a session, so its claims are dropped when it dies. No worker
+continues its runs automatically: the user resumes them like any interrupted run. A process that slept too
+long (a laptop) was declared gone and loses its run; it rejoins for the next one.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from bridle.stores.postgres.store import PostgresStore
 
 
 class GuestClaims:
-    """Claims of a process that joins with the first of them."""
+    """Claims of a process that registers as a member with its first claim."""
 
     def __init__(self, claims: PostgresClaims, members: Members) -> None:
         self._claims = claims
@@ -28,7 +28,7 @@ class GuestClaims:
         self._living: asyncio.Task[None] | None = None
 
     async def claim(self, session: SessionId) -> bool:
-        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
+        """Claim a session for this process; False if it is taken, here or elsewhere; raises StoreError."""
         async with self._joining:
             if self._living is None:
                 await self._members.join()
@@ -40,9 +40,9 @@ class GuestClaims:
         return (is_free or await self.came_back()) and await self._claims.claim(session)
 
     async def came_back(self) -> bool:
-        """Become known again if we were declared gone, as one that slept is; tell whether that was so.
+        """Rejoin if we were declared gone, for example after a sleep; return whether that was the case.
 
-        Not while a session is held: what is done for it is not ours to do any more. Raises StoreError.
+        Does nothing while a session is held, since that session is no longer ours. Raises StoreError.
         """
         async with self._joining:
             if self._living is None or not await self._members.is_gone(self._members.me.id):
@@ -56,15 +56,15 @@ class GuestClaims:
             return True
 
     async def release(self, session: SessionId) -> None:
-        """Give a claimed session back; one that is not held is left alone."""
+        """Release a claimed session; does nothing if it is not held."""
         await self._claims.release(session)
 
     async def is_taken(self, session: SessionId) -> bool:
-        """Tell whether somebody has a session, this process or another."""
+        """Return whether a session is claimed, by this process or another."""
         return await self._claims.is_taken(session)
 
     async def leave(self) -> None:
-        """Be gone."""
+        """Leave the cluster."""
         if self._living is not None:
             self._living.cancel()
             await asyncio.wait([self._living])
@@ -72,7 +72,7 @@ class GuestClaims:
 
 
 class GuestStore(PostgresStore):
-    """The journal of a process that is a guest, which leaves when it is closed."""
+    """The store of a guest process, which leaves the cluster when it is closed."""
 
     def __init__(self, postgres: Postgres, clock: Clock, claims: GuestClaims, worker: str) -> None:
         super().__init__(postgres, clock, worker)
@@ -87,7 +87,7 @@ class GuestStore(PostgresStore):
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events; a new session is begun also by one that was declared gone while it slept."""
+        """Append events; to create a session, rejoin first if we were declared gone during a sleep."""
         try:
             return await super().append(session, expected_seq, events, dates=dates)
         except SessionTaken:
@@ -96,6 +96,6 @@ class GuestStore(PostgresStore):
         return await super().append(session, expected_seq, events, dates=dates)
 
     async def aclose(self) -> None:
-        """Leave, and close the connections."""
+        """Leave the cluster and close the connections."""
         await self._guest.leave()
         await self._connections.aclose()

@@ -1,10 +1,10 @@
-"""Which queue a leg goes to: by what its worker must have, by the machine it is bound to, and by its model.
+"""Chooses the queue of a leg, by the label its worker needs, by the session's machine and by the model.
 
 ```
 bridle                 any worker
 bridle.gpu             one with the label gpu
 bridle@build-3         one on that machine, where the session's folder is
-bridle.gpu:…           the same for a model that has limits of its own
+bridle.gpu:…           the same for a model that has its own limits
 ```
 """
 
@@ -18,7 +18,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def label_for(scale: ScaleSettings, *, agent: str, folder: str, tenant: str) -> str:
-    """Return the label that a session needs of its worker; empty for none."""
+    """Return the label that a session's worker must have; empty for none."""
     for place in scale.placement:
         is_inside = not place.folder or f"{folder}/".startswith(f"{place.folder.rstrip('/')}/")
         if place.agent in ("", agent) and place.tenant in ("", tenant) and is_inside:
@@ -33,7 +33,7 @@ def lane_for(scale: ScaleSettings, *, label: str, node: str, model: str) -> Lane
 
 
 def lanes_of(scale: ScaleSettings, node: str) -> Iterator[Lane]:
-    """Return the queues that a worker serves."""
+    """Yield the queues that a worker serves."""
     names = [f"bridle.{label}" for label in scale.labels]
     if not scale.only_labels:
         names.append("bridle")

@@ -1,15 +1,15 @@
-"""A session that is being driven here, and who hands it commands."""
+"""The state of a session that this worker drives."""
 
 import asyncio
 
 from bridle.core.protocol import Archive, Command, DropQueued, EditQueued, Pin, Rename
 
 AROUND_RUNS = (Rename, Pin, Archive, EditQueued, DropQueued)
-"""Commands for which a run that rests need not be woken."""
+"""Commands that do not need a resting run to be resumed."""
 
 
 class Leg:
-    """A session that is being driven here."""
+    """A session that this worker drives."""
 
     def __init__(self) -> None:
         self.taking = 0
@@ -17,27 +17,27 @@ class Leg:
         self.quiet = asyncio.Event()
         self.quiet.set()
         self.ready = asyncio.Event()
-        """Other commands may follow: a run that was left unfinished goes on by now, or never will."""
+        """Set once other commands may follow: an unfinished run has resumed by now, or never will."""
         self.is_awake = False
         self.rested: tuple[int, float] | None = None
-        """Since when it rests, and after which record."""
+        """The record after which it rests, and since when."""
 
     def wake(self) -> None:
-        """Say that no run is left unfinished: a prompt would end it."""
+        """Allow all commands: no unfinished run is left, which a prompt would end."""
         self.is_awake = True
         self.ready.set()
 
     def takes(self, command: Command) -> bool:
-        """Tell whether a command that has waited can be handed in."""
+        """Return whether a command that has waited can be submitted."""
         return not self.is_ending and (self.is_awake or isinstance(command, AROUND_RUNS))
 
     def hold(self) -> None:
-        """Say that a command is being handed in."""
+        """Note that a command is being submitted."""
         self.taking += 1
         self.quiet.clear()
 
     def release(self) -> None:
-        """Say that it is in."""
+        """Note that a command was submitted."""
         self.taking -= 1
         if not self.taking:
             self.quiet.set()

@@ -1,14 +1,14 @@
-"""The work of a leg: take a session, hand it a command, drive it until its run has ended or rests.
+"""Runs legs: claim a session, submit a command, drive the session until its run ends or rests.
 
 ```
-order ─▶ is somebody else driving it? ─▶ to them
+order ─▶ does another worker drive it? ─▶ pass it on
      └─▶ is a run open? resume it ─▶ submit the command ─▶ taken ─▶ … ─▶ the run ended ─▶ done
                                                                    └─▶ it waits for a person: let go
-                                                                   └─▶ we are to stop: order another leg
+                                                                   └─▶ we are stopping: order another leg
 ```
 
-While a leg drives a session, commands for it come here directly (`submit`). One that comes when the leg is
-about to end is refused with NotDrivenHere, and becomes a leg of its own.
+While a leg drives a session, further commands come here directly (`submit`). A command that arrives when
+the leg is about to end is refused with NotDrivenHere, and becomes a new leg.
 """
 
 import asyncio
@@ -53,14 +53,14 @@ from bridle.scale.leg import AROUND_RUNS, Leg
 from bridle.scale.orders import Order, read_order, taken_text
 from bridle.sessions.service import SessionService
 
-MAX_TRIES = 10  # to go on with a run that cannot
+MAX_TRIES = 10  # attempts to resume a run
 ANSWER_S = 20.0  # for an answer to be recorded
 AGAIN_S = 0.05
 LEAVE_S = 1.0
-BUSY_S = 30.0  # for a session that another worker is about to let go
+BUSY_S = 30.0  # for a session that another worker is about to release
 
 PASSING = (SessionBusy, SessionConflict, SessionNotRunning, StoreError)
-"""Why a run cannot go on here and now; another time, or elsewhere, it may."""
+"""Errors that stop a run here and now; it may continue later, or on another worker."""
 
 log = logging.getLogger("bridle.scale")
 
@@ -68,30 +68,30 @@ Tell = Callable[[str], Awaitable[None]]
 
 
 class Track(Protocol):
-    """Whoever keeps track of what a session's leg does."""
+    """Records what the leg of a session does."""
 
     def begin(self, session: SessionId) -> None:
-        """Say that a leg of a session begins here."""
+        """Mark the start of a session's leg here."""
         ...
 
     def end(self, session: SessionId) -> None:
-        """Say that it is over."""
+        """Mark the end of a session's leg."""
         ...
 
 
 class Surroundings(Protocol):
-    """What a leg needs of the rest of the cluster."""
+    """What a leg needs from the rest of the cluster."""
 
     async def pass_on(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to the worker that drives the session; raises NotDrivenHere when nobody does."""
+        """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         ...
 
     async def order(self, order: Order, leg: str) -> None:
-        """Order another leg, after a moment."""
+        """Order another leg, after a short delay."""
         ...
 
     async def bring(self, session: SessionId, folder: str) -> None:
-        """See to it that a session's folder is here; raises WorkspaceLost."""
+        """Make sure that a session's folder exists here; raises WorkspaceLost."""
         ...
 
 
@@ -104,15 +104,15 @@ class Legs:
         self._around = around
         self._legs: dict[SessionId, Leg] = {}
         self.is_stopping = False
-        """Runs that are left unfinished are to go on elsewhere."""
+        """True once the worker is stopping: unfinished runs continue on another worker."""
 
     @property
     def sessions(self) -> tuple[SessionId, ...]:
-        """Return what is being driven."""
+        """The sessions driven here."""
         return tuple(self._legs)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        """Submit a command to a session that is driven here; raises NotDrivenHere."""
         leg = self._legs.get(session)
         if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the leg of its parent
             leg = Leg()
@@ -133,7 +133,7 @@ class Legs:
             leg.release()
 
     async def drive(self, name: str, text: str, tell: Tell) -> str:
-        """Do a leg from its order to its end; `tell` hears what became of the command."""
+        """Run a leg from its order to its end; `tell` gets the outcome of the command."""
         try:
             order = read_order(text)
         except msgspec.MsgspecError as error:
@@ -157,7 +157,7 @@ class Legs:
             self._let_go(session, leg)
 
     async def _outcome(self, order: Order, leg: Leg, name: str) -> Receipt | Exception:
-        """Have the command taken; returns what whoever ordered the leg must hear."""
+        """Have the command taken; return the outcome for the sender."""
         leg.hold()
         try:
             return await self._take_or_pass_on(order, leg)
@@ -171,28 +171,28 @@ class Legs:
             leg.release()
 
     async def _give_back(self, order: Order, name: str, tell: Tell) -> str:
-        """Leave a leg that came when we were about to stop to another worker."""
+        """Give a leg that arrived while we are stopping to another worker."""
         try:
             await self._around.order(order, name)
         except BridleError as error:
             await tell(taken_text(error))
             return "refused"
-        # Whoever waits orders it once more; the same command is taken once.
+        # The sender orders it once more; a command with the same key is taken once.
         await tell(taken_text(NotDrivenHere(f"session {order.session} goes on elsewhere")))
         return "goes on elsewhere"
 
     def _as_refused(self, session: SessionId, error: BridleError, *, is_leaving: bool = False) -> BridleError:
-        """Say that another worker is to be looked for, where this one is about to let go or is given up."""
+        """Return NotDrivenHere if the sender should look for another worker, else the error unchanged."""
         is_closed = isinstance(error, SessionNotRunning) and (is_leaving or self.is_stopping)
         is_held = isinstance(error, SessionBusy) and not self._service.is_busy(session)
         if (
             isinstance(error, SessionConflict) or is_closed or is_held
-        ):  # also one that another worker has grown
+        ):  # a conflict: another worker appended to the session
             return NotDrivenHere(f"session {session} is not driven here any more: {error.message}")
         return error
 
     async def set_aside_resting(self, after_s: float) -> None:
-        """Let go of the sessions whose runs have waited so long for a person."""
+        """Release the sessions whose runs have waited this long for a person."""
         now = time.monotonic()
         for session, leg in list(self._legs.items()):
             if leg.taking or leg.is_ending or not self._service.rests(session):
@@ -205,10 +205,10 @@ class Legs:
                 leg.is_ending = True
                 await self._service.set_aside(session)
 
-    # ------------------------------------------------------------------ the way in
+    # ------------------------------------------------------------------ start
 
     async def _enter(self, session: SessionId, leg: Leg) -> bool:
-        """Become the one who drives the session; False when somebody does already."""
+        """Start to drive the session; False if it is already driven."""
         if session in self._legs or await self._service.is_running(session) or session in self._legs:
             return False
         self._legs[session] = leg
@@ -221,7 +221,7 @@ class Legs:
             self._track.end(session)
 
     async def _take_or_pass_on(self, order: Order, leg: Leg) -> Receipt:
-        """Have the command taken, here if nobody drives the session yet; then the leg is entered."""
+        """Have the command taken, by this leg if no worker drives the session yet, else by that worker."""
         deadline = time.monotonic() + BUSY_S
         session = order.session
         while True:
@@ -233,7 +233,7 @@ class Legs:
                 return await self._around.pass_on(session, order.command)
             except NotDrivenHere:
                 is_late = time.monotonic() > deadline
-            except SessionBusy:  # of a worker that came first, or of the run itself
+            except SessionBusy:  # from a worker that was faster, or from the run itself
                 if self._legs.get(session) is not leg or self._service.is_busy(session):
                     raise
                 is_late = time.monotonic() > deadline
@@ -245,7 +245,7 @@ class Legs:
             await asyncio.sleep(AGAIN_S)
 
     async def _take(self, order: Order, leg: Leg) -> Receipt:
-        """Hand over the command; a run that was left unfinished goes on first."""
+        """Submit the command, after resuming an unfinished run."""
         session, command = order.session, order.command
         glance = await self._service.glance(session)
         if not isinstance(command, AROUND_RUNS):
@@ -280,7 +280,7 @@ class Legs:
                 await self._lose(order.session, glance, f"it could not go on: {error}")
             if not isinstance(order.command, Prompt) or isinstance(error, PASSING):
                 raise
-            return None  # the prompt ends the run that cannot go on
+            return None  # the prompt ends the run that cannot be resumed
 
     async def _lose(self, session: SessionId, glance: Glance, why: str) -> None:
         if glance.run is not None:
@@ -288,7 +288,7 @@ class Legs:
             await self._service.give_up(session, why)
 
     async def _is_done(self, order: Order) -> bool:
-        """Tell whether the command of a leg that is done again has taken effect the first time."""
+        """Return whether the command already took effect in an earlier attempt of this leg."""
         kind = {Rewind: Rewound, Compact: Compacted}.get(type(order.command))
         if kind is None:
             return False
@@ -298,7 +298,7 @@ class Legs:
     # ------------------------------------------------------------------ answers
 
     async def _confirmed(self, session: SessionId, command: Command) -> Receipt:
-        """Submit a command; an answer of a person is taken once it is recorded, not before."""
+        """Submit a command; return for a person's answer only once it is recorded."""
         if not isinstance(command, Decide | Reply):
             return await self._service.submit(session, command)
         glance = await self._service.glance(session)
@@ -321,7 +321,7 @@ class Legs:
                         if call_id == command.call_id:
                             return replace(receipt, seq=item.seq)
                     case QuestionAsked(call_id=call_id) if call_id == command.call_id:
-                        with suppress(SessionNotRunning):  # asked anew by a run that goes on
+                        with suppress(SessionNotRunning):  # asked again by a resumed run
                             await self._service.submit(session, command)
                     case RunEnded():
                         return replace(receipt, seq=item.seq)
@@ -329,32 +329,32 @@ class Legs:
                         pass
         return receipt
 
-    # ------------------------------------------------------------------ the way out
+    # ------------------------------------------------------------------ end
 
     async def _until_rest(self, session: SessionId, leg: Leg) -> None:
-        """Wait until no run is active and nobody is handing in another command."""
+        """Wait until no run is active and no command is being submitted."""
         while not leg.is_ending:
             await self._service.until_free(session)
             await leg.quiet.wait()
             if not (leg.taking or self._service.is_busy(session)):
                 leg.is_ending = True
-            elif self.is_stopping:  # a run whose end was cut off never gets free
+            elif self.is_stopping:  # a run whose end was cut off never becomes free
                 await asyncio.sleep(AGAIN_S)
 
     async def _left(self, order: Order, name: str) -> str:
-        """Leave the session; what is left open goes on somewhere, however long the database is away."""
+        """Leave the session and requeue unfinished work, retrying for as long as the database is away."""
         while True:
             try:
                 return await self._leave(order, name)
             except StoreError as error:
                 log.warning("session %s cannot be handed on: %s", order.session, error)
                 await asyncio.sleep(LEAVE_S)
-            except BridleError as error:  # somebody else has it, it is deleted, or its machine is gone
+            except BridleError as error:  # another worker has it, it is deleted, or its machine is gone
                 log.warning("session %s is left as it is: %s", order.session, error)
                 return "left"
 
     async def _leave(self, order: Order, name: str) -> str:
-        """See to it that a run which neither ended nor waits for a person goes on somewhere."""
+        """Make sure that a run which neither ended nor waits for a person continues on some worker."""
         glance = await self._service.glance(order.session)
         if glance.run is None and (order.tries >= MAX_TRIES or not _has_next(glance)):
             return "ended"
@@ -376,6 +376,6 @@ def _is_asked(glance: Glance, answer: Decide | Reply) -> bool:
 
 
 def _has_next(glance: Glance) -> bool:
-    """Tell whether a prompt waits that is to run by itself."""
+    """Return whether a queued prompt is due to run."""
     was_stopped = glance.last is not None and glance.last.outcome in ("cancelled", "denied")
     return bool(glance.facts.queue) and not was_stopped

@@ -1,14 +1,14 @@
-"""Which processes live, and what becomes of the work of those that do not.
+"""Tracks which processes of a cluster live, and takes over the work of dead ones.
 
 ```
 join    a row in `workers`, and an advisory lock that ends with our connection
-beat    the row says by the database's clock that we live; if it says that we are gone, we are
-judge   who has not beaten for long, or not for a little while and has lost the lock, is gone:
+beat    update the row by the database's clock; if it says that we are gone, we are
+judge   a process is gone if its last beat is long ago, or a few beats ago and its lock is free:
         its claims are dropped, so that its writes are refused, and its legs go back to their queues
 ```
 
-Only one process judges at a time, and only after it has itself beaten in time for long enough: when the
-database was away or stood still, or the machine slept, everybody seems to be late.
+Only one process judges at a time, and only after its own beats were on time for long enough: after an
+outage of the database or a sleep of the machine, every process seems late.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.rows import Connection, rows_of
 
-MISSED_BEATS = 3  # of one whose connection is lost, too
+MISSED_BEATS = 3  # for a process whose connection is lost, too
 FORGET = "30 days"
-JUDGE_S = 60.0  # then somebody else may try
+JUDGE_S = 60.0  # then another process may try
 LOOKS = 20
-SWEEP_S = 10.0  # between looks for legs that nobody has handed on
-LEAVE_S = 5.0  # to say that we go; who judges finds out without
+SWEEP_S = 10.0  # between searches for legs of dead workers
+LEAVE_S = 5.0  # to mark us as gone; without it the judge finds out
 
 _JUDGE = int.from_bytes(b"judge", "big")
 _JOIN = """
@@ -68,16 +68,16 @@ class Member(Struct, frozen=True):
     id: str
     node: str
     address: str = ""
-    """Where its sessions are reached; empty for one that runs none."""
+    """Where its sessions are reached; empty for a process that runs none."""
     labels: tuple[str, ...] = ()
     version: str = ""
     draining: bool = False
     silent_s: float = 0.0
-    """Since it last said that it lives."""
+    """Seconds since its last beat."""
 
 
 class Members:
-    """Keeps one process known as living, and looks after the others."""
+    """Keeps this process registered as living, and monitors the others."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class Members:
         dead_after_s: float,
         hand_on: Callable[[Callable[[str], Awaitable[bool]]], Awaitable[int]] | None = None,
     ) -> None:
-        """`hand_on` puts the legs of those that are gone back on their queues."""
+        """Take the parts; `hand_on` puts the legs of dead workers back on their queues."""
         self.me = me
         self.is_draining = False
         self.is_lost = asyncio.Event()
-        """Somebody has declared us gone: nothing of ours is ours any more."""
+        """Set once another process has declared us gone: our claims are void."""
         self._postgres = postgres
         self._claims = claims
         self._beat_s = beat_s
@@ -104,12 +104,12 @@ class Members:
         self._connection: Connection | None = None
 
     async def join(self) -> None:
-        """Become known; raises StoreError."""
+        """Register as living; raises StoreError."""
         me = self.me
         await self._postgres.rows(_JOIN, (me.id, me.node, me.address, list(me.labels), me.version))
 
     async def join_again(self) -> None:
-        """Become known after we were declared gone, for one that holds nothing now; raises StoreError."""
+        """Register again after we were declared gone; requires that we hold no claims. Raises StoreError."""
         await self._drop_connection()
         await self._postgres.rows(_AGAIN, (self.me.id,))
         self._beaten_since = None
@@ -117,7 +117,7 @@ class Members:
         await self.join()
 
     async def leave(self) -> None:
-        """Be gone, and hold nothing any more; a database that is away is not waited for."""
+        """Leave and drop all claims; waits at most `LEAVE_S` for the database."""
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(LEAVE_S):
                 await self._postgres.rows(_GONE, (self.me.id,))
@@ -125,11 +125,11 @@ class Members:
         await self._drop_connection()
 
     async def living(self) -> list[Member]:
-        """Return who lives, as far as is known; raises StoreError."""
+        """Return the processes known to live; raises StoreError."""
         return await living(self._postgres)
 
     async def run(self) -> None:
-        """Beat and judge until cancelled, or until we are lost."""
+        """Beat and judge until cancelled or declared gone."""
         while not self.is_lost.is_set():
             began = time.monotonic()
             try:
@@ -150,7 +150,7 @@ class Members:
             if not found:
                 log.error("%s was declared gone: it stops", self.me.id)
                 self.is_lost.set()
-        was_late = bool(found) and found[0][0]  # whatever held us up may have held up all the others
+        was_late = bool(found) and found[0][0]  # whatever delayed us may have delayed all others
         if self._beaten_since is None or was_late:
             self._beaten_since = time.monotonic()
 
@@ -164,7 +164,7 @@ class Members:
         if connection is not None:
             await connection.close()
 
-    # ------------------------------------------------------------------ the others
+    # ------------------------------------------------------------------ other processes
 
     async def _judge(self) -> None:
         connection = self._connection
@@ -172,7 +172,7 @@ class Members:
             return
         async with asyncio.timeout(JUDGE_S), connection.transaction():
             if not (await rows_of(connection, "SELECT pg_try_advisory_xact_lock(%s)", (_JUDGE,)))[0][0]:
-                return  # somebody else is at it
+                return  # another process does it
             gone = await self._late(connection)
             for worker in gone:
                 await self._end(worker)
@@ -199,9 +199,10 @@ class Members:
         log.warning("%s is gone; sessions that it held: %d", worker, freed)
 
     async def wait_for_end(self, worker: str) -> bool:
-        """Give up a process whose connection is lost, once it has missed its beats; False when it lives.
+        """Wait until a process with a lost connection has missed its beats; False if it lives.
 
-        For who wants a session of one that was killed just now. Raises StoreError.
+        It is then marked as gone. For callers that want a session of a process that was just killed. Raises
+        StoreError.
         """
         missed_s = MISSED_BEATS * self._beat_s
         for _ in range(LOOKS):
@@ -218,12 +219,12 @@ class Members:
         return False
 
     async def is_gone(self, worker: str) -> bool:
-        """Tell whether a process is not among those that live; raises StoreError."""
+        """Return whether a process is not registered as living; raises StoreError."""
         return not await self._postgres.rows(_IS_GONE, (worker,))
 
 
 async def living(postgres: Postgres) -> list[Member]:
-    """Return who lives, as far as is known; raises StoreError."""
+    """Return the processes known to live; raises StoreError."""
     return [
         Member(name, node, address, tuple(labels), version, draining, silent_s)
         for name, node, address, labels, version, draining, silent_s in await postgres.rows(_MEMBERS)

@@ -1,8 +1,8 @@
 """One process of a cluster: a worker, a gateway, or both.
 
 ```
-start   tables ─▶ known as living ─▶ hears of others ─▶ takes legs
-drain   takes no more legs; runs get a time to end, what is left goes on elsewhere ─▶ gone
+start   create tables ─▶ register ─▶ listen for notices ─▶ take legs
+drain   take no more legs; runs get time to end, unfinished ones continue elsewhere ─▶ leave
 ```
 """
 
@@ -49,13 +49,13 @@ from bridle.stores.postgres.store import PostgresStore
 from bridle.stores.postgres.telling import CLAIMS, RECORDS
 from bridle.system.programs import find_program, outer_environment, why_not_found
 
-SWEEP_S = 5.0  # at most, between looks for runs that wait for a person
-START_S = 3.0  # for a database that is started at the same time
-AGAIN_S = 1.0  # before a run that broke off is tried again
+SWEEP_S = 5.0  # the longest pause between checks for runs that wait for a person
+START_S = 3.0  # for a database that is starting at the same time
+AGAIN_S = 1.0  # before an interrupted run is retried
 PRUNE_S = 600.0
-LEGS_KEPT_S = 7 * 86_400.0  # for whoever wants to know what happened
+LEGS_KEPT_S = 7 * 86_400.0  # for later inspection
 LISTEN_S = 5.0  # before another attempt
-GRACE_S = 5.0  # for legs to hand on what is left of them
+GRACE_S = 5.0  # for legs to requeue their unfinished work
 MAX_TOLD_CHARS = 500
 
 _TOKEN = "INSERT INTO bridle.cluster VALUES ('token', %s) ON CONFLICT DO NOTHING"
@@ -65,7 +65,7 @@ log = logging.getLogger("bridle.scale")
 
 
 async def prepare(postgres: Postgres, url: str, *, may_migrate: bool) -> None:
-    """See to it that the tables are there; raises StoreError, also where they are of another Bridle."""
+    """Make sure that the tables exist; raises StoreError, also if they belong to another Bridle version."""
     await postgres.retrying(_greet, patience_s=START_S)
     if may_migrate:
         for change in await migrate(postgres):
@@ -80,14 +80,14 @@ async def _greet(connection: Connection) -> None:
 
 
 async def cluster_token(postgres: Postgres) -> str:
-    """Return the token that the nodes of a cluster show each other; the first node makes it."""
+    """Return the token that the nodes of a cluster use among themselves; the first node creates it."""
     await postgres.rows(_TOKEN, (secrets.token_urlsafe(32),))
     found: str = (await postgres.rows(_READ_TOKEN))[0][0]
     return found
 
 
 class Foundation(Struct, frozen=True):
-    """What a node stands on, opened before its sessions are."""
+    """What a node needs before its sessions are opened."""
 
     scale: ScaleSettings
     postgres: Postgres
@@ -103,11 +103,11 @@ class Foundation(Struct, frozen=True):
     purse: Purse
     keep_archived_s: float | None = None
     environ: Mapping[str, str] = {}
-    """For programs of whoever runs the cluster."""
+    """For programs of the cluster's operator."""
 
 
 class Node:
-    """The process, as the others know it."""
+    """One process of the cluster."""
 
     def __init__(self, ground: Foundation, reach: Reach) -> None:
         self._ground = ground
@@ -144,12 +144,12 @@ class Node:
 
     @property
     def service(self) -> SessionService:
-        """Return the sessions of this process."""
+        """The sessions of this process."""
         assert self._service is not None, "the node has not been given its sessions"
         return self._service
 
     def give(self, service: SessionService) -> ClusterDoor:
-        """Take the sessions of this process; returns the door to all of the cluster."""
+        """Take the sessions of this process; return the session API for the whole cluster."""
         self._service = service
         if self.executor is not None:
             self._legs = Legs(service, self.executor, self)
@@ -165,14 +165,14 @@ class Node:
 
     @property
     def worker_door(self) -> Door:
-        """Return the door that other nodes come to: the sessions of this process, driven by legs alone."""
+        """The session API for other nodes: the sessions of this process, driven only by legs."""
         assert self._legs is not None, "this node is no worker"
         return cast(Door, _WorkerDoor(self.service, self._legs))
 
-    # ------------------------------------------------------------------ its life
+    # ------------------------------------------------------------------ life cycle
 
     async def start(self, address: str = "") -> None:
-        """Become part of the cluster; `address` is where a worker is reached. Raises StoreError."""
+        """Join the cluster; `address` is where a worker is reached. Raises StoreError."""
         self.members.me = replace(self.members.me, address=address)
         await self.dispatch.open()
         self._stack.push_async_callback(self.dispatch.aclose)
@@ -194,14 +194,14 @@ class Node:
             self._keep(self._prune())
 
     def stop_taking(self, timeout_s: float) -> None:
-        """Take no more legs; what is left unfinished goes on elsewhere."""
+        """Take no more legs; unfinished runs continue on other workers."""
         self.members.is_draining = True
         if self._legs is not None and self.executor is not None and self._ending is None:
             self._legs.is_stopping = True
             self._ending = asyncio.create_task(self.executor.aclose(timeout_s + GRACE_S))
 
     async def aclose(self) -> None:
-        """Be gone; the sessions of this process are closed before."""
+        """Leave the cluster; close the sessions of this process first."""
         self.stop_taking(0)
         if self._ending is not None:
             await self._ending
@@ -227,7 +227,7 @@ class Node:
                 log.warning("a run that waits could not be put aside: %s", error)
 
     async def _listen(self) -> None:
-        """Hear of others, and try again when even patience did not help."""
+        """Listen for notices, and reconnect when the listener gives up."""
         while True:
             try:
                 await self._listener.run()
@@ -236,7 +236,7 @@ class Node:
             await asyncio.sleep(LISTEN_S)
 
     async def _prune(self) -> None:
-        """Remove what is not needed any more, now and then; that several workers do so does no harm."""
+        """Delete expired data periodically; several workers may do so at once."""
         while True:
             await asyncio.sleep(PRUNE_S)
             now_s = time.time()
@@ -250,32 +250,32 @@ class Node:
                 log.warning("what is not needed could not be removed: %s", error)
 
     def _heard_claims(self, payload: str | None) -> None:
-        """Let go of a session that rests here, when another worker has taken it."""
+        """Release a session that rests here when another worker has claimed it."""
         session, _, worker = (payload or "").partition(" ")
         if worker and worker != self._ground.me.id:
             task = asyncio.create_task(self.service.let_go_unused(SessionId(session)))
             self._loose.add(task)
             task.add_done_callback(self._loose.discard)
 
-    # ------------------------------------------------------------------ what legs need
+    # ------------------------------------------------------------------ for legs
 
     async def pass_on(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to the worker that drives the session; raises NotDrivenHere when nobody does."""
+        """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         holder = await self.routing.holder(session)
         if holder in ("", self._ground.me.id):
             raise NotDrivenHere(f"nobody drives session {session}")
         return await self.routing.hand_over(holder, session, command)
 
     async def order(self, order: Order, leg: str) -> None:
-        """Order another leg, after a moment."""
+        """Order another leg, after a short delay."""
         delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
         glance = await self.service.glance(order.session)
-        # Each worker that breaks off at the same place orders a leg of its own.
+        # Each worker that is interrupted at the same place orders a leg under its own name.
         name = f"{leg.partition('~')[0]}~{glance.seq}-{order.tries}-{self._ground.me.id[-8:]}"
         await self.routing.order(order, glance, leg=name, delay_s=delay_s)
 
     async def bring(self, session: SessionId, folder: str) -> None:
-        """See to it that a session's folder is here, and its tenant's; raises WorkspaceLost, UsageError."""
+        """Make sure that a session's folder is here and its tenant's; raises WorkspaceLost, UsageError."""
         await self._ground.folders.check_session(session, folder)
         if not await asyncio.to_thread(os.path.isdir, folder):
             await self._fetch(session, folder)
@@ -316,7 +316,7 @@ class Node:
 
 
 class _WorkerDoor:
-    """The sessions of a worker; a command is taken only for one that a leg drives."""
+    """The session API of a worker; accepts commands only for sessions that a leg drives."""
 
     def __init__(self, service: SessionService, legs: Legs) -> None:
         self._service = service
@@ -326,5 +326,5 @@ class _WorkerDoor:
         return getattr(self._service, name)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        """Submit a command to a session that is driven here; raises NotDrivenHere."""
         return await self._legs.submit(session, command)

@@ -1,4 +1,4 @@
-"""What a leg is to do, and what came of it: text that travels through the engine."""
+"""The work of a leg and its outcome, encoded as text for the queue."""
 
 import msgspec
 from msgspec import Struct
@@ -8,22 +8,22 @@ from bridle.core.failures import Failure, as_error, as_failure
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 
-MAX_ORDER_BYTES = 48 * 1024 * 1024  # a prompt with pictures is the longest thing there is
+MAX_ORDER_BYTES = 48 * 1024 * 1024  # the longest order is a prompt with images
 
 
 class Order(Struct, frozen=True, omit_defaults=True):
-    """Take a session, hand it a command, and drive it until it rests."""
+    """An order to claim a session, submit a command and drive the session until it rests."""
 
     session: SessionId
     command: Command
     seq: int = 0
-    """Where the session ended when this was ordered: what was recorded since may be what was ordered."""
+    """The session's last record when this was ordered: later records may be effects of this order."""
     tries: int = 0
-    """How often workers have already tried to go on with the run; 0 for an order of somebody outside."""
+    """How often workers have already tried to resume the run; 0 for an order from outside."""
 
 
 class Taken(Struct, frozen=True, omit_defaults=True):
-    """What became of the command of a leg."""
+    """The outcome of a leg's command."""
 
     receipt: Receipt | None = None
     failure: Failure | None = None
@@ -34,24 +34,24 @@ _taken = msgspec.json.Decoder(Taken)
 
 
 def order_text(order: Order) -> str:
-    """Write an order down."""
+    """Encode an order."""
     return msgspec.json.encode(order).decode()
 
 
 def read_order(text: str) -> Order:
-    """Read an order; raises msgspec.DecodeError."""
+    """Decode an order; raises msgspec.DecodeError."""
     return _orders.decode(text)
 
 
 def taken_text(outcome: Receipt | BaseException) -> str:
-    """Write down what became of a command."""
+    """Encode the outcome of a command."""
     if isinstance(outcome, BaseException):
         return msgspec.json.encode(Taken(failure=as_failure(outcome))).decode()
     return msgspec.json.encode(Taken(outcome)).decode()
 
 
 def read_taken(text: str) -> Receipt:
-    """Return the receipt of a command; raises the error that it met."""
+    """Return the receipt of a command; raises the error with which it failed."""
     taken = _taken.decode(text)
     if taken.failure is not None:
         raise as_error(taken.failure)

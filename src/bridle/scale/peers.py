@@ -1,4 +1,4 @@
-"""The workers of a cluster, as others reach them: one connection to each, made when it is needed."""
+"""Connections to the other workers of a cluster: one each, opened on demand."""
 
 import asyncio
 from collections import defaultdict
@@ -13,29 +13,29 @@ CONNECT_S = 5.0
 
 
 class PeerDoor(Door, Protocol):
-    """The sessions of another process, as long as it is there."""
+    """The session API of another process, usable while that process lives."""
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the connection is lost."""
+        """True once the connection is lost."""
         ...
 
 
 Reach = Callable[[str], Awaitable[PeerDoor]]
-"""From an address to the sessions there; raises BridleError or OSError when nobody answers."""
+"""Connects to an address and returns its session API; raises BridleError or OSError if it does not answer."""
 
 
 class Peers:
-    """Keeps the connections."""
+    """Keeps one connection per address."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._doors: dict[str, PeerDoor] = {}
         self._reaching: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """One connection is made to each at a time."""
+        """Prevents two connections to the same address."""
 
     async def door(self, address: str) -> Door:
-        """Return the sessions at an address; raises OSError when nobody answers."""
+        """Return the session API at an address; raises OSError if it does not answer."""
         async with self._reaching[address]:
             door = self._doors.get(address)
             if door is None or door.is_gone:
@@ -43,13 +43,13 @@ class Peers:
                 try:
                     async with asyncio.timeout(CONNECT_S):
                         door = await self._reach(address)
-                except (BridleError, ValueError) as error:  # what is no address is found out there
+                except (BridleError, ValueError) as error:  # ValueError: an invalid address
                     raise ConnectionError(str(error)) from error
                 self._doors[address] = door
             return door
 
     async def aclose(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         for address in list(self._doors):
             await self._drop(address)
 

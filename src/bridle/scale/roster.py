@@ -1,4 +1,4 @@
-"""Who lives, as it was known a moment ago: asked often, read seldom."""
+"""A short-lived cache of the living members of a cluster."""
 
 import time
 from collections.abc import Callable
@@ -8,19 +8,19 @@ from bridle.core.errors import StoreError
 from bridle.scale.members import Member
 
 FRESH_S = 1.0
-UNKNOWN_S = 0.1  # for somebody who may just have come
+UNKNOWN_S = 0.1  # for a member that may just have joined
 
 
 class Book(Protocol):
-    """Where it stands who lives."""
+    """The source of the living members."""
 
     async def living(self) -> list[Member]:
-        """Return who lives; raises StoreError."""
+        """Return the living members; raises StoreError."""
         ...
 
 
 class Roster:
-    """The members of a cluster, read anew at most once a second."""
+    """The members of a cluster, reread at most once a second."""
 
     def __init__(self, members: Book, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._members = members
@@ -29,7 +29,7 @@ class Roster:
         self._read_s = float("-inf")
 
     async def all(self) -> list[Member]:
-        """Return who lives; while the database is away, who lived before. Raises StoreError if unknown."""
+        """Return the living members, in an outage the last known; raises StoreError if none are known."""
         if self._monotonic_s() - self._read_s >= FRESH_S:
             try:
                 self._known = {member.id: member for member in await self._members.living()}
@@ -40,12 +40,12 @@ class Roster:
         return list(self._known.values())
 
     async def find(self, worker: str) -> Member | None:
-        """Return a member by its name; None for one that does not live."""
+        """Return a member by its id; None if it is not living."""
         if worker not in self._known and self._monotonic_s() - self._read_s >= UNKNOWN_S:
             self._read_s = float("-inf")
         return next((member for member in await self.all() if member.id == worker), None)
 
     async def workers(self) -> list[Member]:
-        """Return those that run sessions, the ones that are about to stop last."""
+        """Return the members that run sessions; those about to stop come last."""
         found = [member for member in await self.all() if member.address]
         return sorted(found, key=lambda member: member.draining)

@@ -1,12 +1,12 @@
-"""The way of a command: to the worker that drives its session, or as a leg onto a queue.
+"""Routes a command: to the worker that drives its session, or onto a queue as a leg.
 
 | the session | the command |
 |---|---|
-| is driven by a worker | goes there over the remote wire |
-| is driven by nobody | becomes a leg, which some worker does |
-| was driven by a worker that is gone | waits until that is known, then becomes a leg |
+| is driven by a worker | is sent to it over the remote protocol |
+| is not driven | becomes a leg, which some worker runs |
+| was driven by a worker that is gone | waits until that is detected, then becomes a leg |
 
-A prompt that is sent again has the same key, so it is taken once.
+A resent prompt has the same key, so it is taken once.
 """
 
 import asyncio
@@ -31,19 +31,19 @@ from bridle.scale.roster import Roster
 from bridle.stores.postgres.pool import Postgres
 
 AGAIN_S = 0.05
-FIRST = 1  # the priority of what concerns a run that has begun
+FIRST = 1  # the priority of commands for a run that has started
 LONGEST_S = 1.0
-LOOK_S = 2.0  # whether a worker that has a command still lives
+LOOK_S = 2.0  # between checks whether the worker of a command still lives
 
 _WHERE = "SELECT owner, node FROM bridle.sessions WHERE id = %s AND seq > 0"
 _BIND = "UPDATE bridle.sessions SET node = %s WHERE id = %s AND node = ''"
 
 ModelOf = Callable[[str, str], str]
-"""From an agent and a folder to the model it uses; raises ConfigError."""
+"""Returns the model of an agent in a folder; raises ConfigError."""
 
 
 class Routing:
-    """Finds the worker of a session, or has one found."""
+    """Finds the worker of a session, or queues work for one."""
 
     def __init__(
         self,
@@ -67,22 +67,22 @@ class Routing:
         self._model_of = model_of
 
     async def holder(self, session: SessionId) -> str:
-        """Return the process that drives a session; empty for nobody. Raises StoreError."""
+        """Return the id of the process that drives a session; empty if there is none. Raises StoreError."""
         return (await self._where(session))[0]
 
     async def is_seen_to(self, session: SessionId) -> bool:
-        """Tell whether a worker does something for a session, or will."""
+        """Return whether a leg of a session is running or waiting."""
         return await self._dispatch.has_leg(session)
 
     async def door_to(self, session: SessionId) -> Door | None:
-        """Return the worker that drives a session, if it is not this one; raises OSError, StoreError."""
+        """Return the other worker that drives a session, or None; raises OSError, StoreError."""
         holder = await self.holder(session)
         return None if holder in ("", self._me) else await self._door(holder)
 
     async def some_worker(self, session: SessionId | None = None) -> Door | None:
-        """Return a worker that can look after a session, or after any; None for this one.
+        """Return the session API of a worker that can serve this session, or any; None if this process can.
 
-        Raises SessionBusy when there is none.
+        Raises SessionBusy if there is none.
         """
         node = (await self._where(session))[1] if session is not None else ""
         workers = [one for one in await self._roster.workers() if node in ("", one.node)]
@@ -96,13 +96,13 @@ class Routing:
         raise SessionBusy("no worker answers", hint="start one: bridle worker")
 
     async def bind(self, session: SessionId, node: str) -> None:
-        """Let a session stay with a machine, unless it has one already; raises StoreError."""
+        """Bind a session to a machine, unless it is already bound; raises StoreError."""
         await self._postgres.rows(_BIND, (node, session))
 
     # ------------------------------------------------------------------ commands
 
     async def submit(self, session: SessionId, command: Command, glance: Glance) -> Receipt:
-        """Have a command taken, wherever that is; raises SessionError, StoreError."""
+        """Have a command taken by the right worker; raises SessionError, StoreError."""
         command = self._named(command)
         deadline = time.monotonic() + float(self._scale.take_timeout)
         wait_s = AGAIN_S
@@ -122,7 +122,7 @@ class Routing:
             wait_s = min(2 * wait_s, LONGEST_S)
 
     async def hand_over(self, holder: str, session: SessionId, command: Command) -> Receipt:
-        """Give a command to a worker; raises NotDrivenHere when it cannot be reached or has let go."""
+        """Send a command to a worker; raises NotDrivenHere if it is unreachable or released the session."""
         member = await self._roster.find(holder)
         if member is not None and not member.address:
             raise SessionBusy(
@@ -135,7 +135,7 @@ class Routing:
             raise NotDrivenHere(f"{holder} does not answer: {error}") from error
 
     async def _answer(self, holder: str, work: Coroutine[Any, Any, Receipt]) -> Receipt:
-        """Wait for what a worker says, as long as it lives: a connection to one that froze looks as ever."""
+        """Wait for a worker's answer while it lives: the connection to a frozen worker looks intact."""
         task = asyncio.create_task(work)
         try:
             while not (await asyncio.wait([task], timeout=LOOK_S))[0]:
@@ -146,7 +146,7 @@ class Routing:
             task.cancel()
 
     async def order(self, order: Order, glance: Glance, *, leg: str, delay_s: float = 0.0) -> None:
-        """Put a leg on the queue where workers for its session look."""
+        """Put a leg on the queue that suitable workers serve."""
         session, created = order.session, glance.facts.created
         _, node = await self._where(session)
         tenant = tenant_of(session)
@@ -162,14 +162,14 @@ class Routing:
         if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
             if not await self._dispatch.call_off(waiting):
                 raise NotDrivenHere(f"a worker has just begun with session {session}")
-            if glance.run is None and not glance.facts.queue:  # or what waits there would wait for ever
+            if glance.run is None and not glance.facts.queue:  # else queued prompts would never run
                 return Receipt(glance.seq)
         leg = f"{session}:{self._new_id()}"
         await self.order(Order(session, command, glance.seq), glance, leg=leg)
         return read_taken(await self._dispatch.taken(leg, float(self._scale.take_timeout)))
 
     def _named(self, command: Command) -> Command:
-        """Let a prompt be known again, and leave out what holds only on the machine of its sender."""
+        """Give the command a deduplication key, and drop options that apply only on the sender's machine."""
         if isinstance(command, Prompt):
             options = replace(command.options, env={})
             return replace(command, options=options, key=command.key or f"leg-{self._new_id()}")

@@ -1,4 +1,4 @@
-"""Settle what was set aside for runs that ended while nobody could say so, such as those of a dead worker."""
+"""Settles budget reservations of runs that ended without doing so, such as those of a dead worker."""
 
 from bridle.core.budget import Spend
 from bridle.core.ports import Purse, Store
@@ -7,14 +7,14 @@ from bridle.core.purse import NANO, Reservation
 
 OLDER_S = 600.0
 AT_ONCE = 500
-TAIL = 2_000  # records that are looked through at once for the end of a run
+TAIL = 2_000  # records that are searched at once for the end of a run
 
 
 async def settle_ended(purse: Purse, store: Store, older_s: float = OLDER_S) -> int:
-    """Settle every old reservation whose run has ended or never began; returns how many; raises StoreError.
+    """Settle every old reservation whose run has ended or never began; return how many. Raises StoreError.
 
-    A run whose session is gone counts with all that was set aside for it, one that never began with nothing;
-    one that goes on is left alone.
+    If the session is gone, the whole reservation counts as spent; if the run never began, nothing does.
+    Runs that continue are left alone.
     """
     settled = 0
     for reservation in await purse.unsettled(older_s, AT_ONCE):
@@ -26,7 +26,7 @@ async def settle_ended(purse: Purse, store: Store, older_s: float = OLDER_S) -> 
 
 
 async def _used(store: Store, reservation: Reservation) -> Spend | None:
-    """Return what counts of a run; None for one that goes on."""
+    """Return the spend of a run; None if it continues."""
     before: int | None = None
     while records := await store.read(reservation.session, before=before, limit=TAIL, newest=True):
         for record in reversed(records):
@@ -44,5 +44,5 @@ async def _used(store: Store, reservation: Reservation) -> Spend | None:
 
 
 def used_by(ended: RunEnded) -> Spend:
-    """Return what counts of a run in the budget of its tenant."""
+    """Return what a run counts toward the budget of its tenant."""
     return Spend(tokens=ended.usage.context, cost=ended.cost or 0.0)

@@ -1,12 +1,12 @@
-"""What a tenant's client may ask of a run: its rules are added, and what reaches beyond a sandbox is refused.
+"""Restricts a tenant's commands: adds the tenant's rules, refuses what would act outside the sandbox.
 
 | a client asks for | gets |
 |---|---|
 | its own rules | them and the tenant's: deny wins over ask, ask over allow |
-| mode `yolo`, a model | if the tenant has it |
-| a model by its parameters | nothing |
-| hooks, `until` | nothing: these run programs of the client's choice outside the sandbox |
-| variables for programs | none: they are those of another machine |
+| mode `yolo`, a model | if the tenant is allowed to use it |
+| a model in `params` | an error |
+| hooks, `until` | an error: these run programs of the client's choice outside the sandbox |
+| variables for programs | none: they belong to another machine |
 | "always" as an answer | "session": always would be written into the settings of the worker |
 """
 
@@ -20,11 +20,11 @@ from bridle.core.protocol import Command, Decide, Prompt, Resume, RunOptions
 from bridle.core.tenancy import Tenant
 
 MODEL_PARAMS = frozenset({"model", "models"})
-"""Parameters have the last word in what is sent, so that these would choose another model."""
+"""Parameters override all else in a model request, so these would choose another model."""
 
 
 def tamed(command: Command, tenant: Tenant) -> Command:
-    """Return a command as a tenant may give it; raises NotAllowed."""
+    """Return a command with a tenant's restrictions applied; raises NotAllowed."""
     if isinstance(command, Prompt | Resume):
         return replace(command, options=_tamed(command.options, tenant))
     if isinstance(command, Decide) and command.answer == "always":
@@ -33,7 +33,7 @@ def tamed(command: Command, tenant: Tenant) -> Command:
 
 
 def folder_wanted(command: Command) -> str | None:
-    """Return the folder that a command wants a run to work in."""
+    """Return the working folder that a command asks for; None if it names none."""
     return command.options.cwd if isinstance(command, Prompt | Resume) else None
 
 
@@ -63,7 +63,7 @@ def _tamed(options: RunOptions, tenant: Tenant) -> RunOptions:
 
 
 def is_among(model: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a pattern of a tenant fits a model; where there are none, all do."""
+    """Return whether a model matches one of a tenant's patterns; without patterns every model matches."""
     return not patterns or any(fnmatchcase(model, pattern) for pattern in patterns)
 
 

@@ -1,9 +1,9 @@
-"""Where the sessions of a tenant may work.
+"""Checks in which folders the sessions of a tenant may work.
 
 | checked | by | what |
 |---|---|---|
-| the words of the path | the gateway, before a session begins or a run moves | absolute, no `..`, inside |
-| where it leads | who has the disk: maybe the gateway, the worker before a run | inside, links resolved |
+| the path as text | the gateway, before a session begins or a run moves | absolute, no `..`, inside |
+| its target | a machine with the disk: maybe the gateway, the worker before a run | inside, links resolved |
 """
 
 import asyncio
@@ -23,13 +23,13 @@ MAX_PATH_CHARS = 4096
 
 
 class TenantFolders(Struct, frozen=True):
-    """Knows the folders of every tenant; the usual tenant may work anywhere."""
+    """The folders of every tenant; the default tenant may work anywhere."""
 
     tenants: Tenants
     workspaces: str
-    """Where a tenant without folders has one of its own; empty for nowhere."""
+    """The parent of the automatic folders of tenants without configured folders; empty for none."""
     unwalled: str = ""
-    """Why nothing holds programs apart here; no run of a tenant begins then."""
+    """Why there is no sandbox here; if set, tenants' runs are refused."""
 
     def of(self, tenant: Tenant) -> tuple[str, ...]:
         """Return the folders of a tenant."""
@@ -38,7 +38,7 @@ class TenantFolders(Struct, frozen=True):
         return (os.path.join(self.workspaces, tenant.name),)
 
     async def check(self, tenant: Tenant, cwd: str) -> None:
-        """Refuse a folder that is not inside those of a tenant; raises UsageError."""
+        """Check that a folder is inside a tenant's folders; raises UsageError."""
         if not tenant.name:
             return
         folders = self.of(tenant)
@@ -48,9 +48,9 @@ class TenantFolders(Struct, frozen=True):
             raise _outside(tenant.name, cwd, folders)
 
     async def check_session(self, session: SessionId, cwd: str) -> None:
-        """Do so for a session, where its files are; raises UsageError, StoreError.
+        """Check the folder of a session on the machine with its files; raises UsageError, StoreError.
 
-        A tenant's folder of its own is made here if it is missing.
+        Creates a tenant's automatic folder if it is missing.
         """
         tenant = await self._tenant_of(session)
         if tenant is None:
@@ -62,17 +62,17 @@ class TenantFolders(Struct, frozen=True):
             )
         if not tenant.folders:
             for folder in self.of(tenant):
-                with suppress(OSError):  # who needs it sees that it is missing
+                with suppress(OSError):  # the check below reports a missing folder
                     await asyncio.to_thread(Path(folder).mkdir, 0o700, parents=True, exist_ok=True)
         await self.check(tenant, cwd)
 
     async def bounds(self, session: SessionId) -> Bounds | None:
-        """Return what holds whatever rules a client brings; None for anywhere; raises StoreError."""
+        """Return the limits that no client rule can lift; None for unlimited; raises StoreError."""
         tenant = await self._tenant_of(session)
         return None if tenant is None else Bounds(self.of(tenant), tenant.allow)
 
     async def _tenant_of(self, session: SessionId) -> Tenant | None:
-        """Return the tenant of a session, None for the usual one; raises UsageError, StoreError."""
+        """Return the tenant of a session, None for the default tenant; raises UsageError, StoreError."""
         name = tenant_of(session)
         tenant = await self.tenants.tenant(name) if name else None
         if name and tenant is None:
@@ -81,7 +81,7 @@ class TenantFolders(Struct, frozen=True):
 
 
 def is_within(path: str, folders: Sequence[str]) -> bool:
-    """Tell whether a path of this machine is inside one of the folders, links resolved; blocking."""
+    """Return whether a local path is inside one of the folders, with links resolved; blocks."""
     return _is_plain(path) and _is_inside(path, folders) and _leads_inside(path, folders)
 
 

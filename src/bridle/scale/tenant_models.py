@@ -1,12 +1,12 @@
-"""The models that runs of a tenant may use, whoever names them: a client, a project, or the model of a run.
+"""Restricts the models of a tenant's runs, whether a client, a project or a run's model names them.
 
 | a model | may be used |
 |---|---|
-| that whoever runs the node has set, for itself or an agent | always |
-| that is a file of the worker: a script, weights | if the tenant has it by its whole name |
-| any other | if a pattern of the tenant fits, or it has none |
+| set by the node's operator, for itself or an agent | always |
+| that is a file on the worker: a script, weights | if the tenant lists its full name |
+| any other | if it matches a pattern of the tenant, or the tenant has none |
 
-A file is read outside the sandbox, and weights by native code, so that a tenant must not choose one.
+A file is read outside the sandbox, and weights by native code, so a tenant must not choose one freely.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from bridle.system.tenant import current
 
 
 class TenantModels:
-    """Finds models, within what the tenant may that is being worked for."""
+    """Resolves models, limited to those that the current tenant may use."""
 
     def __init__(
         self,
@@ -30,14 +30,14 @@ class TenantModels:
         own: Callable[[], Collection[str]],
         is_file: Callable[[str], bool],
     ) -> None:
-        """Take all models; `own` reads which of them whoever runs the node has set, and is blocking."""
+        """Take all models; `own` returns those that the node's operator has set, and blocks."""
         self._models = models
         self._tenants = tenants
         self._own = own
         self._is_file = is_file
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
-        """Return the adapter and the facts; raises NotAllowed, StoreError, and what the models raise."""
+        """Return the provider and the model; raises NotAllowed, StoreError, and what `models` raises."""
         name = current.get()
         if name and not await self._may_use(name, ref) and ref not in await asyncio.to_thread(self._own):
             raise NotAllowed(
@@ -47,11 +47,11 @@ class TenantModels:
         return await self._models.resolve(ref)
 
     def server_pids(self) -> dict[str, int]:
-        """Return the processes that live, by what they serve."""
+        """Return the process ids of running model servers, by name."""
         return self._models.server_pids() if offers(self._models, LocalModels) else {}
 
     async def aclose(self) -> None:
-        """Release every provider."""
+        """Close every provider."""
         await self._models.aclose()
 
     async def _may_use(self, name: str, ref: str) -> bool:

@@ -1,11 +1,11 @@
-"""The owner of one live session: takes commands from a bounded inbox, one at a time.
+"""The actor of one live session: handles its commands from a bounded inbox, one at a time.
 
 ```
-submit ─▶ inbox ─▶ idle:  Prompt starts a run, Resume goes on with one that was cut off
-                   busy:  Prompt queues, Steer joins at the next turn, Decide and Cancel reach the driver
+submit ─▶ inbox ─▶ idle:  Prompt starts a run, Resume continues an interrupted one
+                   busy:  Prompt queues, Steer joins at the next turn, Decide and Cancel go to the driver
 ```
 
-What becomes of a prompt is known to `runs.py`.
+`runs.py` implements what happens to a prompt.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ INBOX = 64
 
 
 class Actor:
-    """Serialises everything that happens to one session."""
+    """Runs everything that happens to one session in sequence."""
 
     def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
         self.journal = journal
@@ -58,56 +58,56 @@ class Actor:
         self._aside = Aside()
         self.runs = Runs(engine, journal, family, self._upkeep, self._aside)
         self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
-        self._untaken = 0  # commands; a run begins only when its model server has started
+        self._untaken = 0  # commands not yet handled; a Prompt is handled once its model server is up
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether a run is active here."""
+        """True while a run is active here."""
         return self.runs.is_busy
 
     @property
     def is_used(self) -> bool:
-        """Tell whether a run is active here, or something else is being done to the session."""
+        """True while a run is active here, the claim is held for another change, or a command is pending."""
         return self.is_busy or self.runs.claim.is_tended or self._untaken > 0
 
     @property
     def waits_for_a_person(self) -> bool:
-        """Tell whether the active run rests until somebody answers."""
+        """True while the active run has an open approval or question."""
         run = self.journal.session.run
         return self.is_busy and run is not None and bool(run.pending or run.questions)
 
     @property
     def rests(self) -> bool:
-        """Tell whether the active run can do nothing at all before a person has answered."""
+        """True while nothing in the active run can proceed until a person answers."""
         return self.runs.rests and self._untaken == 0
 
     @property
     def idle_s(self) -> float:
-        """Return for how long nothing has happened to the session; 0 while something does."""
+        """Seconds since anything happened to the session; 0 while something does."""
         is_used = self.is_busy or self._untaken > 0 or self.runs.titling.is_active or self._aside.is_active
         is_used = is_used or not self._engine.is_at_rest(self.journal.id)
         return 0.0 if is_used else self._engine.clock.monotonic_s() - self.runs.used_s
 
     async def give_up(self, reason: str) -> None:
-        """End a run that was cut off and cannot go on; raises SessionBusy while it is being driven."""
+        """End an interrupted run that cannot be resumed; raises SessionBusy while it is being driven."""
         async with self.runs.between():
             await self._upkeep.close_cut_off(reason)
             await self.journal.flush()
 
     async def notice_changes(self) -> None:
-        """Record what was changed since anybody looked, so that it can be shown; a run does that itself."""
+        """Record file changes since the last check, so they can be shown; an active run does this itself."""
         await self.runs.settle()
-        with suppress(SessionBusy, StoreError):  # then only what is recorded can be shown
+        with suppress(SessionBusy, StoreError):  # in that case only the recorded changes can be shown
             async with self.runs.between():
                 await self._upkeep.record_late_changes()
 
     async def submit(self, command: Command) -> Receipt:
-        """Hand in a command and wait until it is taken; raises SessionError when it cannot be."""
+        """Submit a command and wait until it is handled; raises SessionError if it is refused."""
         if self.runs.is_closing:
             raise self._closed()
         if isinstance(command, Cancel) and (self._cancel_compaction() or self.runs.preparing.call_off()):
-            return self._receipt()  # in the inbox it would come behind a prompt that waits for something
+            return self._receipt()  # in the inbox it would wait behind a prompt that is still starting
         self.runs.used_s = self._engine.clock.monotonic_s()
         taken: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._untaken += 1
@@ -118,12 +118,12 @@ class Actor:
             self._untaken -= 1
 
     async def park(self) -> None:
-        """Leave an active run as it is recorded, to be resumed; commands are not taken any more."""
+        """Stop an active run without recording an end, so it can be resumed; accept no more commands."""
         await self.runs.park()
         await self._aside.aclose()
 
     async def aclose(self) -> None:
-        """Stop serving; an active run is cancelled and its end recorded, who waits is told."""
+        """Stop serving: cancel an active run, record its end, and fail the commands still waiting."""
         self.runs.is_closing = True
         self._serving.cancel()
         await asyncio.wait([self._serving])
@@ -131,7 +131,7 @@ class Actor:
         await self.runs.aclose()
         for tool in self._engine.tools:
             if offers(tool, SessionTool):
-                with suppress(BridleError, OSError):  # the other sessions are to be closed all the same
+                with suppress(BridleError, OSError):  # closing the other sessions must go on
                     await tool.end_session(self.journal.id)
         if self._engine.servers is not None:
             await self._engine.servers.end_session(self.journal.id)
@@ -239,7 +239,7 @@ class Actor:
     async def _record(
         self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped | Pinned
     ) -> None:
-        async with self.runs.claim.starting:  # or the claim of a run that is just beginning stands in the way
+        async with self.runs.claim.starting:  # a run that is just starting may be taking the claim
             if self.is_busy:
                 await self.journal.record(event)
                 return

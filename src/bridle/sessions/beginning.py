@@ -1,4 +1,4 @@
-"""How a sub-agent comes to its session: a new one is made, or that of before a cut is found again."""
+"""The start of a sub-agent: its options, its folder, and its session, new or found after a crash."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ from bridle.sessions.worktree import Worktree, add_worktree, find_worktree
 
 
 class Parent(Struct, frozen=True):
-    """The run that sub-agents work for."""
+    """The run that starts sub-agents, and what it works with."""
 
     engine: Engine
     sessions: Sessions
@@ -37,17 +37,17 @@ class Parent(Struct, frozen=True):
 
     @property
     def granted(self) -> tuple[str, ...]:
-        """What the user has granted for its session."""
+        """The rules that the user granted for its session."""
         return self.journal.session.known.granted
 
 
-# ---------------------------------------------------------------------------- how it runs
+# ---------------------------------------------------------------------------- options
 
 
 def first_options(
     parent: Parent, member: Member, order: ChildOrder, agent: Agent, worktree: Worktree | None
 ) -> RunOptions:
-    """Return how a child runs; raises ToolError for tools that its parent does not have."""
+    """Return a new sub-agent's run options; raises ToolError for tools that its parent does not have."""
     assert member.budget is not None
     options = child_options(
         order,
@@ -66,12 +66,12 @@ def first_options(
 def options_after_cut(
     parent: Parent, order: ChildOrder, run: RunState, worktree: Worktree | None
 ) -> RunOptions:
-    """Return what holds for a child that goes on beside what it had."""
+    """Return the bounds of a resumed sub-agent, which apply on top of the options it has."""
     return _apart(bounds_after_cut(order, run, parent.setup, parent.granted), parent, worktree)
 
 
 def _apart(options: RunOptions, parent: Parent, worktree: Worktree | None) -> RunOptions:
-    """Keep forbidden what is so in the parent's folder, where the child works elsewhere."""
+    """Add the parent folder's ask and deny rules, rewritten for the worktree the sub-agent works in."""
     if worktree is None:
         return options
     copy = Copy(worktree.top, worktree.path, worktree.cwd)
@@ -81,11 +81,11 @@ def _apart(options: RunOptions, parent: Parent, worktree: Worktree | None) -> Ru
     return replace(options, ask=options.ask + ask, deny=options.deny + deny)
 
 
-# ---------------------------------------------------------------------------- where it works
+# ---------------------------------------------------------------------------- worktree
 
 
 async def new_worktree(parent: Parent, child: SessionId) -> Worktree:
-    """Make a place of a child's own; raises ToolError where that cannot be."""
+    """Create a git worktree for a sub-agent; raises ToolError if it cannot be created."""
     environ = {**parent.engine.environ, **parent.setup.env}
     return await add_worktree(
         parent.setup.cwd, parent.policy.worktrees, child, environ, writable=parent.policy.writable
@@ -93,7 +93,7 @@ async def new_worktree(parent: Parent, child: SessionId) -> Worktree:
 
 
 async def old_worktree(parent: Parent, heir: Heir) -> Worktree | None:
-    """Find the place that a child has had, if that was its own; raises ToolError when it is not here."""
+    """Find an interrupted sub-agent's worktree; None if it had none; raises ToolError if it is not here."""
     started = heir.started
     if not started.base:
         return None
@@ -110,7 +110,7 @@ async def old_worktree(parent: Parent, heir: Heir) -> Worktree | None:
     )
 
 
-# ---------------------------------------------------------------------------- its session
+# ---------------------------------------------------------------------------- session
 
 
 async def make_session(
@@ -122,9 +122,10 @@ async def make_session(
     cwd: str,
     agent: str,
 ) -> int:
-    """Make a child's session and return the number of its last record; raises StoreError.
+    """Create a sub-agent's session and return the number of its last record; raises StoreError.
 
-    A process may have made it that ended before it could tell anybody.
+    The session may exist already: an earlier process may have created it and died before it recorded
+    `ChildStarted`.
     """
     title = f"{member.name}: {title_from(order.prompt)}"
     events: list[Event] = [

@@ -1,4 +1,4 @@
-"""What is asked of a model beside the conversation, within the limits of the run, and paid for."""
+"""Model calls outside the conversation, made within the run's limits and charged to it."""
 
 from contextlib import aclosing
 
@@ -14,16 +14,16 @@ from bridle.core.ports import Provider
 
 
 class Bill(Struct):
-    """What answers have cost, also those that came to nothing."""
+    """The usage and cost of such calls, including the ones that failed."""
 
     budget: Budget | None = None
-    """What they are paid out of, where that is limited."""
+    """The budget to charge; None for no limit."""
     usage: Usage = Usage()
     cost: float | None = None
     model: str = ""
 
     async def ask(self, provider: Provider, model: Model, request: ModelRequest) -> ModelReply:
-        """Return a model's reply; raises ProviderError, and UsageError when it may cost more than is left."""
+        """Return a model's reply; raises ProviderError, and UsageError if it may cost more than is left."""
         reserved, usage = self._reserve(request, model), Usage()
         try:
             async with aclosing(provider.stream(request)) as stream:

@@ -1,10 +1,10 @@
-"""The end of a turn, in its fixed order: hooks, what has arrived, the budget, and whether the run is over.
+"""The end of a turn, in a fixed order: hooks, steering, the budget, and whether the run is over.
 
 ```
 TurnEnded ─▶ turn_boundary hooks ─▶ steering, results of sub-agents ─▶ warnings
-          ─▶ calls were made, or something has arrived ─▶ budget ─▶ next turn
-          ─▶ the model is done:  sub-agents still work ─▶ wait for one, begin again
-                                 the `until` command fails ─▶ what it printed is the next message
+          ─▶ the turn made calls, or a message arrived ─▶ budget ─▶ next turn
+          ─▶ the model is done:  sub-agents still work ─▶ wait for one, start over
+                                 the `until` command fails ─▶ its output is the next message
                                  no value that fits the schema ─▶ the request for one is the next message
 ```
 """
@@ -25,17 +25,17 @@ OVER = Drained(stop=Refused("completed", ""))
 
 
 class Heard(Happening, frozen=True):
-    """Hooks were asked at the boundary."""
+    """The turn_boundary hooks have answered."""
 
     round: HookRound
 
 
 class Arrived(Happening, frozen=True):
-    """A sub-agent has ended that the run waited for."""
+    """A sub-agent that the run waited for has ended."""
 
 
 class Checked(Happening, frozen=True):
-    """The command that decides whether the run is over has ended."""
+    """The `until` command has ended."""
 
     check: Check
 
@@ -48,14 +48,14 @@ class Boundary:
         self._model_calls = model_calls
         self._has_passed = False
         self.value: Any = None
-        """What fits the output schema."""
+        """The value that fits the output schema."""
 
     def drain(self, turn: int) -> list[Input]:
-        """Record a turn's end, and find out what follows."""
+        """Record a turn's end, and return what follows."""
         kit = self._kit
         reply = kit.run.replied
         usage = reply.usage if reply is not None else Usage()
-        if not kit.run.turn_ended:  # it had, if the run was cut off at its boundary
+        if not kit.run.turn_ended:  # already recorded if the run was interrupted at this boundary
             kit.journal.stage(TurnEnded(kit.run.run_id, turn, usage, self._model_calls.context))
         if kit.hooks.listen_at("turn_boundary"):
             kit.later(self._ask_hooks())
@@ -66,14 +66,14 @@ class Boundary:
         self._kit.post(Heard(await self._kit.hooks.ask("turn_boundary")))
 
     def heard(self, heard: Heard) -> list[Input]:
-        """Record what hooks said, and go on unless one refuses."""
+        """Record the hooks' answers, and continue unless one refuses."""
         self._kit.journal.stage(*heard.round.events)
         if (deny := heard.round.outcome.deny) is not None:
             return [Drained(stop=Refused("denied", refusal(deny)))]
         return self.decide()
 
     def decide(self) -> list[Input]:
-        """Say whether there is another turn; no answer means that something must be waited for first."""
+        """Return whether there is another turn; an empty list means that something must finish first."""
         kit = self._kit
         has_news = self._take_in()
         for level in kit.budget.new_warnings(kit.now_s()):
@@ -93,7 +93,7 @@ class Boundary:
         return Drained(more=more)
 
     def _take_in(self) -> bool:
-        """Give the model what has arrived for it."""
+        """Add the steering messages to the conversation; returns whether there were any."""
         journal = self._kit.journal
         waiting = [item for item in journal.session.known.queue if item.delivery == "steer"]
         for item in waiting:
@@ -123,7 +123,7 @@ class Boundary:
         self._kit.post(Checked(await run_check(self._kit.run.options.until, setup.cwd, environ)))
 
     def checked(self, checked: Checked) -> list[Input]:
-        """Go on unless the command says that the run is over."""
+        """Continue the run unless the `until` command passed."""
         self._has_passed = checked.check.passed
         if self._has_passed:
             return self.decide()
@@ -141,7 +141,7 @@ class Boundary:
         return [self._say(request, "extract")]
 
     def reread(self, text: str, ending: EndRun) -> EndRun:
-        """Take the value out of what hooks have made of the answer; without one the run has failed."""
+        """Read the value from the answer as hooks rewrote it; if there is none, the run fails."""
         extraction = self._kit.setup.extraction
         if extraction is None or ending.outcome != "completed":
             return ending

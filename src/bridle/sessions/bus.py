@@ -1,4 +1,4 @@
-"""The way out: records and deltas go to every watcher; a slow one is told, and never holds up the run."""
+"""The event bus: delivers records and deltas to every watcher, and never waits for a slow one."""
 
 import asyncio
 from collections import deque
@@ -23,34 +23,34 @@ from bridle.core.protocol import (
 )
 
 MAX_NOTED = 10_000  # sessions
-BACKLOG = 4_096  # items a watcher may be behind; a 30-line screen of text is some 500
+BACKLOG = 4_096  # items a watcher may fall behind; a 30-line screen of text is some 500
 
 NEWS = (
     *(SessionTitled, SessionArchived, ApprovalRequested, ApprovalDecided),
     *(QuestionAsked, QuestionAnswered, ToolFinished),
 )
-"""Events that may change what a list of sessions shows; the beginning and end of a run are announced."""
+"""Events that may change a session list; a run's start and end are announced separately."""
 
 
 PIECES = (TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta)
-"""Fragments of what is recorded as a whole a little later."""
+"""Deltas whose full content is recorded a little later."""
 
 
 class Subscription:
     """One watcher's bounded backlog."""
 
     def __init__(self, backlog: int, *, pieces: bool = True) -> None:
-        """Without `pieces` fragments are passed over: for who waits for a record only."""
+        """Without `pieces`, skip deltas whose content is recorded later: for waiting on a record."""
         self._items: deque[Record | Delta] = deque()
         self._backlog = backlog
         self.wants_pieces = pieces
         self._dropped = 0
         self._waiter: asyncio.Future[None] | None = None
         self.is_over = False
-        """Nothing more will come: the session is gone."""
+        """True once the session is deleted: nothing more will come."""
 
     def push(self, item: Record | Delta) -> None:
-        """Add an item; when the backlog is full all of it is dropped and counted."""
+        """Add an item; a full backlog is dropped as a whole and counted."""
         if len(self._items) >= self._backlog:
             self._dropped += len(self._items)
             self._items.clear()
@@ -58,7 +58,7 @@ class Subscription:
         self._wake()
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Mark the subscription as over."""
         self.is_over = True
         self._wake()
 
@@ -68,7 +68,7 @@ class Subscription:
             waiter.set_result(None)
 
     async def take(self) -> tuple[int, list[Record | Delta]]:
-        """Wait for items or the end; return how many were dropped before them, and them."""
+        """Wait for items or the end; return how many were dropped before them, and the items."""
         if not self._items and not self.is_over:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
@@ -79,7 +79,7 @@ class Subscription:
 
 
 class Roll:
-    """The sessions about which one reader of news has not heard the latest; each is in it once."""
+    """The changed sessions that one reader of news has not read yet, each listed once."""
 
     def __init__(self, sessions: Iterable[SessionId]) -> None:
         self._changed: dict[SessionId, bool] = dict.fromkeys(sessions, False)
@@ -88,12 +88,12 @@ class Roll:
             self._waiting.set()
 
     def add(self, session: SessionId, *, deleted: bool = False) -> None:
-        """Say that there is something to tell about a session."""
+        """Add a changed or deleted session."""
         self._changed[session] = deleted
         self._waiting.set()
 
     async def take(self) -> dict[SessionId, bool]:
-        """Wait for something to tell; return the sessions, and whether each is deleted."""
+        """Wait for a change; return the sessions, and whether each is deleted."""
         await self._waiting.wait()
         self._waiting.clear()
         changed, self._changed = self._changed, {}
@@ -101,36 +101,36 @@ class Roll:
 
 
 class Bus:
-    """Delivers to the watchers of each session, and to those who want to know how all of them are."""
+    """Delivers items to the watchers of each session, and changes of any session to the readers of news."""
 
     def __init__(
         self, backlog: int = BACKLOG, on_watch: Callable[[SessionId, bool], None] | None = None
     ) -> None:
-        """`on_watch` hears when the first watcher of a session comes (True), and when the last one goes."""
+        """`on_watch` is called when a session gets its first watcher (True) or loses its last one (False)."""
         self._backlog = backlog
         self._on_watch = on_watch
         self._watchers: dict[SessionId, list[Subscription]] = {}
         self._rolls: list[Roll] = []
         self._newest: dict[SessionId, int] = {}
-        """Of sessions with a run: where the fragments that come now belong."""
+        """The newest published record of each session with an active run; current deltas belong after it."""
 
     def open_roll(self, sessions: Iterable[SessionId]) -> Roll:
-        """Begin to collect for a new reader of news, who has heard of none of these sessions yet."""
+        """Add a reader of news, which has read about none of these sessions yet."""
         roll = Roll(sessions)
         self._rolls.append(roll)
         return roll
 
     def close_roll(self, roll: Roll) -> None:
-        """Forget a reader of news."""
+        """Remove a reader of news."""
         self._rolls.remove(roll)
 
     def announce(self, session: SessionId, *, deleted: bool = False) -> None:
-        """Tell the readers of news that a session is not as it was."""
+        """Notify the readers of news that a session has changed."""
         for roll in self._rolls:
             roll.add(session, deleted=deleted)
 
     def subscribe(self, session: SessionId, *, pieces: bool = True) -> Subscription:
-        """Begin to collect for a new watcher, with or without the fragments of what is recorded later."""
+        """Add a watcher, with or without the deltas whose content is recorded later."""
         subscription = Subscription(self._backlog, pieces=pieces)
         watchers = self._watchers.setdefault(session, [])
         watchers.append(subscription)
@@ -139,20 +139,20 @@ class Bus:
         return subscription
 
     def position(self, session: SessionId) -> int:
-        """Return the newest record of a session that was published; 0 when that is not known."""
+        """Return the number of a session's newest published record; 0 if unknown."""
         return self._newest.get(session, 0)
 
     def watchers(self, session: SessionId) -> int:
-        """Return how many watch a session."""
+        """Return the number of a session's watchers."""
         return len(self._watchers.get(session, ()))
 
     def publish_everywhere(self, item: Delta) -> None:
-        """Hand a fragment to everyone who watches anything."""
+        """Send a delta to every watcher of every session."""
         for session in list(self._watchers):
             self.show(session, item)
 
     def unsubscribe(self, session: SessionId, subscription: Subscription) -> None:
-        """Forget a watcher."""
+        """Remove a watcher."""
         watchers = self._watchers[session]
         watchers.remove(subscription)
         if not watchers:
@@ -161,13 +161,13 @@ class Bus:
                 self._on_watch(session, False)
 
     def end(self, session: SessionId) -> None:
-        """Tell everyone who watches a session that it is gone."""
+        """Notify a session's watchers that it is deleted."""
         for watcher in self._watchers.get(session, ()):
             watcher.end()
         self.announce(session, deleted=True)
 
     def publish(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
-        """Hand items to everyone who watches the session; never waits."""
+        """Send records and deltas to the session's watchers; never waits."""
         if self._rolls and any(isinstance(item, Record) and isinstance(item.event, NEWS) for item in items):
             self.announce(session)
         self._note(session, items)
@@ -175,7 +175,7 @@ class Bus:
             self.show(session, item)
 
     def show(self, session: SessionId, item: Record | Delta) -> None:
-        """Hand one item to everyone who watches the session; fragments only to those who want them."""
+        """Send one item to the session's watchers; the deltas in `PIECES` only to those that want them."""
         for watcher in self._watchers.get(session, ()):
             if watcher.wants_pieces or not isinstance(item, PIECES):
                 watcher.push(item)

@@ -1,11 +1,11 @@
-"""The tool calls of a run: run, and recorded with what came of them.
+"""Runs the tool calls of a run and records their results.
 
 ```
 execute ─▶ ToolStarted ─▶ the tool ─▶ hooks see its result ─▶ finish ─▶ ToolFinished
 refuse ─────────────────────────────────────────────────────────────▶ ToolFinished
 ```
 
-Whether a call may run is known to `judging.py`. A call that code makes goes the same way (`nested.py`).
+`judging.py` decides whether a call may run. Calls made by code take the same path (`nested.py`).
 """
 
 from collections.abc import Awaitable
@@ -41,7 +41,7 @@ MAX_PRINTED_CHARS = 4_000
 
 
 class Finished(Happening, frozen=True):
-    """A call has run."""
+    """A call has run; this is its result."""
 
     result: ToolResult
     output: ToolOutput
@@ -49,7 +49,7 @@ class Finished(Happening, frozen=True):
     duration_ms: int
     tokens: int
     events: tuple[HookEvent, ...] = ()
-    """What hooks said of its result."""
+    """Events from hooks about its result."""
 
 
 class Calls:
@@ -65,10 +65,10 @@ class Calls:
         self._questions = questions
         self._changes = changes
         self._printed: dict[CallId, str] = {}
-        """The end of what running calls have shown."""
+        """The last output of each running call."""
 
     def context(self, call: ToolCall) -> ToolContext:
-        """Return what a call may know and use."""
+        """Return the context of a call: what its tool may read and use."""
         facts = self._journal.session.known
         keeper = self._setup.keeper
         is_nested = self.nested.parent_of(call.id) is not None
@@ -103,10 +103,10 @@ class Calls:
         self._journal.show(ToolOutputDelta(call_id, text))
 
     def execute(self, checked: Checked) -> list[Input]:
-        """Announce a call and line it up, unless there are too many."""
+        """Record a call's start and schedule it, unless the limit of tool calls is reached."""
         call = checked.call
         parent = self.nested.parent_of(call.id)
-        if not self._kit.children.goes_on(call.id):  # else it has begun, and so has its sub-agent
+        if not self._kit.children.goes_on(call.id):  # else call and sub-agent started before the crash
             if level := self._kit.budget.reserve(Spend(tool_calls=1)):
                 return self.refuse(call, f"not run: the limit of {level.limit:g} tool calls is reached")
             self._journal.stage(ToolStarted(call.id, call.name, call.args, checked.repeatable, parent))
@@ -122,7 +122,7 @@ class Calls:
         outcome = await self._setup.dispatcher.run(call, self.context(call))
         output = outcome.output
         result, events = await self._screen(call, outcome.result)
-        if output.answer and result != outcome.result:  # so it is not what hooks have let through
+        if output.answer and result != outcome.result:  # hooks changed it; the answer must follow
             output = replace(output, answer="" if result.is_error else result.output)
         changes: tuple[FileChange, ...] = ()
         if not checked.repeatable:
@@ -137,7 +137,7 @@ class Calls:
         self._kit.post(Finished(result, output, changes, duration_ms, tokens, events))
 
     async def _screen(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, tuple[HookEvent, ...]]:
-        """Let hooks see a result and change it."""
+        """Pass a result to hooks, which may change or refuse it."""
         if not self._kit.hooks.listen_at("post_tool_execution"):
             return result, ()
         seen = ToolResultSeen(result.call_id, result.name, result.output, result.is_error)
@@ -153,7 +153,7 @@ class Calls:
         return result, asked.events
 
     def close(self, reason: str) -> None:
-        """Give each call that has no result at the end of the run one, with the last that it printed."""
+        """Give each unfinished call a result at the end of the run, with its last output."""
         for closed in close_calls(self._run, begun=f"not finished: {reason}", not_begun=f"not run: {reason}"):
             result = closed.result
             if printed := self._printed.get(result.call_id, "").strip():
@@ -162,7 +162,7 @@ class Calls:
             self._journal.stage(replace(closed, result=result, tokens=tokens))
 
     def finish(self, finished: Finished) -> Returned:
-        """Record what a call gave back and what it changed."""
+        """Record a call's result and the files it changed."""
         call_id = finished.result.call_id
         self._journal.stage(*finished.events, *finished.output.notes)
         self._changes.record(finished.changes, call_id)
@@ -180,9 +180,9 @@ class Calls:
         return Returned(finished.result)
 
     def abandon(self, abandoned: Abandoned) -> list[Input]:
-        """Record that the code which made a call does not wait for it any more."""
+        """Record that the code which made a call no longer waits for it."""
         if self.nested.parent_of(abandoned.call.id) is None:
-            return []  # it was over
+            return []  # it has already ended
         return self.refuse(abandoned.call, "not finished: the code that called it no longer waits")
 
     def refuse(self, call: ToolCall, reason: str, *, denied: bool = False) -> list[Input]:

@@ -1,4 +1,4 @@
-"""What the calls of a run change on disk: found when each of them ends, and recorded once."""
+"""The file changes of a run's calls: collected when each call ends, and recorded once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,26 +15,26 @@ STOP_S = 1.0
 
 
 class Left(Happening, frozen=True):
-    """Calls that were cut off have changed something."""
+    """Interrupted calls have changed files."""
 
     changes: tuple[FileChange, ...]
 
 
 class Changes:
-    """Asks the keeper of the session's files, and confirms what is recorded."""
+    """Collects file changes from the session's `Keeper`, and confirms the recorded ones to it."""
 
     def __init__(self, kit: RunKit) -> None:
         self._kit = kit
         self._keeper = kit.setup.keeper
         self._recorded: set[FileChange] = set()
-        """Changes that the keeper does not know to be recorded."""
+        """Recorded changes that are not yet confirmed to the keeper."""
 
     async def find(self) -> tuple[FileChange, ...]:
-        """Return what has changed since anybody looked; raises BridleError."""
+        """Return the changes since the last collection; raises BridleError."""
         return () if self._keeper is None else await self._collect(self._keeper)
 
     def record(self, changes: Sequence[FileChange], call_id: CallId | None = None) -> None:
-        """Record what was changed on disk, each change once."""
+        """Record file changes, each one once."""
         new = [change for change in changes if change not in self._recorded]
         if new and self._keeper is not None:
             self._recorded.update(new)
@@ -42,7 +42,7 @@ class Changes:
             self._kit.later(self._confirm(self._keeper))
 
     async def find_left(self) -> None:
-        """Tell what calls have changed that were cut off; what takes long to find comes with the next run."""
+        """Post the changes of interrupted calls; those that take too long to find wait for the next run."""
         if self._keeper is None or all(call.repeatable for call in self._kit.run.interrupted):
             return
         with suppress(BridleError, TimeoutError):
@@ -56,6 +56,6 @@ class Changes:
 
     async def _confirm(self, keeper: Keeper) -> None:
         recorded = set(self._recorded)
-        with suppress(BridleError):  # then they come again, and are known
+        with suppress(BridleError):  # the keeper then returns them again, and they are known as recorded
             await asyncio.to_thread(keeper.confirm)
             self._recorded -= recorded

@@ -1,4 +1,4 @@
-"""The sub-agents of a run: sessions of their own, driven through the same door, that end with it."""
+"""The sub-agents of a run: separate sessions, driven through the session API, that end with the run."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -32,7 +32,7 @@ PARENT_ENDED = "the run that started it has ended"
 
 
 class Family:
-    """Knows which of the live sessions are sub-agents, and keeps the children of each run."""
+    """Tracks which live sessions are sub-agents, and the sub-agents of each run."""
 
     def __init__(self, engine: Engine, sessions: Sessions, policy: ChildPolicy, bus: Bus) -> None:
         self._engine = engine
@@ -40,27 +40,27 @@ class Family:
         self._sessions = sessions
         self._policy = policy
         self._members: dict[SessionId, Member] = {}
-        """The sub-agents that live."""
+        """The live sub-agents."""
         self._runs: WeakSet[RunChildren] = WeakSet()
         self._stock: dict[SessionId, tuple[Heir, ...]] = {}
-        """What runs that are about to go on have left of their children."""
+        """The interrupted sub-agents of runs that are about to resume."""
 
     def is_child(self, session: SessionId) -> bool:
-        """Tell whether a session is driven by the run of another one."""
+        """Return whether a session is a sub-agent, driven by another session's run."""
         return session in self._members
 
     def budget_of(self, session: SessionId) -> Budget | None:
-        """Return what a sub-agent may use of its parent's budget; None for other sessions."""
+        """Return a sub-agent's share of its parent's budget; None for other sessions."""
         member = self._members.get(session)
         return member.budget if member is not None else None
 
     def hooks_of(self, session: SessionId) -> Hooks | None:
-        """Return the hooks of a sub-agent; None for other sessions, which have those of their folder."""
+        """Return the hooks of a sub-agent; None for other sessions, which use those of their folder."""
         member = self._members.get(session)
         return member.hooks if member is not None else None
 
     def children_of(self, journal: Journal, run: RunState, setup: Setup, budget: Budget) -> "RunChildren":
-        """Begin the list of a run's children, which is empty unless it goes on after a cut."""
+        """Create the list of a run's sub-agents; it is empty unless the run resumes after a crash."""
         member = self._members.get(journal.id)
         if member is None:
             member = Tree(self._policy.max_running).add(journal.id, MAIN)
@@ -71,7 +71,7 @@ class Family:
         return children
 
     async def take_stock(self, journal: Journal) -> None:
-        """Find what a run that was cut off has left of its children, before it goes on; raises StoreError."""
+        """Find the sub-agents of an interrupted run before it resumes; raises StoreError."""
         run, member = journal.session.run, self._members.get(journal.id)
         if member is not None and member.heirs is not None:
             self._stock[journal.id] = member.heirs
@@ -79,16 +79,16 @@ class Family:
             self._stock[journal.id] = await read_heirs(self._engine.store, journal.id, run.run_id)
 
     async def end_orphans(self, journal: Journal) -> None:
-        """End the children that a run had when its process ended; for a run that is closed."""
+        """End the sub-agents that were running when the process died; for a run that will not resume."""
         await end_orphans(self._engine, self._bus, journal)
 
     def park(self, session: SessionId | None = None) -> None:
-        """Record nothing any more of the agents below a session, or all of them: they are to be resumed."""
+        """Stop recording the agents below a session, or all agents, so that they can be resumed."""
         for children in self._of(session):
             children.park()
 
     async def aclose(self, session: SessionId | None = None) -> None:
-        """Stop the sub-agents that are left of a session, or all of them."""
+        """Stop the remaining sub-agents of a session, or all of them."""
         await asyncio.gather(*(children.aclose() for children in self._of(session)))
 
     def _of(self, session: SessionId | None) -> "list[RunChildren]":
@@ -106,24 +106,24 @@ class RunChildren:
         heirs: tuple[Heir, ...] = (),
     ) -> None:
         self.budget = budget
-        """What the children's budgets are parts of."""
+        """The budget that the sub-agents share."""
         self.session = parent.journal.id
         self._parent = parent
         self._members = members
         self._heirs = heirs
-        """The children of before a cut."""
+        """The sub-agents that were started before the process died."""
         self._agents: dict[SessionId, SubAgent] = {}
         self._orders: list[ChildOrder] = []
-        """Of those that have their share."""
+        """The orders of the sub-agents that have their budget."""
         self._again: frozenset[CallId] = frozenset()
-        """The calls that have started a child before a cut, and run again."""
+        """The calls that started a sub-agent before the process died, and now run again."""
         self._answering: set[asyncio.Task[None]] = set()
         self._is_waiting = False
 
     # ------------------------------------------------------------------ for the tools
 
     async def start(self, order: ChildOrder) -> ChildView:
-        """Begin a child; raises ToolError when a limit of depth, number or budget stands in the way."""
+        """Start a sub-agent; raises ToolError when the depth, count or budget limit forbids it."""
         agent = self._called_again(order) or self._new(order)
         try:
             await agent.begin()
@@ -133,7 +133,7 @@ class RunChildren:
         return agent.view
 
     async def wait(self, child: SessionId) -> ChildView:
-        """Wait for its end; who is cancelled while waiting cancels the child."""
+        """Wait for a sub-agent's end; cancelling the wait cancels the sub-agent."""
         agent = self._find(child)
         try:
             async with self._parent.member.resting():
@@ -144,17 +144,17 @@ class RunChildren:
         return agent.view
 
     def views(self) -> tuple[ChildView, ...]:
-        """Return every child of the run, the first first."""
+        """Return the sub-agents of the run, oldest first."""
         return tuple(agent.view for agent in self._agents.values())
 
     async def cancel(self, child: SessionId, reason: str = "") -> ChildView:
-        """Stop a child and all below it, and wait for that; raises ToolError for an unknown one."""
+        """Stop a sub-agent and all below it, and wait for that; raises ToolError for an unknown one."""
         agent = self._find(child)
         await self._stop(agent, reason or "cancelled by its parent")
         return agent.view
 
     async def send(self, to: str, text: str) -> str:
-        """Give an agent of the same tree a message for its next turn; says who got it, raises ToolError."""
+        """Queue a message for another agent of the tree's next turn; return its name; raises ToolError."""
         if not text.strip():
             raise ToolError("the message is empty")
         if len(text) > MAX_MESSAGE_CHARS:
@@ -171,13 +171,13 @@ class RunChildren:
 
     @property
     def calls(self) -> frozenset[CallId]:
-        """Return the calls that have started a child before a cut."""
+        """The calls that started a sub-agent before the process died."""
         return frozenset(heir.started.call_id for heir in self._heirs if heir.started.call_id is not None)
 
     def take_up(self, again: Collection[CallId]) -> None:
-        """Go on with the children of before a cut that work in the background, or whose calls run again.
+        """Resume the interrupted sub-agents that work in the background, or whose calls run again.
 
-        Nobody waits for the others any more: they are ended.
+        End the others: no call waits for them any more.
         """
         self._again = self.calls.intersection(again)
         count_heirs(self.budget, self._heirs, self._parent.engine.clock.monotonic_s())
@@ -186,33 +186,33 @@ class RunChildren:
             self._adopt(heir)
 
     def goes_on(self, call_id: CallId) -> bool:
-        """Tell whether a call had started a child before a cut, and waits for it again."""
+        """Return whether a call started a sub-agent before the process died, and waits for it again."""
         return call_id in self._again
 
     @property
     def running(self) -> bool:
-        """Tell whether a child works in the background."""
+        """True while a sub-agent works in the background."""
         return bool(self._in_background())
 
     @property
     def rest(self) -> bool:
-        """Tell whether every child has ended, or can do nothing before a person has answered."""
+        """True if every sub-agent has ended or waits for a person."""
         return all(agent.is_over or agent.rests for agent in self._agents.values())
 
     @property
     def are_awaited(self) -> bool:
-        """Tell whether the run does nothing but wait for them."""
+        """True while the run does nothing but wait for its sub-agents."""
         return self._is_waiting
 
     def waits_for(self, call_id: CallId) -> bool:
-        """Tell whether a call waits for a child that has not ended."""
+        """Return whether a call waits for a sub-agent that has not ended."""
         agents = self._agents.values()
         return any(
             one.order.call_id == call_id and not one.is_over for one in agents if not one.order.background
         )
 
     async def next_result(self) -> bool:
-        """Wait for something that the model must read; False when nobody is left to send it."""
+        """Wait for a message or result for the model; return False if no sub-agent is left to send one."""
         journal, lives = self._parent.journal, self._in_background()
         if any(item.delivery == "steer" for item in journal.session.known.queue):
             return True
@@ -230,9 +230,9 @@ class RunChildren:
         return True
 
     def answer(self, command: Decide | Reply, stop: Callable[[str], None]) -> bool:
-        """Pass on an answer that is for a child; False when no child has asked.
+        """Pass on an answer that is for a sub-agent; return False if no sub-agent asked for it.
 
-        `stop` is called with the reason once an answer has stopped the child, as it is to stop the run too.
+        `stop` is called with the reason when the answer has stopped the sub-agent: it stops the run too.
         """
         agent = next((agent for agent in self._agents.values() if agent.takes(command)), None)
         if agent is None:
@@ -243,7 +243,7 @@ class RunChildren:
         return True
 
     async def aclose(self) -> None:
-        """Stop every child and all below it, await that, and take no more messages; twice is once."""
+        """Stop every sub-agent and all below it, wait for that, and refuse further messages; idempotent."""
         self._parent.member.has_ended = True
         await asyncio.gather(*(self._stop(agent, PARENT_ENDED) for agent in self._agents.values()))
         for task in self._answering:
@@ -253,24 +253,24 @@ class RunChildren:
         journal = self._parent.journal
         unread = [item for item in journal.session.known.queue if item.source in ("child", "peer")]
         if unread and not self._parent.member.tree.is_parked:
-            with suppress(BridleError):  # then the run cannot record its end either, and says so
+            with suppress(BridleError):  # then the run cannot record its end either, and reports it
                 await journal.record_whole(*(QueueDropped(item.item_id) for item in unread))
 
     def park(self) -> None:
-        """Record nothing of the children any more."""
+        """Stop recording the sub-agents."""
         self._parent.member.tree.is_parked = True
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ internal
 
     def _new(self, order: ChildOrder) -> SubAgent:
-        """Check an order, make room for it and begin; raises ToolError."""
+        """Check an order, reserve its budget and start the sub-agent; raises ToolError."""
         self._require_room(order)
         profile, budget = self._equip(order)
         member = self._join(self._new_session(order), self._new_name(), budget)
         return self._keep(SubAgent(self._parent, member, order, profile))
 
     def _equip(self, order: ChildOrder) -> tuple[Agent, Budget]:
-        """Find the profile of a child and set its budget aside; raises ToolError."""
+        """Load a sub-agent's profile and reserve its budget; raises ToolError."""
         parent = self._parent
         engine = parent.engine
         name = order.agent or parent.run.options.agent or parent.journal.session.known.created.agent
@@ -289,7 +289,7 @@ class RunChildren:
         return profile, budget
 
     def _new_name(self) -> str:
-        """Return a name that no child has; one that was not announced before a cut has left a gap."""
+        """Return an unused name; an agent not announced before a crash leaves a gap in the numbers."""
         above, taken = self._parent.member, {agent.member.name for agent in self._agents.values()}
         prefix = "agent-" if above.parent is None else f"{above.name}."
         return next(name for number in count(1) if (name := f"{prefix}{number}") not in taken)
@@ -303,7 +303,7 @@ class RunChildren:
         return child_session(self.session, created_at, parent.run.run_id, call_id, place)
 
     def _join(self, session: SessionId, name: str, budget: Budget | None) -> Member:
-        """Make an agent a member of the tree, for as long as it lives."""
+        """Add an agent to the tree, for as long as it lives."""
         above = self._parent.member
         member = self._members[session] = above.tree.add(session, name, above)
         member.budget = budget
@@ -317,7 +317,7 @@ class RunChildren:
         return agent
 
     def _adopt(self, heir: Heir) -> None:
-        """Take up a child of before a cut where it was, or end it."""
+        """Resume an interrupted sub-agent, or end it."""
         is_awaited = heir.started.call_id in self._again or heir.order.background
         profile: Agent | None = None
         if heir.ended is None and (not is_awaited or not heir.seq or (heir.is_new and not heir.order.prompt)):
@@ -332,7 +332,7 @@ class RunChildren:
         self._keep(SubAgent(self._parent, member, heir.order, profile, heir))
 
     def _called_again(self, order: ChildOrder) -> SubAgent | None:
-        """Return the child that a call had started before a cut, each once."""
+        """Return a sub-agent that this call started before the process died, each one once."""
         if order.call_id not in self._again:
             return None
         found = [agent for agent in self._agents.values() if agent.order.call_id == order.call_id]
@@ -364,7 +364,7 @@ class RunChildren:
         return agent
 
     async def _stop(self, agent: SubAgent, reason: str) -> None:
-        """Stop a child, or leave it: a first run that cannot record anything is to be resumed with them."""
+        """Stop a sub-agent, or park it: a root run that cannot record is resumed with its sub-agents."""
         if self._parent.member.parent is None and await self._parent.journal.has_failed():
             self.park()
         await agent.stop(reason, recorded=not self._parent.member.tree.is_parked)
@@ -374,7 +374,7 @@ class RunChildren:
         return [agent.life for agent in agents if agent.order.background and not agent.is_over]
 
     async def _arrival(self, after: int) -> None:
-        """Wait for a message to the run, of whomever."""
+        """Wait until any message is queued for the run."""
         async for item in self._parent.sessions.watch(self._parent.journal.id, after):
             match item:
                 case Record(event=PromptQueued(delivery="steer")):

@@ -1,4 +1,4 @@
-"""The claim on one session: whoever has it may run the session, or change it."""
+"""The claim on one session: only the process that holds it may run or change the session."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,17 +10,17 @@ from bridle.sessions.journal import Journal
 
 
 class Claim:
-    """Taken for a run, or for something else that is done to the session."""
+    """Takes and releases the claim, for a run or for another change to the session."""
 
     def __init__(self, claims: Claims, journal: Journal) -> None:
-        self.starting = asyncio.Lock()  # invariant: one run or one change at a time takes the claim
+        self.starting = asyncio.Lock()  # invariant: one run or one change takes the claim at a time
         self.is_tended = False
-        """The session is held for something that is no run."""
+        """True while the claim is held for a change that is not a run."""
         self._claims = claims
         self._journal = journal
 
     async def take(self) -> None:
-        """Claim the session and bring it up to date; raises SessionBusy when another process runs it."""
+        """Claim the session and read what others appended; raises SessionBusy if another process runs it."""
         if not await self._claims.claim(self._journal.id):
             raise SessionBusy(
                 f"session {self._journal.id} is being run by another process", hint="wait for it to end"
@@ -32,12 +32,12 @@ class Claim:
             raise
 
     async def release(self) -> None:
-        """Let others have the session."""
+        """Give up the claim."""
         await self._claims.release(self._journal.id)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Have the session to ourselves, and up to date, for something that is no run."""
+        """Hold the claim, with the journal up to date, for a change that is not a run."""
         await self.take()
         self.is_tended = True
         try:

@@ -1,8 +1,8 @@
-"""Compaction: asks a model for the summary that takes the place of what was said.
+"""Compaction: asks a model for a summary that replaces the older messages.
 
 ```
-old outputs cleared is enough ─▶ OutputsCleared
-small model ─▶ summary part by part ─▶ Compacted
+clearing old outputs is enough ─▶ OutputsCleared
+small model ─▶ summary, part by part ─▶ Compacted
      └─ fails ─▶ the run's own model ─▶ Compacted, or CompactionFailed and nothing changes
 ```
 """
@@ -39,13 +39,13 @@ from bridle.sessions.setup import Backend, Setup
 INSTRUCTION_FILE = Path(__file__).with_suffix(".md")
 RECALL_TOOL = "memory_search"
 CANCELLED = "it was cancelled"
-TIMEOUT_S = 900.0  # a local model on a slow machine reads a full window in some minutes
+TIMEOUT_S = 900.0  # a local model on a slow machine takes minutes to read a full window
 MAX_WAIT_S = 30.0  # before the one retry
 LEAST_OUTPUT_TOKENS = 512  # some models think before they write
 WINDOW_MARGIN = 0.9  # sizes are estimates
-OUTPUT_SHARE = 4  # an answer takes at most one part in so many of the window
-PINS_SHARE = 8  # the same for pins
-HALVINGS = 2  # of the parts, when a vendor finds them too long
+OUTPUT_SHARE = 4  # an answer takes at most 1/4 of the window
+PINS_SHARE = 8  # pins take at most 1/8 of the window
+HALVINGS = 2  # how often to halve the parts when a vendor finds them too long
 
 
 def due(
@@ -57,9 +57,9 @@ def due(
     turn: int,
     last_turn: int,
 ) -> CompactionStarted | None:
-    """Tell whether to compact before a turn; None when there is no need, or nothing to gain.
+    """Return the event that starts a compaction before a turn; None if none is needed or it gains nothing.
 
-    `last_turn` is the turn of this run that had the last one, whatever came of it; 0 or less for none.
+    `last_turn` is the turn of this run with the last compaction, whatever its outcome; 0 or less for none.
     """
     sizes = measure(session, backend.window, policy, trigger)
     if trigger == "automatic" and not is_due(sizes, policy, session, turn, last_turn):
@@ -79,10 +79,11 @@ async def compact(
     bill: Bill,
     keep: str = "",
 ) -> tuple[Event, ...]:
-    """Return what to record: OutputsCleared, or Compacted, or CompactionFailed; nothing if all can stay.
+    """Return what to record: OutputsCleared, Compacted or CompactionFailed; nothing if everything can stay.
 
-    What the user wants kept comes as Pinned before Compacted, and what was pinned meanwhile once more after
-    it: the model has yet to read that. Raises nothing but CancelledError; the bill tells what was paid then.
+    The text that the user wants kept comes as Pinned before Compacted. What was pinned in the meantime comes
+    again after it, because the model has not read that yet. Raises only CancelledError; `bill` then holds the
+    cost so far.
     """
     pins = session.known.pins
     if keep.strip() and keep not in pins:
@@ -113,13 +114,13 @@ async def compact(
 
 
 class Told(Struct, frozen=True):
-    """What a summary is to be made of, as it was when the compaction began."""
+    """The input of a summary, as of the start of the compaction."""
 
     plan: Plan
     messages: tuple[Message, ...]
     kept: tuple[Counted, ...]
     summary: str
-    """Of what came before the messages."""
+    """The previous summary, of what came before `messages`."""
     pins: tuple[str, ...]
     keep: str
     messages_before: int
@@ -131,7 +132,7 @@ def _paid(bill: Bill, compacted: Compacted) -> Compacted:
 
 
 def failed(bill: Bill, error: str) -> CompactionFailed:
-    """Say that a compaction came to nothing, and what that has cost."""
+    """Return the event for a failed compaction, with its cost."""
     return CompactionFailed(error, bill.usage, bill.cost)
 
 
@@ -179,10 +180,10 @@ async def _compacted(setup: Setup, backend: Backend, told: Told, summary: str) -
 
 
 async def _summarise(engine: Engine, setup: Setup, backend: Backend, told: Told, bill: Bill) -> str:
-    """Ask the small model, then the run's own; raises the error of the last."""
+    """Ask the small model, then the run's own; raises the last error."""
     small = setup.agent.small_model
     if small and small != backend.model.ref:
-        with suppress(BridleError):  # the other one may do better
+        with suppress(BridleError):  # the run's own model may succeed
             return await _write(engine, *await engine.models.resolve(small), told, bill)
     return await _write(engine, backend.provider, backend.model, told, bill)
 
@@ -207,7 +208,7 @@ async def _write(engine: Engine, provider: Provider, model: Model, told: Told, b
 
 
 class Writer(Struct, frozen=True):
-    """A model that sums up, and what it is asked with every part."""
+    """A model that writes summaries, and the request it gets with every part."""
 
     provider: Provider
     model: Model
@@ -215,7 +216,7 @@ class Writer(Struct, frozen=True):
     bill: Bill
 
     async def answer(self, question: str) -> str:
-        """Return what the model writes; raises ProviderError, also when that is nothing, and UsageError."""
+        """Return the model's text; raises ProviderError, also for an empty text, and UsageError."""
         request = replace(self.asked, messages=(user_message(question),))
         reply = await self.bill.ask(self.provider, self.model, request)
         if text := mended(reply.message).text.strip():
@@ -224,7 +225,7 @@ class Writer(Struct, frozen=True):
 
 
 async def _write_parts(engine: Engine, writer: Writer, told: Told, part_tokens: int) -> str:
-    """Sum up part by part, each time with the summary so far."""
+    """Summarize part by part, each time with the summary so far."""
     summary = told.summary
     for part in await asyncio.to_thread(retell, told.messages, part_tokens):
         question = _question(told, summary, part, writer.model.window_tokens)

@@ -1,4 +1,4 @@
-"""From a call to its result: check the arguments, judge the access, run the tool, cap the output."""
+"""Tool dispatch: checks a call's arguments and access, runs the tool, and caps the output."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,22 +23,22 @@ T = TypeVar("T")
 
 
 class Checked(Struct, frozen=True):
-    """What is known about a call before it runs."""
+    """The verdict on a call before it runs."""
 
     call: ToolCall
-    """The call with its arguments put right where they were a near miss."""
+    """The call, with near-miss arguments corrected."""
     action: Literal["allow", "ask", "deny"]
     why: str
     parallel: bool = False
     repeatable: bool = False
-    """It only reads, so it may run again if its end was never recorded."""
+    """The call only reads, so it may run again if its end was never recorded."""
     denied: bool = False
-    """A rule or the mode refuses it; otherwise "deny" means that the call itself is wrong."""
+    """A rule or the mode refuses the call; otherwise "deny" means that the call itself is invalid."""
     suggestions: tuple[str, ...] = ()
 
 
 class _Patient:
-    """Sub-agents, for whom a call may wait as long as they need."""
+    """Wraps `Children` so that waiting for sub-agents does not count against a call's timeout."""
 
     def __init__(self, children: Children, patiently: Callable[[Awaitable[ChildView]], Awaitable[ChildView]]):
         self._children = children
@@ -57,11 +57,11 @@ class _Patient:
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a call."""
+    """The result of a call."""
 
     result: ToolResult
     output: ToolOutput
-    """What the tool gave back; for a failed call only its text."""
+    """The tool's output; for a failed call only its text."""
 
 
 class Dispatcher:
@@ -86,30 +86,30 @@ class Dispatcher:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what the model sees, in a fixed order."""
+        """The tools that requests show to the model, in a fixed order."""
         return self._toolbox.specs
 
     @property
     def functions(self) -> tuple[ToolSpec, ...]:
-        """Return what Python code of the model can call."""
+        """The tools that the model's Python code can call."""
         return self._toolbox.functions
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return what can be called, also what the model has to find first."""
+        """The names of all callable tools, including deferred ones."""
         return self._toolbox.names
 
     @property
     def deferred(self) -> frozenset[str]:
-        """Return what the model has to find first."""
+        """The names of the tools that the model must find before it can call them."""
         return self._toolbox.deferred
 
     def foresees(self, call: ToolCall) -> bool:
-        """Tell whether it must be found out what a call would touch."""
+        """Return whether the tool must work out what the call would touch before the call is judged."""
         return call.name in self._toolbox.names and offers(self._tool(call), ForeseeingTool)
 
     async def foresee(self, call: ToolCall, context: ToolContext) -> None:
-        """Find that out; raises ToolError when the call is bound to fail."""
+        """Work out what a call would touch; raises ToolError if the call is bound to fail."""
         tool, args = self._tool(call), self._toolbox.arguments(call)
         assert offers(tool, ForeseeingTool)
         try:
@@ -123,12 +123,12 @@ class Dispatcher:
             raise ToolError(_broken(call, error)) from error
 
     def check(self, call: ToolCall, context: ToolContext) -> Checked:
-        """Judge a call; a malformed one, an unknown tool and a refused access are all "deny"."""
+        """Judge a call; an invalid call, an unknown tool and a refused access are all "deny"."""
         try:
             call = replace(call, args=self._toolbox.arguments(call))
             tool = self._toolbox.get(call.name)
             access = tool.access(call.args, context)
-            if context.mode == "accept-edits":  # the other modes ask about every edit, or about none
+            if context.mode == "accept-edits":  # the other modes ask about every edit or about none
                 access = with_traps(access, lambda path: self._find_trap(context.cwd, path))
         except ToolError as error:
             return Checked(call, "deny", str(error))
@@ -147,9 +147,9 @@ class Dispatcher:
         )
 
     async def preview(self, call: ToolCall, context: ToolContext) -> str:
-        """Show what a checked call would change; empty when that cannot be said.
+        """Return a preview of what a checked call would change; empty if there is none.
 
-        Raises ToolError when the call is bound to fail.
+        Raises ToolError if the call is bound to fail.
         """
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -165,7 +165,7 @@ class Dispatcher:
         return self._mask(cap_output(preview, self._max_output_bytes))
 
     async def run(self, call: ToolCall, context: ToolContext) -> Outcome:
-        """Run a checked call; whatever goes wrong becomes a failed result."""
+        """Run a checked call; any failure becomes a failed result."""
         tool, timeout_s = self._tool(call), self._timeout_s
         if offers(tool, SlowTool):
             timeout_s = max(timeout_s, tool.longest_s())
@@ -195,7 +195,7 @@ class Dispatcher:
         return self._toolbox.get(call.name)
 
     def _patient(self, context: ToolContext, deadline: asyncio.Timeout, timeout_s: float) -> ToolContext:
-        """Let the time not count that the user needs for an answer, or that another call takes."""
+        """Stop the timeout while the tool waits for the user, another call, a sub-agent or the model."""
         waits = 0
 
         async def patiently(awaited: Awaitable[T]) -> T:
@@ -207,7 +207,7 @@ class Dispatcher:
             finally:
                 waits -= 1
                 if not waits:
-                    with suppress(RuntimeError):  # the tool has ended and did not wait for it
+                    with suppress(RuntimeError):  # the tool has ended without waiting for this
                         deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)
 
         ask, call, children, sample = context.ask, context.call, context.children, context.sample
@@ -220,7 +220,7 @@ class Dispatcher:
         )
 
     async def _capped(self, text: str) -> str:
-        """Keep a text to the limit; what does not fit can be read from the blobs."""
+        """Cap a text; the full text goes to the blobs."""
         if self._blobs is None or len(text.encode(errors="backslashreplace")) <= self._max_output_bytes:
             return cap_output(text, self._max_output_bytes)
         try:

@@ -1,4 +1,4 @@
-"""Does what the loop decides, one step at a time.
+"""The driver: performs the loop's actions, one step at a time.
 
 ```
 input ─▶ loop.feed ─▶ actions ─▶ staged events + effects
@@ -8,11 +8,11 @@ input ─▶ loop.feed ─▶ actions ─▶ staged events + effects
 input ◀────────────────────────────────────────────┘
 ```
 
-Within a step nothing is awaited but the append: an effect starts only after the events that
-announce it are durable, and its outcome comes back as the next input. So `ToolStarted` is stored
-before a tool acts, and `ToolFinished` before the model hears of it.
+A step awaits nothing but the append: an effect starts only after the events that announce it are durable, and
+its outcome comes back as the next input. So `ToolStarted` is stored before a tool acts, and `ToolFinished`
+before the model gets the result.
 
-What an action means is known to its part: `model_calls`, `judging`, `calls`, `boundary`.
+The parts `model_calls`, `judging`, `calls` and `boundary` implement the actions.
 """
 
 import asyncio
@@ -61,8 +61,8 @@ from bridle.sessions.questions import Questions
 from bridle.sessions.setup import Setup
 
 MAX_WAITING = 1_024
-CANCELLED_S = 1.0  # who cancels a run does not wait longer for its hooks
-CANCEL_GRACE_S = 0.15  # cancelled work gets this long before the run is recorded as ended
+CANCELLED_S = 1.0  # hooks get this long after a cancel
+CANCEL_GRACE_S = 0.15  # cancelled work gets this long to stop before the run is recorded as ended
 
 
 class _Greeted(Happening, frozen=True):
@@ -90,10 +90,10 @@ class Driver:
         self._farewell: asyncio.Timeout | None = None
         self._late_cancel: CancelRequested | None = None
 
-    # ------------------------------------------------------------------ outside
+    # ------------------------------------------------------------------ public
 
     def post(self, happening: Posted) -> None:
-        """Hand the run something that happened; raises SessionBusy for more answers than it can take."""
+        """Post an input to the run; raises SessionBusy when too many answers are waiting."""
         if isinstance(happening, Decide | Reply) and self._kit.inbox.qsize() >= MAX_WAITING:
             raise SessionBusy(f"session {self._kit.journal.id} has too many answers waiting")
         is_ending = self._ending is not None and self._ending.outcome != "cancelled"
@@ -105,7 +105,7 @@ class Driver:
 
     @property
     def rests(self) -> bool:
-        """Tell whether nothing of the run goes on until a person has answered."""
+        """True while the run waits for a person."""
         run, children = self._kit.run, self._kit.children
         if not (run.pending or run.questions) or not children.rest:
             return False
@@ -116,7 +116,7 @@ class Driver:
         return self._loop.state == "waiting_for_ops" and not works
 
     async def is_let_through(self) -> bool:
-        """Wait for the first request that limits and hooks let through; False when the run ends without."""
+        """Wait until limits and hooks let a model request through; False if the run ends without one."""
         return await asyncio.shield(self._kit.let_through)
 
     def compact(self, keep: str) -> None:
@@ -124,14 +124,14 @@ class Driver:
         self._kit.post(CompactionWanted(keep))
 
     def left_to_compact(self) -> CompactionWanted | None:
-        """Return a compaction that was asked for too late to come before a turn."""
+        """Return a requested compaction that came too late for a turn of this run."""
         while not self._kit.inbox.empty():
             if isinstance(left := self._kit.inbox.get_nowait(), CompactionWanted):
                 self._model_calls.want_compaction(left)
         return self._model_calls.wanted
 
     async def run(self, *, resumed: bool = False) -> None:
-        """Perform the run, or what is left of it, until it has ended and its end is recorded."""
+        """Perform the run, or the rest of a resumed one, until its end is recorded."""
         first = self._go_on() if resumed else self._begin()
         timer = self._start_deadline()
         try:
@@ -145,7 +145,7 @@ class Driver:
             await self._kit.children.aclose()
             await self._kit.hooks.aclose()
             raise
-        except asyncio.CancelledError:  # the run is left as it is; its children are ended by their family
+        except asyncio.CancelledError:  # the run stays resumable; its `Family` ends its sub-agents
             await self._kit.hooks.aclose()
             raise
         finally:
@@ -164,7 +164,7 @@ class Driver:
         try:
             await self._kit.journal.flush()
         except BaseException:
-            self._drop_effects()  # what was not announced must not happen
+            self._drop_effects()  # an effect that was not announced must not happen
             raise
         effects, self._kit.effects = self._kit.effects, []
         for effect in effects:
@@ -177,7 +177,7 @@ class Driver:
         self._judging.drop_previews()
 
     def _taken(self, happening: Posted) -> list[Input]:
-        """Record what happened and put it into the loop's words."""
+        """Record an input and translate it into the loop's inputs."""
         match happening:
             case ModelReply():
                 return self._model_calls.record(happening)
@@ -233,7 +233,7 @@ class Driver:
                 return [happening]
 
     def _answered(self, answer: Decide | Reply) -> list[Input]:
-        """Take an answer of a person, for a call of this run or of a sub-agent."""
+        """Handle a person's answer, for a call of this run or of a sub-agent."""
         if self._kit.children.answer(answer, self._stopped_below) or self._loop.state != "waiting_for_ops":
             return []
         if isinstance(answer, Decide):
@@ -242,11 +242,11 @@ class Driver:
         return []
 
     def _stopped_below(self, reason: str) -> None:
-        """Stop the run as at a question of its own: somebody has done so at that of a sub-agent."""
+        """Stop the run, because the user stopped it while answering a sub-agent's question."""
         self._kit.post(CancelRequested("denied", reason or "stopped by the user"))
 
     def _act(self, action: Action) -> list[Input]:
-        """Stage what an action records, line up its effect, return what is known at once."""
+        """Stage an action's events, schedule its effect, and return the inputs known at once."""
         kit = self._kit
         match action:
             case CallModel():
@@ -296,7 +296,7 @@ class Driver:
         plan = plan_resume(kit.run, kit.journal.session.messages[-1].message, kit.children.calls)
         lost = tuple(finished.result.call_id for finished in plan.lost)
         kit.journal.stage(RunResumed(kit.run.run_id, lost), *plan.lost)
-        kit.renew_budget()  # the time until now is not the run's
+        kit.renew_budget()  # the time the run was interrupted does not count
         kit.children.take_up(plan.again)
         self._loop = Loop(kit.setup.policy, plan.turn)
         if kit.run.denied is not None:
@@ -306,7 +306,7 @@ class Driver:
     # ------------------------------------------------------------------ the end
 
     def _end(self, ending: EndRun) -> None:
-        """Record the end, or leave that for when everybody who has a say in it was heard."""
+        """Record the end at once, or after hooks and sub-agents have finished."""
         if self._kit.hooks.is_empty and not self._kit.children.views():
             self._model_calls.keep_cut_off()
             self._record_end(ending, self._kit.answer())
@@ -325,7 +325,7 @@ class Driver:
         await kit.journal.flush()
 
     async def _hear_last(self, ending: EndRun, text: str, timeout_s: float | None) -> tuple[EndRun, str]:
-        """Ask hooks about the end; returns what it is then, and the answer."""
+        """Ask hooks about the end; returns the final ending and answer."""
         kit = self._kit
         has_result = ending.outcome in ("completed", "budget_exhausted", "limit")
         point: HookPoint = "run_completed" if has_result else "run_failed"
@@ -338,7 +338,7 @@ class Driver:
             async with asyncio.timeout(timeout_s) as self._farewell:
                 asked = await kit.hooks.ask(point, **told)
         except TimeoutError:
-            if has_result and self._late_cancel is not None:  # nobody has let the result through
+            if has_result and self._late_cancel is not None:  # no hook has approved the result
                 return EndRun("cancelled", self._late_cancel.reason), ""
             return ending, text
         finally:

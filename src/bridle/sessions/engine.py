@@ -1,4 +1,4 @@
-"""What every run is made of: the outside world behind its seams, and the settings of the machine."""
+"""The engine: the ports and machine-wide settings that every run uses."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -38,29 +38,29 @@ from bridle.sessions.family import ChildPolicy
 from bridle.sessions.loans import Loans
 
 LoadAgent = Callable[[str, str], Agent]
-"""From an agent's name and a working directory to its profile; raises ConfigError."""
+"""Maps an agent's name and a working directory to its profile; raises ConfigError."""
 
 
 OpenHooks = Callable[[str, HookOverride], Hooks]
-"""From a working directory and what one run does differently to its hooks; raises ConfigError."""
+"""Maps a working directory and a run's hook overrides to its hooks; raises ConfigError."""
 
 
 class NoHooks:
-    """Nobody listens."""
+    """The absence of hooks."""
 
     points: frozenset[HookPoint] = frozenset()
     judged: frozenset[HookPoint] = frozenset()
 
     async def ask(self, invocation: HookInvocation, show: Callable[[HookStarted], None]) -> HookRound:
-        """Say nothing."""
+        """Return an empty round."""
         return HookRound()
 
     def for_child(self) -> Hooks:
-        """Return nobody."""
+        """Return no hooks."""
         return self
 
     async def aclose(self) -> tuple[HookEvent, ...]:
-        """Leave nothing."""
+        """Return no events."""
         return ()
 
 
@@ -69,11 +69,11 @@ def _no_hooks(cwd: str, override: HookOverride) -> Hooks:
 
 
 def _forget(rules: Sequence[str]) -> None:
-    """Serve where there are no settings to write to."""
+    """Do nothing: the default where there are no settings to write to."""
 
 
 class Engine(Struct, frozen=True):
-    """The collaborators of a session service."""
+    """The ports and settings that a session service works with."""
 
     store: Store
     claims: Claims
@@ -83,51 +83,51 @@ class Engine(Struct, frozen=True):
     clock: Clock
     chance: Chance
     blobs: Blobs | None = None
-    """Takes what is too long for a result."""
+    """Stores output that is too long for a result."""
     revisions: Revisions | None = None
-    """Remembers what files were; without it nothing can be undone."""
+    """Stores the earlier versions of files; without it no file change can be undone."""
     remember: Callable[[Sequence[str]], None] = _forget
-    """Write allow rules into the user's settings; blocking, raises BridleError."""
+    """Writes allow rules to the user's settings; blocking, raises BridleError."""
     mask: Callable[[str], str] = str
-    """Take secrets out of a text that is about to be recorded."""
+    """Masks secrets in a text before it is recorded."""
     find_trap: Callable[[str, str], str] = no_trap
-    """Return the place around a path in a folder whose files a program of the user runs; empty for none."""
+    """Returns the folder around a path whose files one of the user's programs executes; empty for none."""
     open_hooks: OpenHooks = _no_hooks
     memory: Memory | None = None
-    """Recalls what was said; told when there is more of it."""
+    """Recalls what was said; notified when there is more to index."""
     servers: ToolServers | None = None
-    """Lend runs more tools."""
+    """The MCP servers, whose tools runs can use."""
     languages: Languages | None = None
-    """See code as a compiler does."""
+    """The language servers."""
     lent_share: float = 0.05
-    """When lent tools would take more than this part of the window, the model finds them by search."""
+    """When server tools would take more than this share of the window, the model finds them by search."""
     compaction: CompactionPolicy = CompactionPolicy()
     warn_at: float = WARN_AT
-    """The part of a limit at which there is a warning."""
+    """The share of a limit at which the user is warned."""
     children: ChildPolicy = ChildPolicy()
-    """What runs may have in the way of sub-agents."""
+    """The limits on sub-agents."""
     loans: Loans = field(default_factory=Loans)
-    """What clients lend to single sessions."""
+    """The client tools of each session."""
     purse: Purse | None = None
-    """What tenants have left; None where nobody counts."""
+    """The budgets of tenants; None without tenant budgets."""
     workplaces: Workplaces | None = None
-    """Holds runs to the folders of their tenant; nobody need where all folders are the user's."""
+    """Restricts runs to their tenant's folders; None if every folder is the user's."""
     steps: Steps | None = None
-    """Keeps track of the work of every run; nobody need on one machine."""
+    """Tracks the work of every run for the durable engine; None on a single machine."""
     observer: Observer | None = None
-    """Follows every run, where traces are wanted."""
+    """Traces every run; None without tracing."""
     environ: Mapping[str, str] = {}
-    """What programs of the user's own see: no keys."""
+    """The environment of the user's programs; it holds no keys."""
     default_agent: str = "default"
     retry: RetryPolicy = RetryPolicy()
     tool_timeout_s: float = 600.0
     max_output_bytes: int = 64 * 1024
     max_parallel: int = 32
     max_live: int = 200
-    """Sessions in memory; of more, those that rest longest are put away."""
+    """The most sessions in memory; beyond it, the longest idle ones are closed."""
 
     def is_at_rest(self, session: SessionId) -> bool:
-        """Tell whether nothing of a session runs that might change files."""
+        """Return whether no tool of a session is running that might change files."""
         return not any(tool.is_busy(session) for tool in self.tools if offers(tool, SessionTool))
 
     def new_id(self) -> str:

@@ -1,7 +1,7 @@
-"""The agents that live in this process: who is whose sub-agent, and what the whole tree of them shares.
+"""The tree of agents in this process: each sub-agent's parent, and what the whole tree shares.
 
 ```
-Family ── Tree ──┬─ Member main        the run that a person has started
+Family ── Tree ──┬─ Member main        the run that a person started
                  ├─ Member agent-1     its sub-agents
                  └─ Member agent-1.1   and theirs
 ```
@@ -26,38 +26,38 @@ from bridle.sessions.journal import Journal
 
 MAIN = "main"
 PARENT = "parent"
-MAX_MESSAGES = 200  # in one tree, so that agents which answer each other come to an end
+MAX_MESSAGES = 200  # in one tree, so that agents which answer each other stop at some point
 MAX_UNREAD = 32  # of one agent
 
 _HEADER = re.compile(r"\s*\[(message from|result of) ", re.IGNORECASE)
 
 
 class ChildPolicy(Struct, frozen=True):
-    """What runs may have in the way of sub-agents."""
+    """The limits on sub-agents."""
 
     max_depth: int = 3
-    """How far below the first run they may be; 0 for none."""
+    """The deepest level below the root run; 0 for no sub-agents."""
     max_running: int = 32
-    """At the same time, in one tree; others wait for their turn."""
+    """How many run at the same time in one tree; the others wait."""
     max_children: int = 100
-    """Of one run, in all."""
+    """How many one run may start in total."""
     max_tokens: int | None = None
-    """What one may use where its order does not say."""
+    """The token limit of a sub-agent whose order sets none."""
     without_tools: tuple[str, ...] = ()
-    """Tools that none of them gets."""
+    """Tools that no sub-agent gets."""
     models: tuple[str, ...] = ()
-    """The only models it may be given by name; none for any."""
+    """The models that an order may name; empty for any."""
     worktrees: str = ""
-    """The folder for git worktrees of their own; empty where there can be none."""
+    """The folder for the sub-agents' git worktrees; empty if worktrees are not available."""
     writable: tuple[str, ...] = ()
-    """Folders that programs may change beside the working directory."""
+    """Folders that programs may change besides the working directory."""
 
 
 class Sessions(Protocol):
-    """What sub-agents need of the session service."""
+    """The part of the session service that sub-agents use."""
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        """Submit a command to a session; raises SessionError if it is refused."""
         ...
 
     def watch(self, session: SessionId, after: int = 0) -> AsyncGenerator[Record | Delta, None]:
@@ -65,23 +65,23 @@ class Sessions(Protocol):
         ...
 
     async def interrupt(self, session: SessionId, reason: str = "") -> None:
-        """Cancel the active run and wait for its end; an idle session is left as it is."""
+        """Cancel the active run and wait for its end; do nothing to an idle session."""
         ...
 
     def rests(self, session: SessionId) -> bool:
-        """Tell whether a run is active here that can do nothing before a person has answered."""
+        """Return whether the session has an active run that waits for a person."""
         ...
 
     async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
-        """Close a session in this process: what it holds ends, a run that is active too.
+        """Close a session in this process, with everything it holds and its active run.
 
-        With `aside` the run is left as it is recorded: it can be resumed.
+        With `aside`, record no end for the run, so that it can be resumed.
         """
         ...
 
 
 class Member:
-    """One agent of a tree, and its place in it."""
+    """One agent and its place in the tree."""
 
     def __init__(self, tree: "Tree", session: SessionId, name: str, parent: "Member | None" = None) -> None:
         self.tree = tree
@@ -90,32 +90,32 @@ class Member:
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.budget: Budget | None = None
-        """What its parent has set aside for it."""
+        """The budget its parent reserved for it."""
         self.hooks: Hooks | None = None
-        """Those of its parent, wherever it works."""
+        """Its parent's hooks, whatever folder it works in."""
         self.journal: Journal | None = None
-        """There as soon as it runs."""
+        """Set once it runs."""
         self.heirs: tuple[Heir, ...] | None = None
-        """What its run has left of its own children; None when nobody has looked."""
+        """The interrupted sub-agents of this agent's run; None if not looked up."""
         self.has_ended = False
         self._holds_slot = False
         self._rests = 0
-        self._returning = asyncio.Lock()  # invariant: it holds one slot at most
+        self._returning = asyncio.Lock()  # invariant: it holds at most one slot
 
     async def take_slot(self) -> None:
-        """Wait for a place among those that run, in order."""
+        """Wait in order for a slot to run."""
         await self.tree.slots.acquire()
         self._holds_slot = True
 
     def give_slot(self) -> None:
-        """Let another agent run."""
+        """Release the slot, if held."""
         if self._holds_slot:
             self._holds_slot = False
             self.tree.slots.release()
 
     @asynccontextmanager
     async def resting(self) -> AsyncIterator[None]:
-        """Let others run while this one only waits for them: else a deep tree would wait for itself."""
+        """Release the slot while this agent only waits for others: else a deep tree would deadlock."""
         self._rests += 1
         self.give_slot()
         try:
@@ -128,22 +128,22 @@ class Member:
 
 
 class Tree:
-    """What a run and all agents below it share."""
+    """The state that a run and all agents below it share."""
 
     def __init__(self, max_running: int) -> None:
         self.slots = asyncio.Semaphore(max_running)
         self.members: dict[SessionId, Member] = {}
         self.is_parked = False
-        """Nothing is recorded any more: the runs are left as they are, to be resumed."""
+        """True once nothing more is recorded: the runs are left unfinished, to be resumed."""
         self._sent = 0
 
     def add(self, session: SessionId, name: str, parent: Member | None = None) -> Member:
-        """Take in an agent."""
+        """Add an agent."""
         member = self.members[session] = Member(self, session, name, parent)
         return member
 
     def find(self, name: str, sender: Member) -> Member:
-        """Return the agent of a name or id; raises ToolError with those there are."""
+        """Return the agent with a name or id; raises ToolError that lists the agents there are."""
         if name == PARENT and sender.parent is not None:
             return sender.parent
         found = next((one for one in self.members.values() if name in (one.id, one.name)), None)
@@ -155,7 +155,7 @@ class Tree:
         return found
 
     def count_message(self, receiver: Member) -> Journal:
-        """Let one more message through and return where it goes; raises ToolError when it cannot be read."""
+        """Count a message and return its receiver's journal; raises ToolError if it cannot be delivered."""
         journal = receiver.journal
         if receiver.has_ended or (journal is not None and journal.session.run is None):
             raise ToolError(f"{receiver.name} has ended and reads no more messages")
@@ -171,6 +171,6 @@ class Tree:
 
 
 def quoted(text: str) -> str:
-    """Mark the lines of an agent's text that read as if they were the beginning of another's."""
+    """Quote the lines of an agent's text that look like the header of another agent's message."""
     lines = text.splitlines(keepends=True)
     return "".join(f"> {line}" if _HEADER.match(line) else line for line in lines)

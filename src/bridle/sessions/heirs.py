@@ -1,11 +1,11 @@
-"""What a run that was cut off has left of its sub-agents, as the journals tell it.
+"""The sub-agents of an interrupted run, read from the journals.
 
-| of a child there is | when the run goes on |
+| found for a sub-agent | when the run resumes |
 |---|---|
-| ChildEnded in the parent's journal | it is known, and its result is at hand for a call that runs again |
-| the end of its run only | ChildEnded is recorded, its result delivered |
-| a run without an end | the run goes on, with what is left of its budget |
-| a session without a run | it begins |
+| ChildEnded in the parent's journal | nothing to do; a call that runs again gets its result |
+| only the end of its run | ChildEnded is recorded, its result delivered |
+| a run without an end | the run resumes, with the rest of its budget |
+| a session without a run | it starts |
 | no session any more | it has failed |
 """
 
@@ -26,39 +26,39 @@ CHUNK = 256  # records
 
 
 class Heir(Struct):
-    """A child of before the cut."""
+    """A sub-agent that was started before the process died."""
 
     started: ChildStarted
     order: ChildOrder
-    """What it was to do; without a prompt where that is not known."""
+    """Its order; with an empty prompt if that is unknown."""
     is_recorded: bool = False
-    """Its parent's journal has its end."""
+    """True if the parent's journal records its end."""
     ended: RunEnded | None = None
-    """The end of its run."""
+    """The end of its run, if it has ended."""
     run: RunState | None = None
-    """Its run, where that has no end."""
+    """Its run, if it has not ended."""
     used_ms: int = 0
-    """How long it has worked."""
+    """How long it has run, in milliseconds."""
     seq: int = 0
-    """Its last record; 0 when there is no session."""
+    """The number of its last record; 0 if there is no session."""
     cwd: str = ""
     inherited: int = 0
-    """How many messages it began with."""
+    """How many messages it inherited."""
     heirs: "tuple[Heir, ...]" = ()
-    """Its own children."""
+    """Its own sub-agents."""
     budget: Budget | None = None
-    """What it may still use, once that is counted."""
+    """What it may still use; None until computed."""
     lost: str = ""
-    """Why it cannot go on."""
+    """Why it cannot resume; empty if it can."""
 
     @property
     def is_new(self) -> bool:
-        """Tell whether its session is there, and its run has not begun."""
+        """True if its session exists, but its run has not started."""
         return self.seq > 0 and self.run is None and self.ended is None
 
 
 class Left(Struct):
-    """What the journal of a run tells of its children, the first first."""
+    """What a run's journal records about its sub-agents, oldest first."""
 
     started: list[ChildStarted]
     ended: dict[SessionId, ChildEnded]
@@ -66,12 +66,12 @@ class Left(Struct):
 
     @property
     def open(self) -> list[ChildStarted]:
-        """Return those whose end is not recorded."""
+        """The sub-agents whose end is not recorded."""
         return [one for one in self.started if one.child not in self.ended]
 
 
 async def read_left(store: Store, session: SessionId, run_id: RunId) -> Left:
-    """Look through a run's records for its children; raises StoreError."""
+    """Read what a run's records say about its sub-agents; raises StoreError."""
     left = Left([], {}, {})
     before: int | None = None
     while records := await store.read(session, before=before, limit=CHUNK, newest=True):
@@ -96,7 +96,7 @@ async def read_left(store: Store, session: SessionId, run_id: RunId) -> Left:
 async def read_heirs(
     store: Store, session: SessionId, run_id: RunId, above: tuple[SessionId, ...] = ()
 ) -> tuple[Heir, ...]:
-    """Return the children of a run, those that have ended too, and theirs; raises StoreError."""
+    """Return the sub-agents of a run, ended ones too, and those below them; raises StoreError."""
     left = await read_left(store, session, run_id)
     path = (*above, session)
     return tuple([await _heir(store, one, left, path) for one in left.started])
@@ -127,8 +127,8 @@ async def _heir(store: Store, started: ChildStarted, left: Left, path: tuple[Ses
 
 
 async def _session_of(store: Store, child: SessionId, path: tuple[SessionId, ...]) -> Session | None:
-    """Return a child's session; None when it is gone, or is no child of the last one on the path."""
-    if child in path:  # no journal of ours says so, and it would have no end
+    """Return a sub-agent's session; None if it is gone, or its parent is not the last session of the path."""
+    if child in path:  # our journals never contain a cycle, and following one would not end
         return None
     try:
         session = await open_brief(store, child)
@@ -138,7 +138,7 @@ async def _session_of(store: Store, child: SessionId, path: tuple[SessionId, ...
 
 
 async def own_end(store: Store, child: SessionId, session: Session) -> RunEnded | None:
-    """Return the end of the run that was its parent's; a person may have gone on with it since."""
+    """Return the end of a sub-agent's first run; a person may have continued its session since."""
     if session.known.totals.runs <= 1:
         return session.last if session.run is None else None
     ends = [one.event for one in await store.read(child) if isinstance(one.event, RunEnded)]
@@ -153,7 +153,7 @@ def _order(started: ChildStarted, left: Left) -> ChildOrder:
 
 
 def _as_recorded(ended: ChildEnded) -> RunEnded:
-    """Say what is known of an end where the session is gone."""
+    """Rebuild the end of a sub-agent's run from its parent's record."""
     return RunEnded(
         RunId(""),
         ended.outcome,
@@ -166,7 +166,7 @@ def _as_recorded(ended: ChildEnded) -> RunEnded:
 
 
 def count_heirs(budget: Budget, heirs: tuple[Heir, ...], now_s: float) -> None:
-    """Let what children and theirs have used count in the budgets above them; twice is once."""
+    """Charge what sub-agents and those below them used to the budgets above them; idempotent."""
     for heir in heirs:
         if heir.is_recorded or heir.budget is not None:
             continue

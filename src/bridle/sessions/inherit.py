@@ -1,7 +1,7 @@
-"""What a sub-agent gets from its parent: messages, and rules, mode, tools and limits as bounds.
+"""What a sub-agent inherits from its parent: messages, and rules, mode, tools and limits as bounds.
 
-A child can do nothing that its parent cannot. The parent's rules and mode hold for it; where the agent it
-is made from would allow more, that must be asked for; its tools are among its parent's.
+A sub-agent can do nothing that its parent cannot. The parent's rules and mode apply to it; where its own
+agent profile would allow more, the user is asked; its tools are a subset of its parent's.
 """
 
 from collections.abc import Sequence
@@ -30,22 +30,22 @@ SPAWNING_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "ag
 
 
 class Copy(Struct, frozen=True):
-    """A second folder with the same files."""
+    """A copy of a folder: the sub-agent's worktree."""
 
     of: str
     path: str
     cwd: str
-    """The working directory in it."""
+    """The working directory inside the copy."""
 
 
 # ---------------------------------------------------------------------------- messages
 
 
 def inherited_messages(order: ChildOrder, messages: Sequence[Counted]) -> list[Counted]:
-    """Return the messages a child begins with: whole exchanges, the first of them the user's."""
+    """Return the messages a sub-agent starts with: whole exchanges, beginning with a user message."""
     past = list(messages)
     while past and past[-1].message.calls:
-        past.pop()  # the turn that starts the child has no results yet
+        past.pop()  # the turn that starts the sub-agent has no results yet
     match order.inherited:
         case "nothing":
             return []
@@ -65,9 +65,9 @@ def _last_turns(past: list[Counted], turns: int) -> list[Counted]:
 
 
 def _newest(past: list[Counted], tokens: int) -> list[Counted]:
-    """Return the longest end of the conversation that fits, by four characters for each token."""
+    """Return the longest end of the conversation that fits, at four characters per token."""
     sizes = [estimate_message(item.message) for item in past]
-    asked: list[int] = []  # what leads to each message, in tokens
+    asked: list[int] = []  # the size in tokens of the user message before each message
     for item, size in zip(past, sizes, strict=True):
         asked.append(size if item.message.role == "user" else asked[-1] if asked else 0)
     taken, first = 0, len(past)
@@ -76,13 +76,13 @@ def _newest(past: list[Counted], tokens: int) -> list[Counted]:
         role = past[start].message.role
         if taken + (0 if role == "user" else asked[start]) > tokens:
             break
-        if role != "tool":  # a result goes with its call
+        if role != "tool":  # keep a result with its call
             first = start
     return _led_by_user(past, first) if first < len(past) else []
 
 
 def _led_by_user(past: list[Counted], start: int) -> list[Counted]:
-    """Return the messages from a place on, with the user's message before them that they answer."""
+    """Return the messages from `start`, preceded by the user message that they answer."""
     if past[start].message.role == "user":
         return past[start:]
     asked = next((item for item in reversed(past[:start]) if item.message.role == "user"), None)
@@ -104,7 +104,7 @@ def child_options(
     may_spawn: bool,
     trace: str = "",
 ) -> RunOptions:
-    """Return how a child runs; raises ToolError for tools that its parent does not have."""
+    """Return a sub-agent's run options; raises ToolError for tools that its parent does not have."""
     rules = setup.rules_with(granted)
     same_agent = not order.agent
     left_out = [*run.options.without_tools, *order.without_tools, *without]
@@ -129,12 +129,12 @@ def child_options(
 
 
 def bounds_after_cut(order: ChildOrder, run: RunState, setup: Setup, granted: tuple[str, ...]) -> RunOptions:
-    """Return what holds for a child that goes on, beside what it had: its parent may do so otherwise."""
+    """Return the bounds that a resumed sub-agent gets: its parent may have resumed with other options."""
     rules = setup.rules_with(granted)
     return RunOptions(
         model=run.model,
         mode=stricter(run.mode, setup.mode) if order.agent else setup.mode,
-        allow=_texts(setup.rules, "allow"),  # what was granted since is not for it
+        allow=_texts(setup.rules, "allow"),  # rules granted since do not apply to it
         ask=_texts(rules, "ask"),
         deny=_texts(rules, "deny"),
         env=setup.env,
@@ -142,17 +142,17 @@ def bounds_after_cut(order: ChildOrder, run: RunState, setup: Setup, granted: tu
 
 
 def trace_of_call(engine: Engine, session: SessionId, call_id: CallId | None) -> str:
-    """Return what a sub-agent's run is a part of: the call that asked for it; empty where nobody follows."""
+    """Return the trace context of the call that starts a sub-agent; empty without tracing."""
     return "" if engine.observer is None else engine.observer.environment(session, call_id).get(TRACE, "")
 
 
 def stricter(one: Mode, other: Mode) -> Mode:
-    """Return the mode that allows less."""
+    """Return the stricter of two modes."""
     return min(one, other, key=STRICTEST.index)
 
 
 def related_share(order: ChildOrder, reply: ModelReplied | None, given: Sequence[ChildOrder]) -> Share:
-    """Put a share into relation with those that other calls of the same reply get, or have got."""
+    """Adjust a share to the shares of the other calls in the same reply."""
     calls = {call.id: call for call in reply.message.calls} if reply is not None else {}
     others = [other for other in given if other.call_id in calls]
     share = order.share
@@ -171,20 +171,20 @@ def related_share(order: ChildOrder, reply: ModelReplied | None, given: Sequence
 
 
 def bounded_share(share: Share, agent: Agent, max_tokens: int | None) -> Share:
-    """Return a share that obeys the agent's own limits, and the usual one where the order says nothing."""
+    """Return a share within the agent's own limits, with the default token limit where none is set."""
     own, wanted = agent.limits, share.limits
     if wanted.tokens is None and share.policy == "remaining":
         wanted = replace(wanted, tokens=max_tokens)
     tightest: dict[str, Any] = {}
     for name in own.__struct_fields__:
         amounts = [limit for limit in (getattr(own, name), getattr(wanted, name)) if limit is not None]
-        if share.policy != "fixed" or getattr(wanted, name) is not None:  # or the agent's would be set aside
+        if share.policy != "fixed" or getattr(wanted, name) is not None:  # else the agent's is reserved
             tightest[name] = min(amounts, default=None)
     return replace(share, limits=Limits(**tightest))
 
 
 def rules_elsewhere(rules: Sequence[Rule], cwd: str, copy: Copy) -> list[Rule]:
-    """Return rules against paths as they read in a copy of the folder, so that they hold there and here."""
+    """Return ask and deny path rules rewritten for a copy of the folder, so that they hold in both."""
     against = [
         rule
         for rule in rules
@@ -198,7 +198,7 @@ def rules_elsewhere(rules: Sequence[Rule], cwd: str, copy: Copy) -> list[Rule]:
 
 
 def _elsewhere(pattern: str, cwd: str, copy: Copy) -> str:
-    """Return what a pattern reads in the copy; empty where it holds as it is."""
+    """Return a pattern for use in the copy; empty if it applies unchanged."""
     if not pattern.startswith("/"):
         return f"{cwd.rstrip('/')}/{pattern}"
     if not pattern.startswith(f"{copy.of}/"):
@@ -207,12 +207,12 @@ def _elsewhere(pattern: str, cwd: str, copy: Copy) -> str:
 
 
 def _texts(rules: Sequence[Rule], action: str) -> tuple[str, ...]:
-    """Return the parent's rules, all of them: in another folder the child's agent may have others."""
+    """Return the parent's rules of an action, all of them: the sub-agent's folder may define others."""
     return tuple(dict.fromkeys(str(rule) for rule in rules if rule.action == action))
 
 
 def _beyond(own: Sequence[Rule], rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return what the child's agent allows and its parent does not: it is asked for, as an ask rule wins."""
+    """Return as ask rules, which win over allow, what only the sub-agent's profile allows."""
     general = {rule.tool for rule in rules if rule.action == "allow" and not rule.pattern}
     return tuple(
         str(rule) for rule in own if rule.action == "allow" and rule not in rules and rule.tool not in general

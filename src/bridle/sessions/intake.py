@@ -1,4 +1,4 @@
-"""What a session takes in: which commands, and with what a run begins."""
+"""Checks incoming commands, and works out the options and keys that a run starts with."""
 
 import hashlib
 
@@ -29,13 +29,13 @@ from bridle.core.surrogates import has_half_characters
 from bridle.sessions.setup import Setup
 
 DIGEST_CHARS = 32
-MAX_RULES = 32  # with one answer
+MAX_RULES = 32  # rules in one answer
 
 
 def check_command(command: Command) -> None:
-    """Refuse what could not be stored, or not be sent; raises UsageError.
+    """Refuse a command that could not be stored or sent; raises UsageError.
 
-    A program that nobody checks the types of could otherwise store what no one can read again.
+    Without this, an untyped caller could store a command that cannot be read again.
     """
     try:
         msgspec.convert(msgspec.to_builtins(command), Command)
@@ -87,7 +87,7 @@ def _check_variables(env: dict[str, str]) -> None:
 
 
 def key_of(command: Prompt | Steer) -> PromptKey | None:
-    """Return by what a prompt is known again; None for one that came without a key."""
+    """Return a prompt's idempotency key with a digest of its content; None if it came without a key."""
     if not command.key:
         return None
     options = replace(command.options, env={}, trace="") if isinstance(command, Prompt) else None
@@ -96,7 +96,7 @@ def key_of(command: Prompt | Steer) -> PromptKey | None:
 
 
 def known_by(key: PromptKey | None, session: Session) -> TakenPrompt | None:
-    """Find what became of a prompt that was taken before; raises KeyTaken when that was another one."""
+    """Find what happened to a prompt with this key; raises KeyTaken if the key belongs to another one."""
     taken = session.known.taken.get(key.name) if key is not None else None
     if key is not None and taken is not None and taken.digest != key.digest:
         raise KeyTaken(
@@ -106,19 +106,19 @@ def known_by(key: PromptKey | None, session: Session) -> TakenPrompt | None:
 
 
 async def prompt_tokens(setup: Setup, message: Message) -> int:
-    """Count the words by the model's tokenizer, and whatever else there is by estimate."""
+    """Count the text with the model's tokenizer, and estimate everything else."""
     [words] = await setup.backend.count(message.text)
     return estimate_message(message) - estimate_tokens(message.text) + words
 
 
 def options_after_cut(run: RunState, changed: RunOptions) -> RunOptions:
-    """A resumed run keeps what it was started with, above all its rules, unless told otherwise."""
+    """Return the options of a resumed run: those it started with, above all its rules, with the changes."""
     first = replace(run.options, model=run.model, mode=run.mode, limits=run.limits)
     return changed_options(first, changed)
 
 
 def changed_options(first: RunOptions, changed: RunOptions) -> RunOptions:
-    """Return the options of a prompt that was taken before, with what is said differently now."""
+    """Return a prompt's options with the changes applied."""
     return RunOptions(
         model=changed.model or first.model,
         mode=changed.mode or first.mode,
@@ -144,7 +144,7 @@ def changed_options(first: RunOptions, changed: RunOptions) -> RunOptions:
 
 
 def _both(first: HookOverride, changed: HookOverride) -> HookOverride:
-    """Add hooks, take another one of the same name, or leave one out that is named."""
+    """Merge hook overrides: a changed entry replaces one of the same id, a disabled one is dropped."""
     gone = {*changed.disable, *(entry.id for entry in changed.entries)}
     kept = tuple(entry for entry in first.entries if entry.id not in gone)
     return HookOverride(kept + changed.entries, tuple(dict.fromkeys(first.disable + changed.disable)))

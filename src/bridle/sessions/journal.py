@@ -1,12 +1,12 @@
-"""One session's record: events are staged, appended in one step, and only then shown.
+"""The journal of one session: events are staged, appended in one step, and only then published.
 
 ```
-stage(event) ─▶ the fold sees it at once      flush() ─▶ store.append ─▶ bus.publish
+stage(event) ─▶ the fold has it at once      flush() ─▶ store.append ─▶ bus.publish
 ```
 
-Staging lets the driver decide on the newest state while a whole step costs one append. Nobody
-outside sees an event before it is durable; if the append fails, the journal is no longer usable
-and the session is loaded anew from the store.
+Staging lets the driver decide on the newest state while a whole step costs one append. No watcher sees an
+event before it is durable. If the append fails, the journal is unusable and the session is loaded again from
+the store.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from bridle.core.transcript import live, transcript_of
 from bridle.sessions.bus import Bus
 
 OPEN_TOKENS = 256_000  # the largest common window; older messages stay in the store
-FIRST_CHUNK = 32  # records; doubled each time, so that neither large nor small records cost much
+FIRST_CHUNK = 32  # records; doubled each time, which suits both large and small records
 
 
 class Journal:
-    """The live state of one session and the only way to add to it."""
+    """The live state of one session, and the only way to add to it."""
 
     def __init__(self, session_id: SessionId, session: Session, store: Store, bus: Bus, clock: Clock) -> None:
         self.id = session_id
@@ -34,22 +34,22 @@ class Journal:
         self._bus = bus
         self._clock = clock
         self.is_stale = False
-        """The fold is ahead of the store or behind it: load the session anew."""
+        """True if the fold and the store differ: load the session again."""
         self._failure: StoreError | None = None
         self._staged: list[Event] = []
         self._durable_seq = session.seq
         self._appending = asyncio.Lock()  # invariant: records are appended and published in seq order
 
     def stage(self, *events: Event) -> None:
-        """Let the fold see events that the next flush makes durable."""
+        """Apply events to the fold; the next flush makes them durable."""
         for event in events:
             self._staged.append(event)
             self.session.apply(Record(self.session.seq + 1, self._clock.now_ms(), event, ""))
 
     async def flush(self) -> None:
-        """Make all staged events durable in one append, then show them.
+        """Make all staged events durable in one append, then publish them.
 
-        Raises StoreError, also when an earlier append failed: what is staged may rest on what was lost.
+        Raises StoreError, also if an earlier append failed: the staged events may depend on the lost ones.
         """
         async with self._appending:
             if self.is_stale:
@@ -73,7 +73,7 @@ class Journal:
         await self.flush()
 
     async def record_whole(self, *events: Event) -> None:
-        """Record, and wait for that also when cancelled: half an append would make the journal unusable."""
+        """Record events and finish even if cancelled: half an append would make the journal unusable."""
         recording = asyncio.ensure_future(self.record(*events))
         try:
             await asyncio.shield(recording)
@@ -82,25 +82,25 @@ class Journal:
             raise
 
     async def has_failed(self) -> bool:
-        """Tell whether an append has failed, once the one that is on its way is over."""
+        """Return whether an append has failed, after waiting for the current one."""
         async with self._appending:
             return self.is_stale
 
     def show(self, delta: Delta) -> None:
-        """Publish a live fragment."""
+        """Publish a delta."""
         self._bus.show(self.id, delta)
 
     def announce(self) -> None:
-        """Tell who keeps a list of sessions that this one began to run, or has come to rest."""
+        """Notify session lists that this session has started or stopped running."""
         self._bus.announce(self.id)
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether the fold is exactly what is stored."""
+        """True if the fold matches the store exactly."""
         return not (self._staged or self.is_stale)
 
     async def catch_up(self) -> None:
-        """Take in what another process appended since this one last looked."""
+        """Apply what other processes appended since the last read."""
         records = await self._store.read(self.id, after=self._durable_seq)
         if any(isinstance(record.event, Rewound) for record in records):
             await self.reload()
@@ -110,7 +110,7 @@ class Journal:
             self._durable_seq = record.seq
 
     async def reload(self) -> None:
-        """Fold the session anew from the store, as a rewind demands."""
+        """Load the session again from the store, which a rewind requires."""
         self.session = await open_session(self._store, self.id)
         self._durable_seq = self.session.seq
 
@@ -129,7 +129,7 @@ async def open_session(store: Store, session_id: SessionId) -> Session:
 
 
 async def open_brief(store: Store, session_id: SessionId) -> Session:
-    """Fold so much of a session that everything but its messages is known; raises SessionNotFound."""
+    """Fold everything of a session but its messages; raises SessionNotFound."""
     records = await _read_back(store, session_id, _is_enough_without_messages)
     if not records:
         raise SessionNotFound(f'no session "{session_id}"', hint="bridle session list")
@@ -142,9 +142,9 @@ def _is_enough_without_messages(records: list[Record]) -> bool:
 
 
 async def read_tail(store: Store, session_id: SessionId, tokens: int) -> list[Record]:
-    """Return the newest records: back to a Checkpoint and to all messages that count.
+    """Return the newest records, back to a Checkpoint and to all messages that count.
 
-    Those are live messages of that many tokens, or what a compaction has left.
+    Those are live messages of `tokens` tokens in all, or what a compaction has left.
     """
 
     def is_enough(records: list[Record]) -> bool:
@@ -174,7 +174,7 @@ def _is_enough(records: list[Record], tokens: int) -> bool:
 
 
 def _loaded_anew(session: SessionId, why: StoreError | None) -> StoreError:
-    """Make what everybody is told who wants to append after an append has failed."""
+    """Return the error for any append after a failed one."""
     cause = f": {why.message}" if why is not None else ""
     return StoreError(
         f"session {session} must be loaded anew: an earlier append to it failed{cause}",

@@ -1,4 +1,4 @@
-"""Whether the calls of a run may run: by rules, by hooks, by the user.
+"""Decides whether the calls of a run may run: by rules, by hooks, by the user.
 
 ```
 prepare ─▶ vet ─▶ foresee ─▶ allow ────────────────────────────────▶ execute
@@ -6,7 +6,7 @@ prepare ─▶ vet ─▶ foresee ─▶ allow ───────────
                           ─▶ ask ─▶ preview ─▶ ApprovalRequested ─▶ decide
 ```
 
-Hooks see a call before it is judged. A call that code makes goes the same way (`nested.py`).
+Hooks see a call before it is judged. Calls made by code take the same path (`nested.py`).
 """
 
 import asyncio
@@ -30,31 +30,31 @@ _AGAIN = "make the call again, on its own"
 
 
 class Vetted(Happening, frozen=True):
-    """Hooks were asked about a call."""
+    """Hooks have answered about a call."""
 
     call: ToolCall
     round: HookRound
 
 
 class Foreseen(Happening, frozen=True):
-    """It is known what a call would touch."""
+    """A tool has worked out what a call would touch."""
 
     call: ToolCall
     failure: str = ""
-    """Why it would fail."""
+    """Why it would fail; empty if it would not."""
 
 
 class Previewed(Happening, frozen=True):
-    """A call that must be asked about can now be shown."""
+    """The preview of a call that needs an approval is ready."""
 
     checked: Checked
     preview: str
     failure: str = ""
-    """Why it would fail anyway, so that nobody needs to be asked."""
+    """Why it would fail anyway, so that no approval is needed."""
 
 
 class Judging:
-    """Takes each call of a run from the model's wish to its start, or to the reason why there is none."""
+    """Takes each call of a run from the model's request to its start or its refusal."""
 
     def __init__(self, kit: RunKit, calls: Calls) -> None:
         self._kit = kit
@@ -64,29 +64,29 @@ class Judging:
         self._run = kit.run
         self._setup = kit.setup
         self._given: dict[CallId, dict[str, Any]] = {}
-        """Arguments that hooks have put in the place of the model's."""
+        """Arguments that hooks put in place of the model's."""
         self._foreseen: set[CallId] = set()
         self._judged: dict[CallId, Checked] = {}
-        """What was found out in this step, in which nothing else can have happened."""
+        """Verdicts of the current step, during which nothing can have changed."""
         self._to_ask: list[Checked] = []
         self._shows = asyncio.Lock()
-        """One preview is made at a time, so that questions come in the order of the calls."""
+        """Serializes previews, so that approvals are requested in the order of the calls."""
 
     def prepare(self, call: ToolCall) -> list[Input]:
-        """Judge a call; what must be asked about waits for its preview."""
+        """Judge a call; one that needs an approval waits for its preview."""
         if finished := self._run.finished.get(call.id):
-            return [Returned(finished.result)]  # it ran before this process took over
+            return [Returned(finished.result)]  # it ran before the crash
         if self._kit.hooks.listen_at("pre_tool_execution"):
             self._kit.later(self._vet(call))
             return []
         return self._judge(call)
 
     async def _vet(self, call: ToolCall) -> None:
-        seen = ToolCallSeen(call.id, call.name, self._check(call).call.args)  # as they would be used
+        seen = ToolCallSeen(call.id, call.name, self._check(call).call.args)  # as the tool would get them
         self._kit.post(Vetted(call, await self._kit.hooks.ask("pre_tool_execution", tool_call=seen)))
 
     def vetted(self, vetted: Vetted) -> list[Input]:
-        """Record what hooks said of a call, and judge it as they left it."""
+        """Record the hooks' answers about a call, and judge the call as they changed it."""
         call, outcome = vetted.call, vetted.round.outcome
         self._journal.stage(*vetted.round.events)
         if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
@@ -107,7 +107,7 @@ class Judging:
         self._kit.post(Foreseen(call, failure))
 
     def foreseen(self, foreseen: Foreseen) -> list[Input]:
-        """Judge a call of which it is now known what it would touch."""
+        """Judge a call now that it is known what it would touch."""
         call = foreseen.call
         if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
             return []
@@ -131,20 +131,20 @@ class Judging:
         return []
 
     def _decision_on(self, call: ToolCall) -> ApprovalDecided | None:
-        """Return the answer to a question of before a crash, unless hooks have made another call of it."""
+        """Return the decision made before a crash, unless hooks have changed the call since."""
         request = self._run.requested.get(call.id)
         is_same = request is None or request.args == call.args
         return self._run.decided.get(call.id) if is_same else None
 
     def end_step(self) -> None:
-        """Line up the previews of this step's questions, and forget what it has found out."""
+        """Schedule the previews of this step's approvals, and discard its verdicts."""
         self._judged.clear()
         if self._to_ask:
             self._kit.later(self._preview(self._to_ask))
             self._to_ask = []
 
     def drop_previews(self) -> None:
-        """Ask nothing of what this step prepared."""
+        """Request none of the approvals that this step prepared."""
         self._to_ask = []
 
     async def _preview(self, to_ask: list[Checked]) -> None:
@@ -159,17 +159,17 @@ class Judging:
                     self._kit.post(Previewed(checked, preview))
 
     def ask(self, asked: Previewed) -> list[Input]:
-        """Put the question to whoever watches."""
+        """Request an approval."""
         call, checked = asked.checked.call, asked.checked
         if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
             return []
         if asked.failure and not self._run.options.approve_each:
             return self._calls.refuse(call, asked.failure)
-        if decided := self._decision_on(call):  # the question of before a crash was answered meanwhile
+        if decided := self._decision_on(call):  # the approval from before the crash was decided meanwhile
             waiting = Prepared(call.id, "ask", parallel=checked.parallel)
             return [waiting, Decided(call.id, decided.answer, decided.reason)]
         is_allowed = self._check(call).action == "allow" and not self._run.options.approve_each
-        if is_allowed:  # a rule was granted while the preview was made
+        if is_allowed:  # a rule was granted during the preview
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         self._journal.stage(
             ApprovalRequested(
@@ -185,7 +185,7 @@ class Judging:
         return [Prepared(call.id, "ask", parallel=checked.parallel)]
 
     def decide(self, decision: Decide) -> list[Input]:
-        """Record the first answer to an approval; unknown calls and later answers are ignored."""
+        """Record the first answer to an approval; ignore unknown calls and later answers."""
         request = self._run.requested.get(decision.call_id)
         if request is None or decision.call_id in self._run.decided:
             return []
@@ -198,7 +198,7 @@ class Judging:
         return decided + (self._answer_by_rules(rules) if rules else [])
 
     def _answer_by_rules(self, rules: Sequence[str]) -> list[Input]:
-        """Rules granted for the session also answer the other open questions they cover."""
+        """Approve the other pending calls that the newly granted rules cover."""
         own = [request for request in self._run.pending if request.child is None]
         calls = [ToolCall(request.call_id, request.tool, request.args) for request in own]
         covered = [call for call in calls if self._check(call).action == "allow"]
@@ -216,14 +216,14 @@ class Judging:
         return self._setup.dispatcher.check(self._as_given(call), self._calls.context(call))
 
     def _as_given(self, call: ToolCall) -> ToolCall:
-        """Return a call with the arguments that hooks have left it."""
+        """Return a call with the arguments that hooks gave it, if any."""
         given = self._given.get(call.id)
         return call if given is None else replace(call, args=given, invalid="")
 
     def execute(self, call: ToolCall) -> list[Input]:
-        """Let a call run that may, unless it means something else by now."""
+        """Run a call, unless it is no longer allowed."""
         checked = self._judged.get(call.id)
-        if checked is None:  # a link, a folder, a variable may have changed since it was prepared
+        if checked is None:  # a link, folder or variable may have changed since it was prepared
             checked = self._check(call)
         if checked.action == "deny":
             return self._calls.refuse(call, checked.why, denied=checked.denied)

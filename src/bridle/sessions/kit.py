@@ -1,7 +1,7 @@
-"""What the parts of one run share: its world, its record, and the way to the driver.
+"""What the parts of one run share: the engine, the journal, the budget, and the driver's inbox.
 
-A part stages events, lines up effects with `later` and returns what the loop is to hear at once. An effect
-starts when the events staged with it are durable, and tells the driver what came of it with `post`.
+A part stages events, schedules effects with `later` and returns the inputs for the loop. An effect starts
+when the events staged with it are durable, and reports its outcome to the driver with `post`.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ Effect = Coroutine[Any, Any, None]
 
 
 class Happening(Struct, frozen=True):
-    """Something that came of an effect, for the driver to take in."""
+    """The outcome of an effect, for the driver."""
 
 
 Posted = Happening | Input | ModelReply | Decide | Reply
 
 
 class RunKit:
-    """One run's world, record and inbox."""
+    """One run's engine, journal, budget and inbox."""
 
     def __init__(self, engine: Engine, journal: Journal, run: RunState, setup: Setup, family: Family) -> None:
         self.engine = engine
@@ -46,61 +46,61 @@ class RunKit:
         """The model in use."""
         self._share = family.budget_of(journal.id)
         self.budget = self._share or setup.budget_left(run, engine.clock)
-        """A sub-agent's is a share of its parent's."""
+        """The run's budget; a sub-agent's is a share of its parent's."""
         self.children = family.children_of(journal, run, setup, self.budget)
         self.hooks = HookDesk(setup.hooks, journal, run, setup)
-        self.inbox: asyncio.Queue[Posted] = asyncio.Queue()  # bounded by the run's tasks and the driver
+        self.inbox: asyncio.Queue[Posted] = asyncio.Queue()  # bounded by the run's tasks and by `Driver.post`
         self.effects: list[Effect] = []
         self.let_through: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        """Whether limits and hooks have let a request to the model through; False at the end if none."""
+        """Resolves to True once limits and hooks let a model request through, to False if none was."""
 
     def later(self, effect: Effect) -> None:
-        """Line up what is to start once the step's events are durable."""
+        """Schedule an effect to start once the step's events are durable."""
         self.effects.append(effect)
 
     def step(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Line up a model call or a tool call, of which whoever keeps track of the run is to know."""
+        """Schedule a model call or tool call, tracked by `engine.steps` if that is set."""
         steps = self.engine.steps
         self.later(work() if steps is None else steps.perform(self.journal.id, name, work))
 
     def post(self, happening: Posted) -> None:
-        """Tell the driver what came of an effect."""
+        """Post an effect's outcome to the driver."""
         self.inbox.put_nowait(happening)
 
     def env_of(self, call_id: CallId | None) -> Mapping[str, str]:
-        """Return the variables that programs of a call, or of the run, get beside the usual ones."""
+        """Return the extra environment variables for programs of a call or, for None, of the run."""
         observer, env = self.engine.observer, self.setup.env
         return env if observer is None else {**env, **observer.environment(self.journal.id, call_id)}
 
     def settle_passage(self, *, passed: bool) -> None:
-        """Tell who waits for it that a request was let through, or that none will be."""
+        """Resolve `let_through`, once."""
         if not self.let_through.done():
             self.let_through.set_result(passed)
 
     def renew_budget(self) -> None:
-        """Take stock anew of what the run may still use; who gave a share of its own has done so."""
+        """Recompute what the run may still use; a sub-agent's share is already up to date."""
         if self._share is not None:
             return
         self.budget = self.children.budget = self.setup.budget_left(self.run, self.engine.clock)
 
     def drop_effects(self) -> None:
-        """Start nothing of what was lined up."""
+        """Discard the scheduled effects."""
         for effect in self.effects:
             effect.close()
         self.effects = []
 
     def answer(self) -> str:
-        """Return what the run would answer if it ended now."""
+        """Return the run's answer if it ended now."""
         of_run = self.journal.session.messages[self.run.first_message :]
         return self.run.answer or final_text([item.message for item in of_run])
 
     def now_s(self) -> float:
-        """Return the clock for durations."""
+        """Return the monotonic clock, in seconds."""
         return self.engine.clock.monotonic_s()
 
 
 class HookDesk:
-    """Asks the hooks of a run, and puts what they say into words."""
+    """Calls the hooks of a run with the run's details filled in."""
 
     def __init__(self, hooks: Hooks, journal: Journal, run: RunState, setup: Setup) -> None:
         self._hooks = hooks
@@ -110,19 +110,19 @@ class HookDesk:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nobody listens anywhere."""
+        """True if the run has no hooks."""
         return not self._hooks.points
 
     def listen_at(self, point: HookPoint) -> bool:
-        """Tell whether anybody wants to be asked there."""
+        """Return whether a hook runs at this point."""
         return point in self._hooks.points
 
     def judge_at(self, point: HookPoint) -> bool:
-        """Tell whether anybody may refuse or rewrite what there is."""
+        """Return whether a hook may refuse or rewrite at this point."""
         return point in self._hooks.judged
 
     async def ask(self, point: HookPoint, **told: Any) -> HookRound:
-        """Ask everybody who listens at a point."""
+        """Run the hooks of a point."""
         created = self._journal.session.known.created
         invocation = HookInvocation(
             point,
@@ -136,17 +136,17 @@ class HookDesk:
         return await self._hooks.ask(invocation, self._journal.show)
 
     async def aclose(self) -> tuple[HookEvent, ...]:
-        """Stop those that still run; returns what is left to record."""
+        """Stop the hooks that still run; returns the events left to record."""
         return await self._hooks.aclose()
 
 
 def refusal(deny: Deny | HookDenied) -> str:
-    """Say who refused, and why."""
+    """Return which hook refused, and why."""
     return f"hook {deny.hook_id} refused ({deny.reason_code}): {deny.message}"
 
 
 def refusal_for_model(deny: Deny) -> str:
-    """Say in the place of a result who refused it, and why."""
+    """Return the text that replaces a refused result: which hook refused, and why, as JSON."""
     told: dict[str, Any] = {
         "error": "hook_denied",
         "reason_code": deny.reason_code,

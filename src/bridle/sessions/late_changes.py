@@ -1,4 +1,4 @@
-"""Changes of files that no call has recorded: by a background job, or by a call that was cut off."""
+"""File changes that no call has recorded: by a background job, or by an interrupted call."""
 
 import asyncio
 
@@ -9,18 +9,18 @@ from bridle.sessions.journal import Journal
 
 
 def keeper_of(engine: Engine, journal: Journal) -> Keeper | None:
-    """Return what remembers the files of a session; None where nobody does."""
+    """Return the `Keeper` of a session's files; None without revisions."""
     if engine.revisions is None:
         return None
     return engine.revisions.keeper(journal.id, journal.session.known.created.cwd)
 
 
 async def record_late_changes(engine: Engine, journal: Journal) -> None:
-    """Record what has changed since the last call of a session that nobody drives; raises StoreError."""
+    """Record a session's file changes since its last call, while no run is active; raises StoreError."""
     keeper = keeper_of(engine, journal)
     if keeper is None:
         return
-    known = journal.session.changes  # a crash may have come before their confirmation
+    known = journal.session.changes  # recorded, but perhaps not confirmed before a crash
     is_over = engine.is_at_rest(journal.id)
     found = await asyncio.to_thread(keeper.collect, is_over=is_over)
     await journal.record(*changed_files([change for change in found if change not in known]))

@@ -1,4 +1,4 @@
-"""Tools that clients lend to single sessions."""
+"""Client tools: tools that clients provide to single sessions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,19 +9,19 @@ from bridle.tools.dispatched import dispatched
 
 
 class Loans:
-    """Knows who has lent what to whom."""
+    """Keeps the client tools of each session."""
 
     def __init__(self) -> None:
         self._tools: dict[SessionId, list[list[Tool]]] = {}
 
     def tools(self, session: SessionId) -> list[Tool]:
-        """Return what a session may call; of one name the newest."""
+        """Return a session's client tools; of several with one name, the newest."""
         newest = {tool.spec.name: tool for tools in self._tools.get(session, ()) for tool in tools}
         return list(newest.values())
 
     @contextmanager
     def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> Iterator[None]:
-        """Lend the tools of a dispatcher until the context is left; raises UsageError."""
+        """Add a dispatcher's tools to a session until the context exits; raises UsageError."""
         tools: list[Tool] = [*dispatched(dispatcher)]
         self._tools.setdefault(session, []).append(tools)
         try:

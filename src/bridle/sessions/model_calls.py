@@ -1,8 +1,8 @@
-"""The model calls of a run: made to fit, paid for, screened by hooks, retried, recorded.
+"""The model calls of a run: fits, budgets, screens, retries and records them.
 
 ```
 call ─▶ too long? ─▶ compact ─▶ call
-     ─▶ fits, is affordable ─▶ TurnStarted ─▶ pre_llm_request ─▶ stream ─▶ post_llm_response ─▶ record
+     ─▶ fits and is affordable ─▶ TurnStarted ─▶ pre_llm_request ─▶ stream ─▶ post_llm_response ─▶ record
      ─▶ the vendor says it is too long ─▶ compact ─▶ call, once
 ```
 """
@@ -56,56 +56,56 @@ CHARS_PER_TOKEN = 4
 
 
 class Screened(Happening, frozen=True):
-    """Hooks were asked about a request or a reply."""
+    """Hooks have answered about a request or a reply."""
 
     round: HookRound
     reply: ModelReply | None = None
 
 
 class Switched(Happening, frozen=True):
-    """Another model is ready."""
+    """The next fallback model is ready."""
 
     backend: Backend
     reason: str
 
 
 class Shortened(Happening, frozen=True):
-    """A compaction has ended, one way or the other."""
+    """A compaction has ended, with success or not."""
 
     events: tuple[Event, ...]
     failure: ModelFailed | None = None
-    """What made it necessary, where nothing else is left to try."""
+    """The failure that caused the compaction, returned if the compaction fails too."""
 
 
 class CompactionWanted(Happening, frozen=True):
-    """Somebody asks for a compaction before the next call."""
+    """A compaction is requested before the next call."""
 
     keep: str
 
 
 class ModelCalls:
-    """Takes each turn of a run from the loop's wish to the recorded reply."""
+    """Takes each turn of a run from the loop's action to the recorded reply."""
 
     def __init__(self, kit: RunKit) -> None:
         self._kit = kit
         self._turn = 0
-        self._streamed = bytearray()  # a list of a long answer's fragments would cost ten times its text
+        self._streamed = bytearray()  # a list of a long answer's fragments would take ten times its text
         self._begun = 0
-        """How much of a reply has come: characters, whatever they are for."""
+        """How many characters of a reply have arrived, of any kind."""
         self._empty = Usage()
-        """What a reply has used that had nothing in it."""
+        """The usage of a reply that was empty."""
         self._reserved = Spend()
         self._unpriced: set[str] = set()
         self._shortened_at = -1
-        """The turn before which the conversation was last compacted."""
+        """The last turn that was preceded by a compaction."""
         self._overflowed_at = -1
         self.wanted: CompactionWanted | None = None
-        """A compaction that somebody asks for, and that has not begun."""
+        """A requested compaction that has not started."""
         replied = kit.run.replied
         self.context = ContextUsage(window=kit.backend.window.tokens) if replied is None else replied.context
 
     def keep_cut_off(self) -> None:
-        """Record what was seen of a reply that did not come to its end, and what it used."""
+        """Record the part of an unfinished reply that arrived, and its usage."""
         kit, text = self._kit, self._streamed.decode()
         if not text:
             self.give_up()
@@ -115,7 +115,7 @@ class ModelCalls:
         self._end_call(Spend(tokens=usage.context, cost=cost or 0.0, turns=1))
 
     async def screen_cut_off(self, timeout_s: float | None) -> None:
-        """Let hooks see the same, before it is recorded as they leave it."""
+        """Let hooks change that part of the reply before it is recorded."""
         hooks, text = self._kit.hooks, self._streamed.decode()
         if not text or not hooks.listen_at("post_llm_response"):
             return
@@ -131,7 +131,7 @@ class ModelCalls:
     # ------------------------------------------------------------------ the request
 
     def call(self, turn: int) -> list[Input]:
-        """Line up the call of a turn, after a compaction if one is due."""
+        """Schedule the model call of a turn, after a compaction if one is due."""
         self._turn = turn
         wanted, self.wanted = self.wanted, None
         if wanted is not None:
@@ -165,7 +165,7 @@ class ModelCalls:
         return []
 
     def _reserve(self, fitted: Fitted) -> int | Refused:
-        """Set aside what the call may cost; returns the most tokens that its answer may have."""
+        """Reserve what the call may cost; returns the most tokens its answer may have."""
         kit, price = self._kit, self._kit.backend.model.price
         self._warn_of_unknown_price()
         sent, wanted = fitted.usage.total, kit.backend.model.max_output_tokens
@@ -177,7 +177,7 @@ class ModelCalls:
         return most
 
     def _warn_of_unknown_price(self) -> None:
-        """Say once of each model that a limit of cost does not hold for it."""
+        """Warn once per model with an unknown price that the cost limit does not stop it."""
         ref, price = self._kit.backend.model.ref, self._kit.backend.model.price
         if price is None and ref not in self._unpriced and self._kit.budget.remaining_cost():
             self._unpriced.add(ref)
@@ -197,7 +197,7 @@ class ModelCalls:
             self._kit.post(ModelFailed(*failure))
 
     async def _screen_request(self, request: ModelRequest) -> ModelRequest | None:
-        """Let hooks see a request and change it; None when one refuses it."""
+        """Let hooks change a request; None if one refuses it."""
         hooks = self._kit.hooks
         if not hooks.listen_at("pre_llm_request"):
             return request
@@ -213,7 +213,7 @@ class ModelCalls:
 
     async def _receive(self, request: ModelRequest) -> ModelReply:
         show, streamed = self._kit.journal.show, self._streamed
-        is_held = self._kit.hooks.judge_at("post_llm_response")  # until it is let through
+        is_held = self._kit.hooks.judge_at("post_llm_response")  # until hooks let it through
         async with aclosing(self._kit.backend.provider.stream(request)) as stream:
             async for item in stream:
                 if isinstance(item, ModelReply):
@@ -221,7 +221,7 @@ class ModelCalls:
                         self._empty = item.usage
                         raise ProviderError("the model answered nothing", kind="empty_reply")
                     return item
-                if not (isinstance(item, TextDelta) and item.text.isascii()):  # as most fragments are
+                if not (isinstance(item, TextDelta) and item.text.isascii()):  # most fragments are ASCII
                     item = mended(item)
                 self._begun += length_of(item)
                 if isinstance(item, TextDelta):
@@ -240,7 +240,7 @@ class ModelCalls:
         seen = ModelReplySeen(reply.message.text, names, reply.stop_reason, reply.usage)
         try:
             asked = await hooks.ask("post_llm_response", llm_response=seen)
-        except asyncio.CancelledError:  # it is paid for, and nobody has let it through
+        except asyncio.CancelledError:  # it is paid for, but no hook has let it through
             self._kit.post(replace(reply, message=withheld(UNJUDGED)))
             raise
         self._kit.post(Screened(asked, reply))
@@ -248,7 +248,7 @@ class ModelCalls:
     # ------------------------------------------------------------------ the reply
 
     def screened(self, screened: Screened) -> list[Input]:
-        """Record what hooks said of a request or a reply."""
+        """Record the hooks' answers about a request or a reply."""
         self._kit.journal.stage(*screened.round.events)
         deny, reply = screened.round.outcome.deny, screened.reply
         if reply is None:
@@ -290,7 +290,7 @@ class ModelCalls:
         return [Replied(message)]
 
     def _end_call(self, actual: Spend) -> None:
-        """Turn what was set aside for the call into what it has used."""
+        """Settle the call's reservation with its actual use."""
         self._kit.budget.settle(self._reserved, actual)
         self._reserved = Spend()
         self._streamed = bytearray()
@@ -299,13 +299,13 @@ class ModelCalls:
     # ------------------------------------------------------------------ when it fails
 
     def failed(self, failure: ModelFailed) -> list[Input]:
-        """Shorten what was too long and try again, once a turn; all else is the loop's to decide."""
+        """Compact and retry a request that was too long, once per turn; leave other failures to the loop."""
         if failure.kind == "context_length_exceeded" and self._shorten_after(failure):
             return []
         return [failure]
 
     def give_up(self) -> None:
-        """Settle a call that came to nothing, and record what it used if its answer had begun."""
+        """Settle a failed call, and record its usage if its reply had begun."""
         kit = self._kit
         usage, cost = self._lost()
         if usage != Usage():
@@ -313,14 +313,14 @@ class ModelCalls:
         self._end_call(Spend(tokens=usage.context, cost=cost or 0.0))
 
     def _lost(self) -> tuple[Usage, float | None]:
-        """Return what an answer has used that is not there: vendors charge for what they have sent."""
+        """Return the usage and cost of a lost reply: vendors charge for what they have sent."""
         usage = self._empty
         if self._begun and usage == Usage():
             usage = Usage(input=self.context.total, output=self._begun // CHARS_PER_TOKEN + 1)
         return usage, cost_of(usage, self._kit.backend.model.price)
 
     def announce_retry(self, action: Backoff) -> None:
-        """Record that the call is made again."""
+        """Record that the call is retried."""
         self.give_up()
         self._kit.journal.stage(
             Retrying(
@@ -335,7 +335,7 @@ class ModelCalls:
         )
 
     async def find_model(self, action: SwitchModel) -> None:
-        """Resolve the next of the agent's fallbacks."""
+        """Resolve the agent's next fallback model."""
         ref = self._kit.setup.agent.fallbacks[action.model - 1]
         try:
             backend = await self._kit.setup.find_backend(ref)
@@ -345,7 +345,7 @@ class ModelCalls:
             self._kit.post(Switched(backend, action.failure.message))
 
     def switch(self, switched: Switched) -> list[Input]:
-        """Go on with another model."""
+        """Continue the run with a fallback model."""
         kit = self._kit
         kit.backend = switched.backend
         kit.journal.stage(
@@ -391,7 +391,7 @@ class ModelCalls:
         kit.post(Shortened(events, failure))
 
     def shortened(self, shortened: Shortened, *, is_late: bool) -> list[Input]:
-        """Record how a compaction ended, and make the call that waits for it unless the run is over."""
+        """Record how a compaction ended, and make the waiting call unless the run is over."""
         kit = self._kit
         kit.journal.stage(*shortened.events)
         if kit.engine.memory is not None:
@@ -403,7 +403,7 @@ class ModelCalls:
 
 
 def exhausted(kit: RunKit, level: Level, needed: str = "") -> Refused:
-    """Record which limit is reached, and end the run by it."""
+    """Record which limit is reached, and return the refusal that ends the run."""
     kit.journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
     used = f"{level.used:g} of {level.limit:g} used"
     reason = f"{needed} ({used})" if needed else f"the {level.kind} limit is reached: {used}"
@@ -411,7 +411,7 @@ def exhausted(kit: RunKit, level: Level, needed: str = "") -> Refused:
 
 
 def _needed(level: Level, reserved: Spend, sent: int) -> str:
-    """Say why a call cannot be paid for, where that is more than a limit which is used up."""
+    """Return why a call is unaffordable; empty if the limit is simply used up."""
     if level.used >= level.limit:
         return ""
     if level.kind == "cost":

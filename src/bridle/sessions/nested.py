@@ -1,11 +1,11 @@
-"""The calls that the code of a running call makes.
+"""Tool calls made by the code of a running call.
 
 ```
 code ─▶ call ─▶ Called ─▶ the driver judges, asks, records ToolStarted ─▶ clear ─▶ the tool runs
 code ◀─ result ◀──────────────────────── ToolFinished is recorded ◀─ end ◀─────────────┘
 ```
 
-The tool runs inside the coroutine that the code waits for: whoever stops waiting stops the tool.
+The tool runs inside the coroutine that the code awaits: cancelling that wait stops the tool.
 """
 
 import asyncio
@@ -23,22 +23,22 @@ from bridle.sessions.kit import Happening
 
 
 class Abandoned(Happening, frozen=True):
-    """The code that made a call does not wait for it any more."""
+    """The code that made a call no longer waits for it."""
 
     call: ToolCall
 
 
 class _Waiting(Struct):
-    """Code that waits for a call."""
+    """The state of a call that code waits for."""
 
     parent: CallId
     cleared: asyncio.Future[Checked | None]
-    """May it run? None when it was refused."""
+    """Resolves when the call may run; to None if it was refused."""
     result: asyncio.Future[ToolResult]
 
 
 class NestedCalls:
-    """Brings the calls of code to the driver and their results back."""
+    """Passes calls from code to the driver, and their results back."""
 
     def __init__(self, run: RunState, post: Callable[[Called | Abandoned], None]) -> None:
         self._run = run
@@ -47,18 +47,18 @@ class NestedCalls:
         self._made = 0
 
     def parent_of(self, call_id: CallId) -> CallId | None:
-        """Return the call whose code made this one; None for a call of the model."""
+        """Return the call whose code made this one; None for the model's own calls."""
         waiting = self._waiting.get(call_id)
         return waiting.parent if waiting is not None else None
 
     def is_over(self, call_id: CallId) -> bool:
-        """Tell whether code made this call, and nobody waits for it any more."""
+        """Return whether code made this call and no longer waits for it."""
         return call_id not in self._waiting and call_id not in self._of_model()
 
     async def call(
         self, parent: CallId, name: str, args: dict[str, Any], perform: Callable[[Checked], Awaitable[None]]
     ) -> ToolResult:
-        """Make a call and wait for its recorded result; `perform` runs it once it may."""
+        """Make a call and wait for its recorded result; `perform` runs it once it is allowed."""
         loop = asyncio.get_running_loop()
         call = ToolCall(self._new_id(parent), name, args)
         waiting = self._waiting[call.id] = _Waiting(parent, loop.create_future(), loop.create_future())
@@ -73,13 +73,13 @@ class NestedCalls:
             raise
 
     async def clear(self, call_id: CallId, checked: Checked) -> None:
-        """Let a call run, now that its start is recorded."""
+        """Let a call run, after its start is recorded."""
         waiting = self._waiting.get(call_id)
         if waiting is not None and not waiting.cleared.done():
             waiting.cleared.set_result(checked)
 
     def end(self, result: ToolResult) -> Coroutine[None, None, None]:
-        """Take a call off the list; returns what gives the code its result once it is recorded."""
+        """Remove a call; the returned coroutine delivers its result, to run once that is recorded."""
         return _hand_back(self._waiting.pop(result.call_id), result)
 
     def _new_id(self, parent: CallId) -> CallId:
@@ -91,7 +91,7 @@ class NestedCalls:
                 return fresh
 
     def _of_model(self) -> set[CallId]:
-        """Return the calls that the model itself has made in this turn."""
+        """Return the calls that the model itself made in this turn."""
         reply = self._run.replied
         return {call.id for call in reply.message.calls} if reply is not None else set()
 

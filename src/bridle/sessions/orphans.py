@@ -1,6 +1,6 @@
-"""Sub-agents of a run that was cut off and does not go on: their own runs are ended, the deepest first.
+"""Ends the sub-agents of an interrupted run that will not resume, deepest first.
 
-What they have used is counted. Nobody drives them, and nothing runs twice.
+Their usage is counted. They are not driven again, and nothing runs twice.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ CUT_OFF = "the process ended during the run"
 
 
 async def end_orphans(engine: Engine, bus: Bus, journal: Journal) -> None:
-    """Record the ends of the children that the journal's open run had; raises StoreError.
+    """End the sub-agents of the journal's open run and record that; raises StoreError.
 
-    The run reads no messages any more: what agents have sent it is dropped.
+    Drop the messages that agents sent to the run: it reads none any more.
     """
     run = journal.session.run
     if run is None:
@@ -58,9 +58,9 @@ async def end_orphans(engine: Engine, bus: Bus, journal: Journal) -> None:
 async def end_child(
     engine: Engine, bus: Bus, child: SessionId, outcome: Outcome = "failed", reason: str = CUT_OFF
 ) -> RunEnded:
-    """End the run of a child that nobody drives, and those below it, and return its end.
+    """End a sub-agent's abandoned run and those below it, and return its end.
 
-    Raises SessionBusy where somebody has taken it up on its own, and StoreError.
+    Raises SessionBusy if another process runs the sub-agent's session, and StoreError.
     """
     if not await engine.claims.claim(child):
         raise SessionBusy(f"session {child} is being run by another process")
@@ -82,16 +82,16 @@ async def end_child(
 
 
 def child_ended(child: SessionId, last: RunEnded, duration_ms: int = 0) -> ChildEnded:
-    """Make what a parent records of a child's end."""
+    """Return the event that a parent records for a sub-agent's end."""
     return ChildEnded(
         child, last.outcome, last.reason, last.turns, last.tool_calls, last.usage, last.cost, duration_ms
     )
 
 
 async def changes_for_parent(engine: Engine, child: SessionId, parent: Journal) -> Sequence[FileChange]:
-    """Return what a sub-agent has changed: who takes back its parent's turn takes that back too.
+    """Return a sub-agent's file changes, so that rewinding its parent's turn undoes them too.
 
-    Not where the two work in different folders. Raises StoreError.
+    Empty if the two work in different folders. Raises StoreError.
     """
     records = await engine.store.read(child)
     created = records[0].event if records else None
@@ -100,7 +100,7 @@ async def changes_for_parent(engine: Engine, child: SessionId, parent: Journal) 
 
 
 def _withdrawn(run: RunState, child: SessionId) -> list[Event]:
-    """Return the events that end the questions which a child has asked and nobody has answered."""
+    """Return the events that close a sub-agent's unanswered approvals and questions."""
     below = f"{child}/"
     asked: list[CallId] = [one.call_id for one in run.pending if one.call_id.startswith(below)]
     questions = [call_id for call_id in run.questions if call_id.startswith(below)]

@@ -1,4 +1,4 @@
-"""What comes before a run: its folder is looked at, and what it works with is found."""
+"""Prepares a run: checks its folder, and finds its model, rules and tools."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from bridle.sessions.setup import Setup, set_up
 
 
 class Preparing:
-    """Sets up the runs of one session, unless somebody calls that off."""
+    """Sets up the runs of one session; a setup can be cancelled."""
 
     def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
         self._engine = engine
@@ -21,16 +21,16 @@ class Preparing:
         self._warned: set[str] = set()
 
     async def check_folder(self, cwd: str | None = None) -> None:
-        """Refuse a folder, its own if none is named, where the session may not work; raises UsageError.
+        """Refuse a folder (default: the session's) where the session may not work; raises UsageError.
 
-        It may lead elsewhere by now: whoever works in a folder can put a link in its place.
+        Checked before every run: a program in the folder may have replaced it with a link.
         """
         places = self._engine.workplaces
-        if places is not None and not self._family.is_child(self._journal.id):  # whose folder we have chosen
+        if places is not None and not self._family.is_child(self._journal.id):  # a sub-agent's folder is ours
             await places.check_session(self._journal.id, cwd or self._journal.session.known.created.cwd)
 
     async def set_up(self, options: RunOptions) -> Setup:
-        """Find what a run works with; raises SessionNotRunning when that is called off, else as `set_up`."""
+        """Resolve a run's setup; raises SessionNotRunning if cancelled, otherwise like `setup.set_up`."""
         await self.check_folder(options.cwd)
         journal, hooks = self._journal, self._family.hooks_of(self._journal.id)
         self._task = asyncio.create_task(
@@ -49,12 +49,12 @@ class Preparing:
         return setup
 
     def call_off(self) -> bool:
-        """Cancel a run that is about to begin: a model or a tool server may take long to start."""
+        """Cancel a run that is being set up: a model or tool server may take long to start."""
         task, self._task = self._task, None
         return task is not None and task.cancel()
 
     def _warn(self, text: str) -> None:
-        """Say something once in the life of the session."""
+        """Show a notice once per session."""
         if text not in self._warned:
             self._warned.add(text)
             self._journal.show(Notice(text))

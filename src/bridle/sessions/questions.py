@@ -1,4 +1,4 @@
-"""What the tools of a run ask the user, and the answers."""
+"""The questions that a run's tools ask the user, and the answers."""
 
 import asyncio
 
@@ -8,16 +8,16 @@ from bridle.sessions.kit import RunKit
 
 
 class Questions:
-    """Puts each question of a running call and brings its answer back."""
+    """Asks each question of a running call and returns its answer."""
 
     def __init__(self, kit: RunKit) -> None:
         self._kit = kit
         self._open: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
         self._replied: dict[CallId, Reply] = {}
-        """Answers that came after a crash, before the question was put again."""
+        """Answers that arrived after a crash, before the question was asked again."""
 
     async def put(self, call_id: CallId, question: Question) -> tuple[str, ...]:
-        """Ask the user and rest until there is an answer."""
+        """Ask the user and wait for the answer."""
         journal = self._kit.journal
         if (reply := self._replied.pop(call_id, None)) is not None:
             await journal.record_whole(QuestionAnswered(call_id, reply.answers))
@@ -31,7 +31,7 @@ class Questions:
             self._open.pop(call_id, None)
 
     def reply(self, reply: Reply) -> None:
-        """Record the first answer to a question; unknown calls and later answers are ignored."""
+        """Record the first answer to a question; ignore unknown calls and later answers."""
         if reply.call_id not in self._kit.run.questions:
             return
         if reply.call_id in self._open:

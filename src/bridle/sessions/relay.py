@@ -1,4 +1,4 @@
-"""The questions of a sub-agent, shown where its parent is watched, and the answers on their way down.
+"""Relays a sub-agent's approvals and questions up to its parent's session, and the answers down.
 
 ```
 child    ApprovalRequested c1 ──────▶ parent   ApprovalRequested <child>/c1 ──────▶ its parent …
@@ -6,10 +6,10 @@ child    ApprovalRequested c1 ──────▶ parent   ApprovalRequested <
                               ──────▶          ApprovalDecided   <child>/c1 ──────▶ …
 ```
 
-Only the agent that has asked takes an answer: the first one it gets, from wherever. What it records is
-repeated above it, without the rules that were granted, which hold for the child alone.
+Only the agent that asked takes an answer: the first one it gets, from any session. What it records is
+repeated above it, without the granted rules, which apply to the sub-agent alone.
 
-After a crash a child asks again under the same names. Who answers before it does is not turned away.
+After a crash a sub-agent asks again under the same names. An answer that comes before that is accepted.
 """
 
 from collections.abc import Callable
@@ -37,28 +37,28 @@ ENDED = "the sub-agent has ended"
 
 
 class Relay:
-    """Repeats what one child asks in the journal of its parent."""
+    """Repeats one sub-agent's approvals and questions in its parent's journal."""
 
     def __init__(self, child: SessionId, journal: Journal, sessions: Sessions) -> None:
         self._child = child
         self._journal = journal
         self._sessions = sessions
         self._asked: dict[CallId, CallId] = {}
-        """From what a call is named in the parent's journal to what the child names it, of all that asked."""
+        """Maps the parent's name of every call that was asked about to the sub-agent's name of it."""
         self._open: dict[CallId, type] = {}
-        """What nobody has answered, by its name in the parent's journal."""
+        """The unanswered approvals and questions, by their name in the parent's journal."""
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the child waits for a person."""
+        """True while the sub-agent waits for a person."""
         return bool(self._open)
 
     def knows(self, call_id: CallId) -> bool:
-        """Tell whether the child has asked about a call of the parent's journal."""
+        """Return whether the sub-agent asked about a call named in the parent's journal."""
         return call_id in self._asked
 
     def take_up(self, above: RunState, below: RunState | None) -> None:
-        """Know again what the child had asked before a cut, as its parent's run and its own have it."""
+        """Restore what the sub-agent had asked before a crash, from its parent's run and its own."""
         prefix = self._key(CallId(""))
         for key, kind in _open_in(above).items():
             if key.startswith(prefix):
@@ -68,7 +68,7 @@ class Relay:
             self._asked.update({self._key(call_id): call_id for call_id in _open_in(below)})
 
     async def settle(self, below: RunState) -> None:
-        """Repeat the answers that the child had got before a cut, and its parent had not heard of."""
+        """Repeat the answers that the sub-agent got before a crash and its parent did not record."""
         waiting = _open_in(below)
         for inner in [self._asked[key] for key in self._open]:
             if inner in waiting:
@@ -80,7 +80,7 @@ class Relay:
                 await self._close(inner, decided.answer, decided.reason)
 
     async def see(self, event: Event) -> None:
-        """Repeat what the child has recorded, if that is a question or the end of one."""
+        """Repeat a sub-agent's event if it opens or closes an approval or question."""
         match event:
             case ApprovalRequested() | QuestionAsked():
                 await self._ask(event)
@@ -99,7 +99,7 @@ class Relay:
         self._open[key] = type(event)
         asked = replace(event, call_id=key, child=event.child or self._child)
         if isinstance(asked, ApprovalRequested):
-            asked = replace(asked, parent=None)  # its code is the child's, not known here
+            asked = replace(asked, parent=None)  # the calling code belongs to the sub-agent
         await self._journal.record_whole(asked)
 
     async def _close(
@@ -113,7 +113,7 @@ class Relay:
             await self._journal.record_whole(QuestionAnswered(key, answers))
 
     def withdraw(self) -> list[Event]:
-        """Return the events that end every open question."""
+        """Return the events that close every open approval and question."""
         ended: list[Event] = [
             ApprovalDecided(key, "deny", ENDED) if kind is ApprovalRequested else QuestionAnswered(key)
             for key, kind in self._open.items()
@@ -122,12 +122,12 @@ class Relay:
         return ended
 
     async def pass_down(self, command: Decide | Reply, stop: Callable[[str], None]) -> None:
-        """Give the child an answer; who stops the child's run at such a question stops the parent's too."""
+        """Pass an answer to the sub-agent; an answer that stops its run stops the parent's too."""
         inner = self._asked[command.call_id]
         try:
             await self._sessions.submit(self._child, replace(command, call_id=inner))
         except SessionError:
-            return  # it has ended meanwhile, and so has its question
+            return  # it has ended meanwhile, and its question with it
         if isinstance(command, Decide) and command.answer == "stop":
             stop(command.reason)
 
@@ -136,6 +136,6 @@ class Relay:
 
 
 def _open_in(run: RunState) -> dict[CallId, type]:
-    """Return what a run waits for a person to answer."""
+    """Return the approvals and questions that a run waits for."""
     asked: dict[CallId, type] = {request.call_id: ApprovalRequested for request in run.pending}
     return asked | dict.fromkeys(run.questions, QuestionAsked)

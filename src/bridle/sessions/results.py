@@ -1,4 +1,4 @@
-"""What the parent of a sub-agent hears of its end."""
+"""The message and status that a parent gets when a sub-agent ends."""
 
 from bridle.core.child import ChildStage
 from bridle.core.ids import SessionId
@@ -6,14 +6,14 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import Outcome, PromptQueued, RunEnded
 from bridle.sessions.family import quoted
 
-MAX_RESULT_CHARS = 32_000  # of a message; agent_status has all of it
+MAX_RESULT_CHARS = 32_000  # in the message; agent_status returns the full text
 
 STAGES: dict[Outcome, ChildStage] = {"completed": "completed", "cancelled": "cancelled"}
 """Every other outcome is a failure."""
 
 
 def result_message(item_id: str, name: str, child: SessionId, ended: RunEnded, said: str) -> PromptQueued:
-    """Say to the parent's model what came of a sub-agent in the background."""
+    """Return the message that gives the parent's model the result of a background sub-agent."""
     text = quoted("\n\n".join(filter(None, (why(ended), said)))) or "(it said nothing)"
     if len(text) > MAX_RESULT_CHARS:
         text = f"{text[:MAX_RESULT_CHARS]}\n[cut off here: agent_status has all of it]"
@@ -22,12 +22,12 @@ def result_message(item_id: str, name: str, child: SessionId, ended: RunEnded, s
 
 
 def stage_of(ended: RunEnded) -> ChildStage:
-    """Say in one word how a sub-agent has ended."""
+    """Return the stage that an ended sub-agent is in."""
     return STAGES.get(ended.outcome, "failed")
 
 
 def why(ended: RunEnded) -> str:
-    """Say why a run has no result, or not all of it."""
+    """Return why a run has no result or only part of one; empty for a completed run."""
     if ended.outcome == "completed":
         return ""
     return ended.reason if ended.outcome == "failed" else f"{ended.outcome}: {ended.reason}".rstrip(": ")

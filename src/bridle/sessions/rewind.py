@@ -1,7 +1,7 @@
-"""Going back: what a rewind would do, and doing it.
+"""Rewinds a session: plans what would change, and does it.
 
-The conversation goes back by one event (`core/transcript.py`), the files by the states recorded with
-every change (`core/revision.py`). What somebody else has changed since is a conflict and stays as it is.
+One event takes the conversation back (`core/transcript.py`); the states recorded with every change take the
+files back (`core/revision.py`). A file that was changed from outside since is a conflict and stays.
 """
 
 import asyncio
@@ -19,17 +19,17 @@ from bridle.core.turns import changed_files, file_changes
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.toolbox import cap_output
 
-MAX_DIFF_BYTES = 64 * 1024  # of one file
+MAX_DIFF_BYTES = 64 * 1024  # per file
 
 
 def check_seq(session: SessionId, records: Sequence[Record], seq: int) -> None:
-    """Raise UsageError for the number of a record that does not exist."""
+    """Raise UsageError if no record has this number."""
     if not 1 <= seq <= records[-1].seq:
         raise UsageError(f"session {session} has events 1 to {records[-1].seq}, not {seq}")
 
 
 async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) -> RewindPlan:
-    """Find out what going back would do to the files; changes nothing."""
+    """Return what a rewind would do to the files; changes nothing."""
     changes = file_changes(records, after=to_seq)
     targets, expected = states_at(changes), last_states(changes)
     found = await asyncio.to_thread(keeper.look, list(targets))
@@ -46,9 +46,9 @@ async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) ->
 async def rewind(
     session: SessionId, command: Rewind, store: Store, keeper: Keeper | None, *, is_over: bool = False
 ) -> list[Event]:
-    """Bring the files back and return what to record; raises SessionConflict before anything is touched.
+    """Restore the files and return what to record; raises SessionConflict before anything is touched.
 
-    `is_over` is that of `Keeper.collect`.
+    `is_over` is passed to `Keeper.collect`.
     """
     records = await store.read(session)
     check_seq(session, records, command.to_seq)
@@ -77,7 +77,7 @@ def _todos_at(past: Sequence[Record]) -> tuple[Todo, ...]:
 
 
 def describe_changes(changes: Iterable[FileChange], blobs: Blobs) -> str:
-    """Show changes as one unified diff; what is no text is described in a line."""
+    """Return changes as one unified diff; content that is not text gets one line."""
     return "".join(_describe(change, blobs) for change in net_changes(changes))
 
 
@@ -112,7 +112,7 @@ def _word(state: FileState | None) -> str:
 
 
 def _text(state: FileState | None, blobs: Blobs) -> str | None:
-    """Return a file's content where it is text; nothing at all is an empty text."""
+    """Return a file's content if it is text; empty if there is no file."""
     if state is None:
         return ""
     if state.kind != "file" or not state.kept:

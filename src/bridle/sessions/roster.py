@@ -1,4 +1,4 @@
-"""The live sessions of this process: opened when somebody needs them, put away when nobody does."""
+"""The live sessions of this process: opened when needed, closed when idle."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -20,7 +20,7 @@ from bridle.system import tenant
 
 
 class Roster:
-    """Keeps one actor for each session that is in memory."""
+    """Keeps one actor per session in memory."""
 
     def __init__(self, engine: Engine, bus: Bus, family: Family) -> None:
         self._engine = engine
@@ -31,11 +31,11 @@ class Roster:
         self._is_parked = False
 
     def get(self, session: SessionId) -> Actor | None:
-        """Return who owns a session, if it is in memory."""
+        """Return a session's actor, if it is in memory."""
         return self._actors.get(session)
 
     async def open(self, session: SessionId) -> Actor:
-        """Return who owns a session, which comes into memory; raises SessionNotFound, SessionNotRunning."""
+        """Return a session's actor, loading it if needed; raises SessionNotFound, SessionNotRunning."""
         require_name(session)
         async with self._opening:
             actor = self._actors.get(session)
@@ -45,25 +45,25 @@ class Roster:
             return actor or await self._open(session)
 
     async def _open(self, session: SessionId) -> Actor:
-        if self._is_parked:  # what began now would be cancelled at the end of the process
+        if self._is_parked:  # a run that starts now would be cancelled when the process ends
             raise SessionNotRunning(f"session {session} takes no commands: its engine shuts down")
-        if len(self._actors) >= self._engine.max_live:  # nobody sweeps but in the daemon
+        if len(self._actors) >= self._engine.max_live:  # only the daemon calls drop_idle regularly
             await self._drop_idle(float("inf"), self._engine.max_live - 1)
         journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
-        context = copy_context()  # what the actor's tasks keep is its tenant's
+        context = copy_context()  # so the actor's tasks keep their own tenant
         context.run(tenant.current.set, tenant_of(session))
         actor = self._actors[session] = context.run(Actor, self._engine, journal, self._family)
         return actor
 
     def live(self) -> Sequence[LiveSession]:
-        """Return the sessions that are in memory, those that run first."""
+        """Return the sessions in memory, running ones first."""
         found = [_describe(actor, self._bus.watchers(session)) for session, actor in self._actors.items()]
         return sorted(found, key=lambda one: (one.state == "idle", one.since))
 
     async def news(self) -> AsyncGenerator[SessionNews, None]:
-        """Yield how every session in memory is, and from then on each that changes; never ends by itself.
+        """Yield the status of every session in memory, then of each that changes; never ends by itself.
 
-        A reader that falls behind hears of a session once, as it is by then.
+        A reader that falls behind gets one update per session, with its current status.
         """
         roll = self._bus.open_roll(self._actors)
         told: dict[SessionId, SessionNews] = {}
@@ -82,7 +82,7 @@ class Roster:
             self._bus.close_roll(roll)
 
     async def drop_idle(self, idle_s: float, most: int) -> None:
-        """Close sessions that nobody has used or watched for a time, and the longest idle of too many."""
+        """Close sessions unused and unwatched for `idle_s`, and the longest idle beyond `most` in memory."""
         async with self._opening:
             await self._drop_idle(idle_s, most)
 
@@ -98,7 +98,7 @@ class Roster:
                 await self.close(session)
 
     async def park(self, timeout_s: float) -> None:
-        """Give active runs a time to end, then leave them as they are recorded: they can be resumed."""
+        """Wait up to `timeout_s` for active runs, then stop the rest so that they can be resumed."""
         running = [actor for actor in self._actors.values() if actor.is_busy and not actor.waits_for_a_person]
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
@@ -112,9 +112,9 @@ class Roster:
         await self._family.aclose()
 
     async def set_aside(self, session: SessionId) -> None:
-        """Let go of a session and leave its run, if one is active, as it is recorded: it can be resumed.
+        """Close a session; leave an active run unfinished in the record, so that it can be resumed.
 
-        So are the sub-agents of the run; one of them is only set aside together with it.
+        The same holds for the run's sub-agents; a sub-agent is set aside only together with its parent's run.
         """
         async with self._opening:
             actor = self._actors.pop(session, None)
@@ -126,16 +126,16 @@ class Roster:
             self._bus.announce(session)
 
     async def let_go(self, session: SessionId) -> None:
-        """Close a session in this process: what it holds ends, a run that is active too."""
+        """Close a session in this process, with everything it holds and its active run."""
         async with self._opening:
             actor = self._actors.pop(session, None)
-        if actor is not None:  # not under the lock: its sub-agents are closed through here too
+        if actor is not None:  # without the lock: closing its sub-agents also comes through here
             await actor.aclose()
             self._bus.announce(session)
 
     async def let_go_unused(self, session: SessionId) -> None:
-        """Close a session in this process, unless a command is being taken or a run is active."""
-        async with self._opening:  # or a command might come between the look and the closing
+        """Close a session in this process, unless it has a pending command or an active run."""
+        async with self._opening:  # else a command might arrive between the check and the close
             actor = self._actors.get(session)
             if actor is None or actor.is_used:
                 return
@@ -144,12 +144,12 @@ class Roster:
         self._bus.announce(session)
 
     async def close(self, session: SessionId) -> None:
-        """Close a session that is in memory, and of which nobody wants anything meanwhile."""
+        """Close a session in memory that is not in use."""
         await self._actors.pop(session).aclose()
         self._bus.announce(session)
 
     async def aclose(self) -> None:
-        """Close every session: active runs are cancelled, and their ends recorded."""
+        """Close every session: cancel active runs and record their ends."""
         async with self._opening:
             actors, self._actors = list(self._actors.values()), {}
         async with asyncio.TaskGroup() as group:
@@ -158,7 +158,7 @@ class Roster:
 
 
 def require_name(session: SessionId) -> None:
-    """Refuse what cannot name a session: claims and stores make paths of names."""
+    """Raise SessionNotFound for an invalid session id: claims and stores build paths from ids."""
     if not is_session_id(session):
         raise no_session(session)
 

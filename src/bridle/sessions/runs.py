@@ -1,11 +1,11 @@
-"""The runs of one session, one at a time: begun, resumed, ended, and followed by the prompts that wait.
+"""The runs of one session, one at a time: starts, resumes and ends them, then runs the queued prompts.
 
 ```
 prompt ─▶ idle: begin ─▶ claim ─▶ set up ─▶ RunStarted ─▶ driver ─▶ finish ─▶ release ─▶ the next in the queue
        ─▶ busy: queue
 ```
 
-When a run ends the next queued prompt starts by itself, unless the user stopped the run.
+When a run ends the next queued prompt starts automatically, unless the user stopped the run.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ from bridle.sessions.upkeep import Upkeep
 
 
 class Runs:
-    """Brings each prompt of a session to its run, and each run to its end."""
+    """Starts a run for each prompt of a session, and drives each run to its end."""
 
     def __init__(
         self, engine: Engine, journal: Journal, family: Family, upkeep: Upkeep, aside: Aside
@@ -57,9 +57,9 @@ class Runs:
         self.preparing = Preparing(engine, journal, family)
         self.titling = Titling(engine.models, journal)
         self.is_closing = False
-        """Nothing begins any more."""
+        """True once no more runs may start."""
         self.used_s = engine.clock.monotonic_s()
-        """When something last happened to the session."""
+        """The monotonic time of the session's last activity."""
         self.aborted: Aborted | None = None
         """The last run whose end could not be recorded."""
         self._engine = engine
@@ -74,23 +74,23 @@ class Runs:
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether a run is active here."""
+        """True while a run is active here."""
         return self._driver is not None
 
     @property
     def rests(self) -> bool:
-        """Tell whether the active run can do nothing at all before a person has answered."""
+        """True while nothing in the active run can proceed until a person answers."""
         return self._driver is not None and self._driver.rests
 
     def active(self, *, to: str = "") -> Driver:
-        """Return who performs the active run; raises SessionNotRunning when there is none."""
+        """Return the active run's driver; raises SessionNotRunning if there is none."""
         if self._driver is None:
             purpose = f" to {to}" if to else ""
             raise SessionNotRunning(f"session {self._journal.id} has no active run{purpose}")
         return self._driver
 
     def is_queued(self, item_id: str) -> bool:
-        """Tell whether a prompt waits."""
+        """Return whether a prompt is still queued."""
         return any(item.item_id == item_id for item in self._journal.session.known.queue)
 
     async def until_free(self) -> None:
@@ -99,13 +99,13 @@ class Runs:
             await asyncio.wait([self._running])
 
     async def settle(self) -> None:
-        """Wait for a run whose end is recorded to be put away; one that still goes on is not waited for."""
+        """Wait until a run whose end is recorded is cleaned up; do not wait for one that still runs."""
         if self._running is not None and self._journal.session.run is None:
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
 
     @asynccontextmanager
     async def between(self) -> AsyncIterator[None]:
-        """Have the session to ourselves between two runs; raises SessionBusy while one is active."""
+        """Hold the session's claim between two runs; raises SessionBusy while one is active."""
         async with self.claim.starting:
             if self.is_busy:
                 raise SessionBusy(f"session {self._journal.id} is running", hint="cancel the run first")
@@ -113,11 +113,11 @@ class Runs:
                 yield
 
     async def park(self) -> None:
-        """Leave an active run as it is recorded, to be resumed; no other begins."""
+        """Stop an active run without recording an end, so it can be resumed; start no other."""
         self.is_closing = self._is_parked = True
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT_S), self.claim.starting:
-                pass  # a run that is just beginning is parked, too
+                pass  # a run that is just starting is parked, too
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running], timeout=CLOSE_TIMEOUT_S)
@@ -125,7 +125,7 @@ class Runs:
     async def aclose(self) -> None:
         """Cancel an active run and let its end be recorded."""
         if self._is_parked and self._running is not None:
-            self._running.cancel()  # it was slow to begin, or is slow to end: nothing more is recorded
+            self._running.cancel()  # it is slow to start or to end: nothing more is recorded
         elif self._driver is not None:
             self._driver.post(CancelRequested(reason="the engine is shutting down"))
         if self._running is not None:
@@ -135,8 +135,8 @@ class Runs:
     # ------------------------------------------------------------------ prompts
 
     async def prompt(self, command: Prompt) -> Receipt:
-        """Begin a run, or queue what it is to do; raises SessionBusy when it should not wait."""
-        await self.settle()  # or it would queue behind a run that is over, and nobody would start it
+        """Start a run, or queue the prompt; raises SessionBusy if it must not wait."""
+        await self.settle()  # else it would queue behind a run that is over, and never start
         key = key_of(command)
         async with self.claim.starting:
             if self._driver is None and not self._has_next:
@@ -151,7 +151,7 @@ class Runs:
         return receipt
 
     async def steer(self, command: Steer) -> Receipt:
-        """Let a message join the active run at its next turn; raises SessionNotRunning."""
+        """Queue a message for the active run's next turn; raises SessionNotRunning."""
         await self.settle()
         key = key_of(command)
         if (taken := known_by(key, self._journal.session)) is not None:
@@ -160,7 +160,7 @@ class Runs:
         return await self._queue(command.message, RunOptions(), "steer", key)
 
     async def _go_on_to(self, taken: Receipt) -> Receipt:
-        """Let a queue go on that rests, as the run before it was stopped: what waits there is sent again."""
+        """Restart a queue that was halted by a stopped run, because one of its prompts was sent again."""
         session = self._journal.session
         queue = session.known.queue
         if session.run is not None or all(item.item_id != taken.item_id for item in queue):
@@ -181,7 +181,7 @@ class Runs:
         return Receipt(self._journal.session.seq, item_id=item_id)
 
     async def begin_queued(self) -> None:
-        """Let the prompt that has waited longest run, unless a run is open or the last one was stopped."""
+        """Start the oldest queued prompt, unless a run is open or the last one was stopped."""
         await self.settle()
         async with self.claim.starting:
             if self._driver is None:
@@ -189,7 +189,7 @@ class Runs:
             await self._begin_next()
 
     async def _begin_next(self) -> None:
-        while self._driver is None and self._has_next:  # another process may have begun the first of them
+        while self._driver is None and self._has_next:  # another process may have started the first of them
             try:
                 await self._begin_first(RunOptions())
             except BridleError as error:
@@ -197,25 +197,25 @@ class Runs:
                 return
 
     async def _begin_first(self, changed: RunOptions) -> Receipt:
-        """Begin the prompt that has waited longest, with what is said differently now."""
+        """Start the oldest queued prompt, with changed options."""
         first = self._journal.session.known.queue[0]
         options = changed_options(first.options, changed)
         return await self._begin(first.message, options, first.item_id, first.key)
 
     @property
     def _has_next(self) -> bool:
-        """Tell whether a prompt waits that is to run by itself, and no run is open."""
+        """True if a queued prompt should start now."""
         session = self._journal.session
         return (
             session.run is None
             and bool(session.known.queue)
             and not self._is_stopped
-            and not self._family.is_child(self._journal.id)  # its parent's bounds are those of its one run
+            and not self._family.is_child(self._journal.id)  # a sub-agent's bounds cover its one run only
         )
 
     @property
     def _is_stopped(self) -> bool:
-        """Tell whether nothing is to follow the last run by itself."""
+        """True if no queued prompt may start after the last run."""
         last = self._journal.session.last
         was_stopped = last is not None and last.outcome in ("cancelled", "denied")
         return was_stopped or self._journal.is_stale or self.is_closing
@@ -235,7 +235,7 @@ class Runs:
             if item_id is None and (taken := known_by(key, self._journal.session)) is not None:
                 await self.claim.release()
                 return self._repeated(taken)
-            if item_id is not None and not self.is_queued(item_id):  # another process has begun it meanwhile
+            if item_id is not None and not self.is_queued(item_id):  # another process has started it
                 await self.claim.release()
                 return Receipt(self._journal.session.seq, item_id=item_id)
             setup = await self._allowance.cut(await self.preparing.set_up(options), run_id)
@@ -257,11 +257,11 @@ class Runs:
         return receipt
 
     async def resume(self, command: Resume) -> Receipt:
-        """Go on with a run that was cut off, or with what waits where one would have begun."""
+        """Resume an interrupted run, or start the queued prompt that was due when the process died."""
         async with self.claim.starting:
             if self._driver is None:
                 await self._journal.catch_up()
-            if self._driver is None and self._has_next:  # it was cut off between two runs
+            if self._driver is None and self._has_next:  # the process died between two runs
                 return await self._begin_first(command.options)
             return await self._go_on(command)
 
@@ -300,7 +300,7 @@ class Runs:
             await self._record_failure(run_id, _describe(error))
         finally:
             wanted = self._driver.left_to_compact() if self._driver is not None else None
-            async with self.claim.starting:  # or a change would find the session at rest and still claimed
+            async with self.claim.starting:  # else a change could find the session idle but still claimed
                 self._driver = None
                 self.used_s = self._engine.clock.monotonic_s()
                 await self._allowance.settle(self._journal.session.last)
@@ -312,7 +312,7 @@ class Runs:
             self._aside.begin(self._compact_late(wanted.keep))
 
     async def _record_failure(self, run_id: RunId, reason: str) -> None:
-        """End a run that broke; if even that cannot be stored, tell the watchers at least."""
+        """Record the end of a failed run; if even that cannot be stored, notify the watchers."""
         run = self._journal.session.run
         try:
             if run is not None and not self._journal.is_stale:
@@ -327,7 +327,7 @@ class Runs:
     # ------------------------------------------------------------------ compaction
 
     async def compact(self, keep: str) -> None:
-        """Put a summary in the place of what was said; an active run does that before its next turn."""
+        """Compact the conversation; an active run does so before its next turn."""
         await self.settle()
         async with self.claim.starting:
             if self._driver is not None:
@@ -337,7 +337,7 @@ class Runs:
                 await self._upkeep.compact(await self.preparing.set_up(RunOptions()), keep)
 
     async def _compact_late(self, keep: str) -> None:
-        """Do what was asked of a run that had no turn left for it."""
+        """Run a compaction that was requested too late for the run's last turn."""
         try:
             await self.compact(keep)
         except BridleError as error:
@@ -345,7 +345,7 @@ class Runs:
 
 
 def _describe(error: BaseException) -> str:
-    """Find the error at the bottom of the groups that task groups wrap it in."""
+    """Return the message of the innermost error, unwrapping exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error) if isinstance(error, BridleError) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What the server of a tool asks of the model: within the run's limits, judged by its hooks, recorded."""
+"""MCP sampling: model requests from tool servers, within the run's limits, screened by hooks, recorded."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from bridle.sessions.screening import patched, screened_message
 
 
 async def sample(kit: RunKit, call_id: CallId, order: Sample) -> Sampled:
-    """Ask the run's model for a server; raises ToolError when it cannot be or may not be."""
+    """Ask the run's model on behalf of a server; raises ToolError if that fails or is refused."""
     request = await _let_out(kit, _request(kit, order))
     backend, bill = kit.backend, Bill(kit.budget)
     try:

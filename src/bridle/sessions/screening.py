@@ -1,4 +1,4 @@
-"""What hooks leave of a request and of a reply."""
+"""Applies hook outcomes to model requests and replies."""
 
 from msgspec.structs import replace
 
@@ -11,13 +11,13 @@ from bridle.sessions.kit import refusal
 SET_ASIDE_FOR = frozenset(
     "model n candidateCount max_tokens max_completion_tokens max_output_tokens maxOutputTokens".split()
 )
-"""What a request costs at most, in the words of vendors: was worked out before, and may not become more."""
+"""Vendor parameters that bound a request's cost: it is already reserved, so hooks may not change them."""
 
 UNJUDGED = "the run was stopped before hooks had let it through"
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Put other words into a message: what they share with its first texts stays where it was."""
+    """Replace a message's text; the leading parts that the new text shares stay in place."""
     parts: list[Part] = []
     left: str | None = text
     for part in message.parts:
@@ -35,14 +35,14 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def patched(request: ModelRequest, patches: tuple[Patch, ...]) -> ModelRequest:
-    """Return a request as hooks have changed it, never for more than was set aside."""
+    """Return a request with the hooks' changes, never beyond the reserved cost."""
     for patch in patches:
         if isinstance(patch, ModelRequestPatch):
             wanted = {k: v for k, v in (patch.provider_params or {}).items() if k not in SET_ASIDE_FOR}
             params = {**request.params, **wanted}
             if patch.temperature is not None:
                 params["temperature"] = patch.temperature
-            most = request.max_output_tokens  # more than this is not paid for
+            most = request.max_output_tokens  # the reserved maximum
             if patch.max_tokens is not None:
                 most = max(1, min(most, patch.max_tokens))
             request = replace(request, params=params, max_output_tokens=most)
@@ -50,7 +50,7 @@ def patched(request: ModelRequest, patches: tuple[Patch, ...]) -> ModelRequest:
 
 
 def screened_message(message: Message, outcome: HookOutcome) -> Message:
-    """Return what hooks have left of a reply."""
+    """Return a reply with the hooks' changes applied."""
     if outcome.deny is not None:
         return withheld(refusal(outcome.deny))
     for patch in outcome.patches:
@@ -60,18 +60,18 @@ def screened_message(message: Message, outcome: HookOutcome) -> Message:
 
 
 def withheld(why: str) -> Message:
-    """Return what stands in the place of a reply that nobody may read."""
+    """Return the message that replaces a reply withheld by hooks."""
     return Message("assistant", (Text(f"[withheld: {why}]"),))
 
 
 def without_calls(message: Message) -> Message:
-    """Return a reply to a request that offered no tools."""
+    """Return a reply without its tool calls: its request offered no tools."""
     parts = tuple(part for part in message.parts if not isinstance(part, ToolCall))
     return Message(message.role, parts or (Text(""),))
 
 
 def length_of(delta: Delta) -> int:
-    """Return how many characters of a reply a fragment of it has, whatever they are for."""
+    """Return how many characters of a reply a delta holds, of any kind."""
     match delta:
         case TextDelta() | ReasoningDelta():
             return len(delta.text)

@@ -1,4 +1,4 @@
-"""What one run works with: its model, rules, tools and limits, resolved when it starts."""
+"""The setup of a run: its model, rules, tools and limits, resolved when it starts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -33,33 +33,33 @@ from bridle.sessions.toolset import Wants, choose
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
-PATIENCE_S = 1.0  # what may be waited for without a word
+PATIENCE_S = 1.0  # how long to wait before showing a notice
 
 
 class Backend(Struct, frozen=True):
-    """One model a run can use, and how much fits into it."""
+    """A model that a run can use, and how much fits into its window."""
 
     provider: Provider
     model: Model
     window: Window
 
     async def count(self, *texts: str) -> list[int]:
-        """Return the tokens of each text, by the model's own tokenizer where there is one."""
+        """Return each text's token count, by the model's own tokenizer if it has one."""
         return await _count(self.provider, texts)
 
     def fit(self, messages: list[Counted], first_of_run: int) -> Fitted:
-        """Choose what the next turn sends; raises ProviderError when it cannot fit."""
+        """Choose the messages that the next turn sends; raises ProviderError if they cannot fit."""
         return fit(messages[:first_of_run], messages[first_of_run:], self.window)
 
 
 class Setup(Struct, frozen=True):
-    """A run's collaborators."""
+    """Everything a run works with."""
 
     agent: Agent
     backend: Backend
-    """The model the run begins with."""
+    """The model the run starts with."""
     find_backend: Callable[[str], Awaitable[Backend]]
-    """Resolves one of the agent's fallbacks when it is needed; raises BridleError."""
+    """Resolves a fallback model when it is needed; raises BridleError."""
     mode: Mode
     rules: tuple[Rule, ...]
     limits: Limits
@@ -68,29 +68,29 @@ class Setup(Struct, frozen=True):
     params: dict[str, Any]
     cwd: str
     keeper: Keeper | None
-    """Remembers what the session's files were."""
+    """Stores earlier versions of the session's files."""
     hooks: Hooks
-    """The user's own code around what the run does."""
+    """The user's hooks."""
     warn_at: float
     code: bool = False
-    """The model writes Python that calls the tools."""
+    """True if the model writes Python that calls the tools."""
     env: dict[str, str] = {}
-    """Variables that programs get beside the usual ones."""
+    """Extra environment variables for programs."""
     extraction: Extraction | None = None
-    """Gets the value that the run is to end with."""
+    """Extracts the structured value that the run ends with."""
     bounds: Bounds | None = None
-    """What holds whatever rules a client brings, or grants."""
+    """The tenant's bounds, which a client's rules and grants cannot exceed."""
     notes: tuple[str, ...] = ()
-    """What the user should hear before the run begins."""
+    """Notices to show before the run starts."""
 
     def rules_with(self, granted: tuple[str, ...]) -> tuple[Rule, ...]:
-        """Return the standing rules and those the user granted during the session."""
+        """Return the configured rules and those the user granted during the session."""
         if not granted:
             return self.rules
         return (*self.rules, *_within(self.bounds, (parse_rule("allow", text) for text in granted)))
 
     def budget_left(self, run: RunState, clock: Clock) -> Budget:
-        """Return what a run may still use; a resumed one has used some of it already."""
+        """Return the remaining budget of a run; a resumed one has used some of it already."""
         elapsed_ms = clock.now_ms() - run.started_at
         started_s = clock.monotonic_s() - max(0, elapsed_ms) / 1000
         return Budget(self.limits, started_s, run.spent, warn_at=self.warn_at)
@@ -98,7 +98,7 @@ class Setup(Struct, frozen=True):
     def request(
         self, backend: Backend, fitted: Fitted, max_output_tokens: int, *, extracting: bool = False
     ) -> ModelRequest:
-        """Build the request of one turn; `extracting` asks for a value that fits the schema only."""
+        """Build the request of one turn; `extracting` asks only for a value that fits the schema."""
         messages = as_text(fitted.messages) if self.code else fitted.messages
         if not backend.model.images:
             messages = with_media_named(messages)
@@ -117,7 +117,7 @@ class Setup(Struct, frozen=True):
 
 
 def _tell_nobody(text: str) -> None:
-    """Serve where nobody waits."""
+    """Do nothing: the default for notices."""
 
 
 async def set_up(
@@ -131,8 +131,8 @@ async def set_up(
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError, UsageError or ProviderError.
 
-    `hooks` are those of the run that a sub-agent works for; `tell` hears what is waited for,
-    `warn` at once what of the agent's settings has no effect.
+    `hooks` are the parent run's hooks, for a sub-agent. `tell` is called with what the setup waits for,
+    `warn` at once with settings of the agent that have no effect.
     """
     created = session.known.created
     cwd = options.cwd or created.cwd
@@ -142,7 +142,7 @@ async def set_up(
     limits = options.limits.over(agent.limits)
     limits.check()
     params = {**agent.params, **options.params}
-    most_output = _most_output(params.pop("max_tokens", None))  # every wire has its own word for it
+    most_output = _most_output(params.pop("max_tokens", None))  # every wire format names it differently
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code
@@ -192,7 +192,7 @@ def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: Wan
 
 
 def _prompt(agent: Agent, options: RunOptions, offer: ToolOffer, of_code: Dispatcher | None) -> str:
-    """Return the agent's prompt, or the one it is given, with what servers and code mode add to it."""
+    """Return the system prompt, the agent's or the one given, with additions from servers and code mode."""
     prompt = agent.prompt if options.system is None else options.system
     if offer.instructions and options.system is None:
         prompt = with_more(prompt, offer.instructions)
@@ -224,7 +224,7 @@ async def _offer(engine: Engine, session: SessionId, cwd: str, tell: Callable[[s
 
 
 def _most_output(given: object) -> int | None:
-    """Return how long an answer may be at most, as a run or an agent says; raises UsageError."""
+    """Return the maximum answer length that a run or an agent sets; raises UsageError."""
     if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
         return given
     raise UsageError(f"max_tokens: {str(given)[:80]!r} cannot be the length of an answer")
@@ -247,7 +247,7 @@ async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
 
 
 def _within(bounds: Bounds | None, rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Leave out what would open more than a tenant may have."""
+    """Return only the rules that stay within the tenant's bounds."""
     return tuple(rule for rule in rules if bounds is None or bounds.hold(rule))
 
 

@@ -1,8 +1,8 @@
-"""The value that a run ends with, where its options ask for one: read out of the model's words, and checked.
+"""Structured output: extracts the value that a run ends with from the model's text, and validates it.
 
 ```
 final answer ── read ──▶ fits: the run is over
-                    └──▶ does not: `ask` is the next message, the next request has the schema and no tools
+                    └──▶ does not fit: `ask` is the next message, the next request has the schema and no tools
                                    └──▶ until it fits, or the attempts are used up
 ```
 
@@ -24,14 +24,14 @@ from bridle.core.schema import OutputSchema, depth_of, is_deeper
 
 MAX_RETRIES = 10
 MAX_ANSWER_BYTES = 1024 * 1024
-MAX_VALUE_DEPTH = 64  # the checker recurses in native code, where too deep a value would end the process
+MAX_VALUE_DEPTH = 64  # the validator recurses in native code, where too deep a value would crash the process
 MAX_NUMBER_CHARS = 400
-MAX_OPENINGS = 256  # brackets in prose that are looked at
-MAX_SHOWN = 3  # of things that an error could name
+MAX_OPENINGS = 256  # brackets in prose that are tried as JSON
+MAX_SHOWN = 3  # items that an error names
 MAX_PROBLEM_CHARS = 300
 MAX_QUOTED_CHARS = 500
-MAX_REPEATED_CHARS = 4_000  # of a schema, which a compaction may have taken out of the conversation
-MAX_STEPS = 200_000  # of finding out why a value fits none of several choices: a quarter of a second
+MAX_REPEATED_CHARS = 4_000  # up to this size it is repeated: a compaction may have removed the first copy
+MAX_STEPS = 200_000  # steps to explain why a value fits none of several choices: a quarter of a second
 MAX_WARNINGS = 20
 
 _FENCE = "```"
@@ -50,24 +50,24 @@ fence.{schema}"""
 
 
 class Extraction:
-    """Gets one value that fits a schema out of a model."""
+    """Extracts one value that fits a schema from a model's answers."""
 
     params: ClassVar[dict[str, Any]] = {"temperature": 0.0}
-    """What a request for the value adds; providers leave out what their vendor does not take."""
+    """Extra request parameters; providers drop those that their vendor does not accept."""
 
     def __init__(self, schema: dict[str, Any], retries: int, provider: Provider | None = None) -> None:
-        """Check a schema; raises UsageError, also for one that `provider` cannot hold to if that matters."""
+        """Check a schema; raises UsageError, also if it is strict and `provider` cannot enforce it."""
         if not 0 <= retries <= MAX_RETRIES:
             raise UsageError(f"structured output: {retries} retries are not between 0 and {MAX_RETRIES}")
         read = OutputSchema.of(schema)
         self.schema = read.schema
-        """As models and vendors are to see it."""
+        """The schema that models and vendors get."""
         self._attempts = retries + 1
         self._validator = _compiled(read.schema)
         self._has_choices = has_choices(read.schema)
         self._effort = Effort(read.schema, MAX_STEPS)
         self.warnings = _unheld(read.schema, provider)
-        """What a vendor cannot hold its model to; the answer is checked for it all the same."""
+        """What the vendor cannot enforce; the answer is validated against it all the same."""
         if read.compat == "strict" and self.warnings:
             raise UsageError(
                 f"output schema: {'; '.join(self.warnings[:MAX_SHOWN])}",
@@ -75,9 +75,9 @@ class Extraction:
             )
 
     def read(self, text: str, *, asked: bool = True) -> tuple[bool, Any, str]:
-        """Find the value in an answer: whether one fits, which, and else why not.
+        """Find the value in an answer: return whether one fits, the value, and otherwise why not.
 
-        Words around the value are overlooked if it was `asked` for and one value alone fits.
+        Text around the value is ignored if it was `asked` for and exactly one value fits.
         """
         if len(text) > MAX_ANSWER_BYTES or len(text.encode("utf-8", "replace")) > MAX_ANSWER_BYTES:
             return False, None, f"Invalid JSON: the answer is longer than {MAX_ANSWER_BYTES:,} bytes"
@@ -89,7 +89,7 @@ class Extraction:
         return self._choose([value], "")
 
     def ask(self, error: str, attempts: int) -> str | None:
-        """Return what the model is told after so many attempts; None when there are no more."""
+        """Return the message to the model after this many attempts; None if there are no more."""
         if attempts >= self._attempts:
             return None
         schema = msgspec.json.encode(self.schema).decode()
@@ -100,7 +100,7 @@ class Extraction:
         return _AGAIN.format(error=error, which="", schema=f"\n\n{schema}")
 
     def failure(self, error: str, answer: str) -> str:
-        """Say why the run has failed, with the beginning of the last answer."""
+        """Return why the run has failed, with the beginning of the last answer."""
         tries = "1 attempt" if self._attempts == 1 else f"{self._attempts} attempts"
         last = _cut(" ".join(answer.split()), MAX_QUOTED_CHARS) or "nothing"
         return f"structured output: no answer fits the schema after {tries}: {error}; the last answer: {last}"
@@ -116,7 +116,7 @@ class Extraction:
         return False, None, why_none
 
     def _explain(self, value: Any) -> str:
-        """Say what is wrong with a value that does not fit; the first thing will do."""
+        """Return the first reason why a value does not fit."""
         if self._has_choices:
             values = count_values(value, MAX_STEPS)
             if values * self._effort.at(depth_of(value)) > MAX_STEPS:
@@ -146,7 +146,7 @@ def _compiled(schema: dict[str, Any]) -> Validator:
 
 
 def _problem(error: ValidationError) -> str:
-    """Say where a value goes wrong; with choices, in the one that it is nearest to."""
+    """Return where and why a value is wrong; among several choices, in the nearest one."""
     said = [error]
     while choices := [choice for choice in getattr(error.kind, "context", ()) if choice]:
         here = len(error.instance_path)
@@ -177,11 +177,11 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-# ---------------------------------------------------------------------------- JSON in words
+# ---------------------------------------------------------------------------- JSON in text
 
 
 def parse(text: str) -> Any:
-    """Read strict JSON that can be stored; raises ValueError saying what is wrong with it."""
+    """Parse strict JSON that can be stored; raises ValueError with the reason."""
     try:
         value = _decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -240,15 +240,15 @@ _decoder = json.JSONDecoder(
 
 
 def _unfenced(text: str) -> str:
-    """Return what is in the one fence that an answer consists of, or the answer itself."""
+    """Return the content of the code fence if the answer is a single one, otherwise the answer."""
     text = text.strip().removeprefix("\ufeff").strip()
-    lines = text.split("\n")  # splitlines() would also split what is inside of a JSON text
+    lines = text.split("\n")  # splitlines() would also split inside JSON strings
     is_fenced = len(lines) > 1 and lines[0].startswith(_FENCE) and lines[-1].strip() == _FENCE
     return "\n".join(lines[1:-1]).strip() if is_fenced else text
 
 
 def _candidates(text: str) -> list[Any]:
-    """Return the different values in fences, or else those between words; none if one of them is broken."""
+    """Return the distinct values in fences, otherwise those between words; none if one is invalid."""
     fenced = _fenced(text)
     try:
         values = [parse(block.strip()) for block in fenced] if fenced else list(_embedded(text))
@@ -258,7 +258,7 @@ def _candidates(text: str) -> list[Any]:
 
 
 def _fenced(text: str) -> list[str]:
-    """Return what is in fences that hold JSON or do not say what they hold."""
+    """Return the content of the fences marked as JSON or not marked at all."""
     blocks: list[str] = []
     opened: list[str] | None = None
     for line in text.split("\n"):
@@ -275,10 +275,9 @@ def _fenced(text: str) -> list[str]:
 
 
 def _embedded(text: str) -> Iterator[Any]:
-    """Yield the objects and arrays between words; raises ValueError for one that is begun and broken.
+    """Yield the objects and arrays between words; raises ValueError for one that begins and is broken.
 
-    A bracket after which no JSON begins is one of the words; what is inside of a broken value is not
-    taken for the value.
+    A bracket that no JSON follows is part of the prose. Nothing inside a broken value is taken for the value.
     """
     start = 0
     for _ in range(MAX_OPENINGS):

@@ -2,13 +2,13 @@
 
 ```
 begin ─▶ SessionCreated, ChildStarted ─▶ wait for a slot ─▶ Prompt ─▶ follow: questions go up, answers down
-      ─▶ its run has ended ─▶ close the session, give the rest of the budget back ─▶ ChildEnded
+      ─▶ its run has ended ─▶ close the session, return the rest of the budget ─▶ ChildEnded
                                                                  in the background: its result as a message
 
-after a cut ─▶ its call runs again, or it is in the background ─▶ wait for a slot ─▶ Resume ─▶ follow …
+after a crash ─▶ its call runs again, or it is in the background ─▶ wait for a slot ─▶ Resume ─▶ follow …
 ```
 
-`work` can be cancelled; `life` outlasts it, puts away what it leaves and is always awaited.
+The task `_work` can be cancelled; the task `life` outlasts it, cleans up after it and is always awaited.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ from bridle.sessions.worktree import Worktree
 
 LET_GO_S = 5.0
 AGAIN_S = 0.05
-STOP_S = 5.0  # a child that will not stop cannot hold up its parent's end for longer
+STOP_S = 5.0  # a sub-agent that does not stop delays its parent's end no longer than this
 MAX_TASK_CHARS = 200
 UNRECORDED = "its end could not be recorded"
 
@@ -65,7 +65,7 @@ NOTHING_USED = RunEnded(RunId(""), "cancelled")
 
 
 class SubAgent:
-    """A child session and what drives it."""
+    """A sub-agent's session and the tasks that drive it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class SubAgent:
         agent: Agent | None,
         heir: Heir | None = None,
     ) -> None:
-        """Begin at once; `agent` is needed for a child whose run has not begun."""
+        """Start at once; `agent` is required unless the sub-agent's run has already started."""
         self.member = member
         self.order = order
         self._parent = parent
@@ -88,22 +88,22 @@ class SubAgent:
         self._inherited = 0
         self._worktree: Worktree | None = None
         self._changes: Sequence[FileChange] = ()
-        """What it has changed where its parent works."""
+        """Its file changes in its parent's folder."""
         self._left = ""
-        """What is said about a worktree that is kept."""
+        """The note about a worktree that is kept."""
         self._run_id: RunId | None = None
         self._aborted = ""
         self._stopped = ""
-        """Why it was stopped."""
+        """Why it was stopped; empty if it was not."""
         self._ended: RunEnded | None = None
         loop = asyncio.get_running_loop()
         self._begun: asyncio.Future[None] = loop.create_future()
         self._may_go_on = asyncio.Event()
-        """Somebody waits for it again, or need not."""
+        """Set when an interrupted sub-agent may continue: its call waits for it again, or none needs to."""
         self.was_called = False
-        """The call that has started it waits for it again."""
+        """True once the call that started it waits for it again."""
         self._driven: asyncio.Future[None] = loop.create_future()
-        """Its run takes answers."""
+        """Resolves when its run accepts answers."""
         self._is_announced = False
         if heir is not None:
             self._inherit(heir)
@@ -114,7 +114,7 @@ class SubAgent:
         self._life = asyncio.create_task(life, name=f"sub-agent {member.id}")
 
     def _inherit(self, heir: Heir) -> None:
-        """Take over what is known of it from before the cut."""
+        """Restore its state from before the crash."""
         self._is_announced = True
         self._begun.set_result(None)
         self._began_s -= heir.used_ms / 1000
@@ -127,39 +127,39 @@ class SubAgent:
         if self.order.background or heir.lost or heir.ended is not None:
             self._may_go_on.set()
 
-    # ------------------------------------------------------------------ outside
+    # ------------------------------------------------------------------ public
 
     @property
     def is_over(self) -> bool:
-        """Tell whether its end is recorded."""
+        """True once its end is recorded."""
         return self._life.done()
 
     @property
     def is_inherited(self) -> bool:
-        """Tell whether it was started before a cut."""
+        """True if it was started before a crash."""
         return self._heir is not None
 
     @property
     def life(self) -> asyncio.Task[None]:
-        """Return what lasts until its end is recorded."""
+        """The task that runs until its end is recorded."""
         return self._life
 
     @property
     def rests(self) -> bool:
-        """Tell whether it can do nothing before a person has answered."""
+        """True while it waits for a person."""
         return self._relay.is_open and self._parent.sessions.rests(self.member.id)
 
     async def begin(self) -> None:
-        """Wait until its session is there and announced; raises ToolError when it cannot be."""
+        """Wait until its session exists and is announced; raises ToolError if it cannot be created."""
         await asyncio.shield(self._begun)
 
     def call_again(self) -> None:
-        """Go on: the call that has started it waits for it again."""
+        """Continue it: the call that started it waits for it again."""
         self.was_called = True
         self._may_go_on.set()
 
     async def stop(self, reason: str, *, recorded: bool = True) -> None:
-        """Stop it and all below it, and wait for that."""
+        """Stop it and all below it, and wait for that; with `recorded`, let its run record the end."""
         if self.is_over:
             return
         self._stopped = self._stopped or reason
@@ -172,11 +172,11 @@ class SubAgent:
         await asyncio.wait([self._life])
 
     def takes(self, command: Decide | Reply) -> bool:
-        """Tell whether an answer is for something that it, or one below it, has asked."""
+        """Return whether an answer is for something that it, or an agent below it, asked."""
         return self._relay.knows(command.call_id)
 
     async def answer(self, command: Decide | Reply, stop: Callable[[str], None]) -> None:
-        """Pass an answer down as soon as it can be taken; `stop` hears of one that stops the parent too."""
+        """Pass an answer down once its run accepts answers; `stop` is called if the parent must stop too."""
         if not self._driven.done():
             await asyncio.wait([self._driven, self._life], return_when=asyncio.FIRST_COMPLETED)
         if not self.is_over:
@@ -184,7 +184,7 @@ class SubAgent:
 
     @property
     def view(self) -> ChildView:
-        """Say what is known of it."""
+        """Its current status."""
         run = self.member.journal.session.run if self.member.journal is not None else None
         used = self._ended or (end_of(run, "completed", "", "") if run is not None else NOTHING_USED)
         took_s = self._parent.engine.clock.monotonic_s() - self._began_s
@@ -218,7 +218,7 @@ class SubAgent:
             return stage_of(self._ended)
         return "waiting" if self._relay.is_open else "running"
 
-    # ------------------------------------------------------------------ its work
+    # ------------------------------------------------------------------ work
 
     async def _perform(self) -> None:
         if self._heir is None:
@@ -231,7 +231,7 @@ class SubAgent:
         await self.member.take_slot()
         sessions, session = self._parent.sessions, self.member.id
         async with aclosing(sessions.watch(session, seq - 1)) as stream:
-            await anext(stream)  # subscribes, so that nothing is missed
+            await anext(stream)  # subscribe first, so that nothing is missed
             self._run_id = (await self._begin()).run_id
             self._driven.set_result(None)
             async for item in stream:
@@ -247,7 +247,7 @@ class SubAgent:
                         pass
 
     async def _begin(self) -> Receipt:
-        """Have it run; whoever has let its parent go may hold one that goes on a moment longer."""
+        """Submit its first command, retrying while another process still holds a resumed session."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + LET_GO_S
         while True:
@@ -265,7 +265,7 @@ class SubAgent:
         return Resume(self._options)
 
     async def _find_again(self, heir: Heir) -> int:
-        """Wait until it may go on and find what it had; returns the number of the session's last record."""
+        """Wait until it may continue and find its worktree; returns the number of its last record."""
         await self._may_go_on.wait()
         if heir.lost:
             raise ToolError(heir.lost)
@@ -279,7 +279,7 @@ class SubAgent:
         return heir.seq
 
     async def _create(self) -> int:
-        """Make its session and announce it; returns the number of the session's last record."""
+        """Create and announce its session; returns the number of the session's last record."""
         parent, order, agent = self._parent, self.order, self._agent
         assert agent is not None
         if order.worktree:
@@ -299,19 +299,19 @@ class SubAgent:
             order.background,
             self._worktree.base if self._worktree is not None else "",
         )
-        self._is_announced = True  # also when it is cancelled while that is recorded
+        self._is_announced = True  # also if it is cancelled during the recording
         await parent.journal.record_whole(started)
         return seq
 
-    # ------------------------------------------------------------------ its end
+    # ------------------------------------------------------------------ end
 
     @property
     def _is_recorded(self) -> bool:
-        """Tell whether its end was recorded before a cut."""
+        """True if its end was recorded before the crash."""
         return self._heir is not None and self._heir.is_recorded
 
     async def _live_tracked(self, steps: Steps) -> None:
-        """Live below the parent's work; who keeps track of that may fail, and this one goes on."""
+        """Run `_live` as a tracked step of the parent, or untracked if the tracking fails."""
         try:
             await steps.child(self._parent.journal.id, self.member.id, self._live)
         finally:
@@ -324,14 +324,14 @@ class SubAgent:
         failure = self._failure()
         if not self._begun.done():
             self._begun.set_exception(ToolError(failure or self._stopped))
-            self._begun.exception()  # who asked for it may be gone
+            self._begun.exception()  # marks it as retrieved: the caller may be gone
         try:
             await self._put_away(failure)
         finally:
             self._took_ms = int((self._parent.engine.clock.monotonic_s() - self._began_s) * 1000)
             self.member.give_slot()
         if self._is_announced and not self._is_recorded and not self.member.tree.is_parked:
-            with suppress(BridleError):  # then its parent cannot go on either, and says so
+            with suppress(BridleError):  # then its parent cannot continue either, and reports it
                 await self._parent.journal.record_whole(*self._last_events())
 
     def _failure(self) -> str:
@@ -343,12 +343,12 @@ class SubAgent:
         return str(error) if isinstance(error, BridleError) else f"{type(error).__name__}: {error}"
 
     async def _put_away(self, failure: str) -> None:
-        """Close its session, which ends all that it still holds, and settle accounts."""
+        """Close its session, which ends everything it holds, and settle its budget."""
         member, sessions = self.member, self._parent.sessions
         member.has_ended = True
         is_parked = member.tree.is_parked
         if not self._is_recorded:
-            with suppress(BridleError, OSError):  # a program of its that cannot be ended is told of elsewhere
+            with suppress(BridleError, OSError):  # a program that does not end is reported elsewhere
                 await sessions.let_go(member.id, aside=is_parked)
         if member.budget is not None:
             member.budget.close()
@@ -356,7 +356,7 @@ class SubAgent:
             return
         self._ended = await self._end(failure)
         if self._is_announced and not self._is_recorded:
-            with suppress(BridleError):  # then only its own session can take them back
+            with suppress(BridleError):  # then only its own session can undo them
                 self._changes = await changes_for_parent(self._parent.engine, member.id, self._parent.journal)
         if self._worktree is not None:
             self._left = await self._worktree.leave()
@@ -367,12 +367,12 @@ class SubAgent:
             return heir.ended
         journal = self.member.journal
         session = journal.session if journal is not None else None
-        is_lost = journal is not None and journal.is_stale  # what it knows of its end is not what is stored
+        is_lost = journal is not None and journal.is_stale  # its in-memory state is not what is stored
         if session is not None and not is_lost and session.run is None and session.last is not None:
             return session.last
         outcome: Outcome = "cancelled" if self._stopped and not failure else "failed"
         run = session.run if session is not None else None
-        if is_lost or run is not None or heir is not None:  # its end is not recorded, or nobody has ended it
+        if is_lost or run is not None or heir is not None:  # its end is not recorded, or its run is open
             engine, reason = self._parent.engine, failure or self._stopped or UNRECORDED
             with suppress(BridleError):
                 return await end_child(engine, self._parent.bus, self.member.id, outcome, reason)

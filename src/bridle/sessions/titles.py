@@ -1,4 +1,4 @@
-"""Titles: the small model names a session after its first prompt."""
+"""Session titles: the small model names a session after its first prompt."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,11 +21,11 @@ INSTRUCTION = (
 MAX_PROMPT_CHARS = 2_000
 MAX_OUTPUT_TOKENS = 60
 TIMEOUT_S = 30.0
-GRACE_S = 2.0  # a process that is done waits this long for a title that is on its way
+GRACE_S = 2.0  # a process that exits waits this long for a title being written
 
 
 class Titling:
-    """Names a session beside its first run; without luck nothing changes."""
+    """Titles a session during its first run; a failure changes nothing."""
 
     def __init__(self, models: Models, journal: Journal) -> None:
         self._models = models
@@ -34,20 +34,20 @@ class Titling:
 
     @property
     def is_active(self) -> bool:
-        """Tell whether a title is being written."""
+        """True while a title is being written."""
         return self._task is not None and not self._task.done()
 
     def begin(self, ref: str, prompt: Message, is_let_through: Callable[[], Awaitable[bool]]) -> None:
-        """Ask a model for a title, if this is the first run of a session that nobody has named.
+        """Ask a model for a title if this is the first run of an untitled session.
 
-        It is told the prompt, so not before limits and hooks have let that through to the run's own model.
+        The model gets the prompt, so this waits until limits and hooks let it through to the run's own model.
         """
         known = self._journal.session.known
         if known.totals.runs == 1 and known.model and not known.created.title:
             self._task = asyncio.create_task(self._title(ref, prompt, is_let_through))
 
     async def aclose(self) -> None:
-        """Give a title that is on its way a moment."""
+        """Wait up to `GRACE_S` for a title being written, then cancel it."""
         if self._task is not None:
             await asyncio.wait([self._task], timeout=GRACE_S)
             self._task.cancel()
@@ -61,14 +61,14 @@ class Titling:
                 titled = await write_title(self._models, ref, prompt)
             if titled is not None:
                 title = self._journal.session.known.title
-                is_renamed = title != title_before  # by the user; what was used counts all the same
+                is_renamed = title != title_before  # by the user; the usage counts all the same
                 await self._journal.record(replace(titled, title=title) if is_renamed else titled)
         except (BridleError, TimeoutError):
             pass
 
 
 async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitled | None:
-    """Ask a model for a title; None when it has nothing to say. Raises BridleError."""
+    """Ask a model for a title; None if the answer is empty. Raises BridleError."""
     provider, model = await models.resolve(ref)
     request = ModelRequest(
         model.name,
@@ -84,5 +84,5 @@ async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitle
 
 
 def _clean(text: str) -> str:
-    """Take the first line, without the quotes and full stops that models like to add."""
+    """Return the first line, without the quotes and periods that models add."""
     return title_from(text).strip(" \t\"'`*#.")

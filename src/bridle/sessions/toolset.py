@@ -1,14 +1,14 @@
-"""Which tools a run has, and which of them its requests show.
+"""Chooses a run's tools, and which of them its requests show.
 
 ```
 named by the agent or the run   shown
-needed at first                 shown, as far as the window has room; the rest is found by name
+often needed                    shown while the window has room; the rest is found by name
 seldom needed                   found by name: `tool_call` lists them
-lent by servers                 shown while they are few, else found by `tool_search`
+provided by servers             shown while they are few, otherwise found by `tool_search`
 ```
 
-What is shown depends on the settings, the model and the servers, never on what was said, done or allowed:
-so all requests of a session begin with the same bytes.
+What is shown depends on the settings, the model and the servers, never on what was said, done or allowed: so
+all requests of a session begin with the same bytes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,12 +26,12 @@ from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import ToolSpec, is_among
 from bridle.tools.tool_search import MAX_LISTED, ToolCaller, ToolSearch
 
-TOOL_SHARE = 4  # the tools of an agent that names none take at most this part of the window
-CALLER_SHARE = 2  # and to name those that are not shown, at most this part of that
+TOOL_SHARE = 4  # the tools of an agent that names none take at most 1/4 of the window
+CALLER_SHARE = 2  # and the list of those not shown takes at most 1/2 of that
 
 
 class Wants(Struct, frozen=True):
-    """What decides over the tools of a run."""
+    """The inputs that decide a run's tools."""
 
     options: RunOptions
     chosen: tuple[str, ...] | None
@@ -39,32 +39,32 @@ class Wants(Struct, frozen=True):
     cwd: str
     window_tokens: int
     lent_tokens: int
-    """What the tools of servers may take of the window."""
+    """How many tokens the servers' tools may take before they are found by search."""
     code: bool = False
 
     def usable(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return the tools that the run may use and that are of use there."""
+        """Return the tools that the run may use and that are useful in its folder."""
         allowed = [tool for tool in tools if self.allows(tool)]
         return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(self.cwd)]
 
     def allows(self, tool: Tool) -> bool:
-        """Tell whether the run may use a tool."""
+        """Return whether the run may use a tool."""
         name, options = tool.spec.name, self.options
         is_wanted = options.tools is None or is_among(name, options.tools)
         return is_wanted and not is_among(name, options.without_tools)
 
 
 class Toolset(Struct, frozen=True):
-    """The tools of a run, and which of them the model finds."""
+    """A run's tools, and the names of those that the model must find first."""
 
     tools: tuple[Tool, ...]
     deferred: frozenset[str]
 
 
 def choose(own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wants: Wants) -> Toolset:
-    """Put the tools together: Bridle's own, the most useful first, those of a client, those of servers.
+    """Combine Bridle's own tools, most useful first, the client's tools and the servers' tools.
 
-    Raises ConfigError when code mode has no Python.
+    Raises ConfigError when code mode has no Python tool.
     """
     loaned = wants.usable(loaned)
     replaced = {tool.spec.name for tool in loaned}
@@ -82,14 +82,14 @@ def choose(own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wa
 
 
 def _finders(found: Sequence[ToolSpec], many: Sequence[ToolSpec], *, code: bool) -> list[Tool]:
-    """Return what leads to the tools that are not shown; Python has those of Bridle itself as functions."""
+    """Return the tools that find those not shown; in code mode Bridle's own are Python functions already."""
     needs_search = bool(many) or (len(found) > MAX_LISTED and not code)
     finders: list[Tool] = [ToolSearch([*found, *many])] if needs_search else []
     return [*finders, ToolCaller(found)] if needs_search or (found and not code) else []
 
 
 def _divided(tools: Sequence[Tool], wants: Wants) -> tuple[list[Tool], list[Tool]]:
-    """Return the tools that are shown, and those that are found."""
+    """Return the tools that requests show, and those that the model must find."""
     needed = [tool for tool in tools if wants.code and tool.spec.name == PYTHON]
     if wants.code and not needed:
         raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
@@ -115,7 +115,7 @@ def _is_chosen(tool: Tool, chosen: tuple[str, ...] | None) -> bool:
 
 
 def _names(tools: Sequence[Tool]) -> int:
-    """Return the tokens that it takes to name tools."""
+    """Return the tokens needed to list tools by name."""
     return _tokens([ToolCaller([tool.spec for tool in tools]).spec]) if tools else 0
 
 

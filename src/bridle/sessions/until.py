@@ -1,4 +1,4 @@
-"""`until`: a command of the user's that decides whether a run is over."""
+"""The `until` check: a user's command that decides whether a run is over."""
 
 import asyncio
 import os
@@ -14,15 +14,15 @@ KEPT_HEAD_BYTES = 4 * 1024
 
 
 class Check(Struct, frozen=True):
-    """How the command ended."""
+    """The result of the command."""
 
     passed: bool
     text: str = ""
-    """What the model is told of a failure."""
+    """The message to the model after a failure."""
 
 
 async def run_check(command: str, cwd: str, env: Mapping[str, str], *, timeout_s: float = TIMEOUT_S) -> Check:
-    """Run a shell command as the user would; it passes when it exits with 0."""
+    """Run a shell command as the user would; it passes if it exits with 0."""
     try:
         process = await asyncio.create_subprocess_exec(
             "/bin/sh",
@@ -56,7 +56,7 @@ async def run_check(command: str, cwd: str, env: Mapping[str, str], *, timeout_s
 
 
 class _Tail:
-    """The beginning and the end of what a program prints."""
+    """Keeps the beginning and the end of a program's output."""
 
     def __init__(self) -> None:
         self._head = b""

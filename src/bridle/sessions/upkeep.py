@@ -1,4 +1,4 @@
-"""What is done to a session while no run is active in it, by whoever holds its claim."""
+"""Changes to a session between runs, made while holding its claim: rewind, compaction, cleanup."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ from bridle.sessions.setup import Setup
 
 
 class Upkeep:
-    """Goes back, compacts, and records what nobody else has recorded."""
+    """Rewinds and compacts a session, closes interrupted runs, and records late file changes."""
 
     def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
         self._engine = engine
@@ -25,23 +25,23 @@ class Upkeep:
         self._journal = journal
 
     async def close_cut_off(self, reason: str = "the process ended during the run") -> None:
-        """End a run that its process did not, if there is one, and the sub-agents it had."""
+        """End an interrupted run, if there is one, and its sub-agents."""
         if self._journal.session.run is not None:
             await self._family.end_orphans(self._journal)
             self.close(self._journal.session.run, reason)
 
     def close(self, run: RunState, reason: str) -> None:
-        """End a run that nobody drives any more, with a result for each of its calls."""
+        """End a run that is no longer driven, with a result for each of its calls."""
         self._journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
         self._journal.stage(Checkpoint(self._journal.session.known))
         self._journal.stage(end_of(run, "failed", "", reason))
 
     async def record_late_changes(self) -> None:
-        """Record what a background job has changed since the last call, or a call that a crash cut off."""
+        """Record file changes since the last call, by a background job or by a call that a crash cut off."""
         await record_late_changes(self._engine, self._journal)
 
     async def rewind(self, command: Rewind) -> None:
-        """Go back to how things were."""
+        """Rewind the conversation, the files or both."""
         await self.close_cut_off()
         await self.record_late_changes()
         engine, journal = self._engine, self._journal
@@ -53,7 +53,7 @@ class Upkeep:
         await journal.reload()
 
     async def compact(self, setup: Setup, keep: str) -> None:
-        """Put a summary in the place of what was said; raises UsageError when that would change nothing."""
+        """Compact the conversation; raises UsageError if that would change nothing."""
         await self.close_cut_off()
         await self._journal.flush()
         engine, session, backend = self._engine, self._journal.session, setup.backend

@@ -1,4 +1,4 @@
-"""What a watcher of a session sees: what is stored, then what happens, each record once and in order."""
+"""Watching a session: stored records first, then live ones, each record once and in order."""
 
 from collections.abc import AsyncGenerator
 
@@ -14,7 +14,8 @@ async def follow(
 ) -> AsyncGenerator[Record | Delta, None]:
     """Yield every record after `after`, or from the newest one for None, with deltas between; never ends.
 
-    Without `pieces` fragments are passed over. Raises SessionNotFound, also once the session is deleted.
+    Without `pieces`, skip deltas whose content is recorded later. Raises SessionNotFound, also once the
+    session is deleted.
     """
     subscription = bus.subscribe(session, pieces=pieces)
     heard = bus.position(session)
@@ -34,12 +35,12 @@ async def follow(
                 heard = after
             for item in items:
                 if isinstance(item, PIECES) and heard < after:
-                    continue  # a piece of what was read from the store as a whole
+                    continue  # a fragment of a record that was already read as a whole
                 if isinstance(item, Record):
                     heard = item.seq
                     if item.seq <= after:
                         continue
-                    if item.seq > after + 1:  # another process has been at work
+                    if item.seq > after + 1:  # another process has appended records
                         for record in await store.read(session, after=after, before=item.seq):
                             yield record
                     after = item.seq
@@ -51,7 +52,7 @@ async def follow(
 
 
 async def _start(store: Store, session: SessionId, after: int | None) -> int:
-    """Return after which record a watch begins; raises SessionNotFound."""
+    """Return the number of the record after which a watch begins; raises SessionNotFound."""
     found = await store.read(session, limit=1, newest=after is None)
     if not found:
         raise no_session(session)
@@ -59,5 +60,5 @@ async def _start(store: Store, session: SessionId, after: int | None) -> int:
 
 
 def no_session(session: SessionId) -> SessionNotFound:
-    """Say that there is no such session."""
+    """Return the error for an unknown session."""
     return SessionNotFound(f'no session "{session}"', hint="bridle session list")

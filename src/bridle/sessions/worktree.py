@@ -1,7 +1,7 @@
-"""A git worktree of a sub-agent's own: what it changes there stays apart until somebody takes it over.
+"""Git worktrees for sub-agents: their changes stay apart until they are merged.
 
-Git runs code that a repository names: hooks, filters, a file system monitor, helpers for diffs. None of it
-runs here. The `.git` of a worktree is not believed either, once an agent has worked in it.
+A repository can name code for git to run: hooks, filters, a file system monitor, diff helpers. None of it
+runs here. Nor is a worktree's `.git` trusted once an agent has worked in it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ MAX_GIT_FILES = 1_000_000
 _NO_WORKTREE = "no worktree for a sub-agent"
 _STAY = 'isolation "none"'
 _NOT_USED = ("hooks", "modules", "lfs", "annex")
-"""Parts of a repository that are not looked into here; hooks are often links."""
+"""Parts of a repository that need no check for links: git does not use them here; hooks are often links."""
 
 _HARMLESS = {
     "core.hooksPath": "/dev/null",
@@ -38,27 +38,27 @@ _HARMLESS = {
 
 
 class Git(Struct, frozen=True):
-    """The program, and the PATH that it gets."""
+    """The git program, and the PATH it gets."""
 
     program: str
     path: str
 
 
 class Worktree(Struct, frozen=True):
-    """A place to work in."""
+    """A git worktree that a sub-agent works in."""
 
     path: str
     cwd: str
-    """Where in it the parent is in its own."""
+    """The folder that corresponds to the parent's working directory."""
     top: str
-    """The working tree it was made from."""
+    """The working tree that it belongs to."""
     git_dir: str
     base: str
-    """The commit it began with."""
+    """The commit it was created from."""
     git: Git
 
     async def leave(self) -> str:
-        """Remove it if nothing was changed in it; otherwise say where it is and what was changed."""
+        """Remove it if nothing was changed in it; otherwise return where it is and what was changed."""
         try:
             changed = await self._look("status", "--porcelain", "--untracked-files=normal")
             moved = (await self._look("rev-parse", "HEAD")).strip() != self.base
@@ -82,9 +82,9 @@ class Worktree(Struct, frozen=True):
 async def add_worktree(
     cwd: str, folder: str, name: str, environ: Mapping[str, str], *, writable: Sequence[str] = ()
 ) -> Worktree:
-    """Make a worktree of the commit that is checked out; raises ToolError where that cannot be.
+    """Create a worktree of the checked-out commit; raises ToolError if that fails.
 
-    Git is not looked for in the working directory, nor in what else is writable.
+    Git is not searched for in the working directory, nor in the other writable folders.
     """
     if not folder:
         raise ToolError("there is no place for worktrees here", hint='use isolation "none"')
@@ -99,10 +99,10 @@ async def add_worktree(
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if await asyncio.to_thread(
             os.path.lexists, path
-        ):  # a process ended while it was made, and nobody has worked in it
+        ):  # a process died while creating it; no agent has used it
             await _git(top, git, "worktree", "remove", "--force", path)
         await _git(top, git, "worktree", "add", "--detach", "--quiet", "--no-checkout", path, base)
-        # There it may have settings that it does not have at home, and so other filters.
+        # A worktree may have settings that the main tree lacks, and so other filters.
         await _git(path, git, "reset", "--hard", "--quiet", "--no-recurse-submodules")
         git_dir = (await _git(path, git, "rev-parse", "--absolute-git-dir")).strip("\n")
     except OSError as error:
@@ -124,7 +124,7 @@ async def find_worktree(
     within: str,
     writable: Sequence[str] = (),
 ) -> Worktree:
-    """Return a worktree that was made before, with the folder `within` it; raises ToolError if it is gone."""
+    """Return an existing worktree and the folder `within` it; raises ToolError if it is gone."""
     path = os.path.join(folder, name)
     is_there = await asyncio.to_thread(os.path.isdir, path)
     if not folder or not is_there or not Path(within).is_relative_to(path):
@@ -134,17 +134,15 @@ async def find_worktree(
     asked = ("--path-format=absolute", "--git-dir", "--git-common-dir")
     git_dir, common = (await _git(cwd, git, "rev-parse", *asked)).splitlines()
     await asyncio.to_thread(_require_own, cwd, top, git_dir, common)
-    own = os.path.join(
-        common, "worktrees", name
-    )  # git names it after the folder, which has a name of its own
+    own = os.path.join(common, "worktrees", name)  # git names it after the folder, whose name is unique
     return Worktree(path, within, top, own, base, git)
 
 
 def _require_own(cwd: str, top: str, git_dir: str, common: str) -> None:
-    """Refuse a repository that lies elsewhere, or takes a part from elsewhere; raises ToolError.
+    """Refuse a repository that is elsewhere or takes parts from elsewhere; raises ToolError.
 
-    Who may write into the working directory can make it point to any repository, and what a rule or the
-    sandbox hides would be there to read.
+    A program that may write to the working directory can point it at any repository, which would expose what
+    a rule or the sandbox hides.
     """
     own = os.path.join(top, ".git")
     if not Path(cwd).resolve().is_relative_to(Path(top).resolve()):
@@ -184,7 +182,7 @@ def _first_line(path: str) -> str:
 
 
 def _same_place(cwd: str, top: str, path: str) -> str:
-    """Return the folder of a worktree that another folder is in its own; the topmost if there is none."""
+    """Return the folder of a worktree that corresponds to `cwd`; its top folder if there is none."""
     inner = Path(path, os.path.relpath(os.path.realpath(cwd), os.path.realpath(top)))
     return os.path.normpath(inner) if inner.is_dir() else path
 
@@ -199,7 +197,7 @@ async def _find_git(environ: Mapping[str, str], outside: Sequence[str]) -> Git:
 
 
 async def _git(cwd: str, git: Git, *words: str, places: Mapping[str, str] | None = None) -> str:
-    """Run git without anything that a repository would like to run; raises ToolError with what it says."""
+    """Run git without any code that the repository names; raises ToolError with git's message."""
     environ = {
         "PATH": git.path,
         "HOME": "/nonexistent",
@@ -232,7 +230,7 @@ async def _git(cwd: str, git: Git, *words: str, places: Mapping[str, str] | None
 
 
 async def _run(cwd: str, program: str, environ: Mapping[str, str], *words: str) -> tuple[int, str, str]:
-    """Return git's exit status and what it prints on both streams, the beginning of it."""
+    """Return git's exit status, and the beginning of its output on both streams."""
     process = await asyncio.create_subprocess_exec(
         program,
         *words,
@@ -259,7 +257,7 @@ async def _run(cwd: str, program: str, environ: Mapping[str, str], *words: str) 
 
 
 async def _head(stream: asyncio.StreamReader) -> str:
-    """Read all, so that the program can end, and keep the beginning."""
+    """Read everything, so that the program can end, but keep only the beginning."""
     kept = bytearray()
     while piece := await stream.read(64 * 1024):
         kept += piece[: MAX_OUTPUT_BYTES - len(kept)]

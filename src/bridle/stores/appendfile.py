@@ -1,4 +1,4 @@
-"""Open, lock and append to a file of batches; `linefile` reads it."""
+"""Open, lock and append to a file of line batches; `linefile` reads such files."""
 
 import errno
 import fcntl
@@ -15,7 +15,7 @@ from bridle.stores.linefile import join_batch, lines_before
 
 
 class End(Struct, frozen=True):
-    """Where a file ends, and with which record."""
+    """Where a file ends: the offset, and the number and hash of the last record."""
 
     offset: int = 0
     seq: int = 0
@@ -24,7 +24,7 @@ class End(Struct, frozen=True):
 
 @contextmanager
 def opened(path: Path) -> Iterator[int | None]:
-    """Open a file for reading; None when there is none."""
+    """Open a file for reading; yields None if it does not exist."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -38,9 +38,9 @@ def opened(path: Path) -> Iterator[int | None]:
 
 @contextmanager
 def locked(path: Path, *, make: bool = False) -> Iterator[int | None]:
-    """Open a file for appending, alone; None when there is none and none is to be made.
+    """Open a file for appending under an exclusive lock; None if it does not exist and `make` is false.
 
-    Raises BlockingIOError while another holds the lock. The lock ends with the process.
+    Raises BlockingIOError while another process holds the lock. The lock ends with the process.
     """
     fd = lock_file(path, make=make)
     try:
@@ -51,9 +51,9 @@ def locked(path: Path, *, make: bool = False) -> Iterator[int | None]:
 
 
 def lock_file(path: Path, *, make: bool) -> int | None:
-    """Open and lock a file, which the caller closes; None when there is none and none is to be made.
+    """Open and lock a file, which the caller closes; None if it does not exist and `make` is false.
 
-    Raises BlockingIOError while another holds the lock.
+    Raises BlockingIOError while another process holds the lock.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
     if make:
@@ -69,7 +69,7 @@ def lock_file(path: Path, *, make: bool) -> int | None:
             if os.path.samestat(os.fstat(fd), os.stat(path)):
                 return fd
         except FileNotFoundError:
-            pass  # deleted between our open and our lock: what we would write now were lost
+            pass  # deleted between open and lock: anything written to it now would be lost
         except BaseException:
             os.close(fd)
             raise
@@ -77,7 +77,7 @@ def lock_file(path: Path, *, make: bool) -> int | None:
 
 
 def end_at(fd: int, offset: int) -> End:
-    """Return the end that a file has at `offset`; raises StoreCorrupt when no record stands there."""
+    """Return the end of a file that ends at `offset`; raises StoreCorrupt if no record ends there."""
     if offset == 0:
         return End()
     record = decode_record(next(lines_before(fd, offset)))
@@ -85,7 +85,7 @@ def end_at(fd: int, offset: int) -> End:
 
 
 def reaches(fd: int, offset: int, end: End) -> bool:
-    """Tell whether a file that ends at `offset` still has the record that it once ended with."""
+    """Return True if a file that ends at `offset` still has the record that it once ended with."""
     if end.offset == 0:
         return True
     tail = b'%b"}\n' % end.hash.encode()
@@ -93,13 +93,13 @@ def reaches(fd: int, offset: int, end: End) -> bool:
 
 
 def append_batch(fd: int, offset: int, lines: Sequence[bytes], sync: Literal["normal", "full"]) -> int:
-    """Append lines whole or not at all; return where the file then ends; raises OSError."""
+    """Append all lines or none; return the new size of the file; raises OSError."""
     data = join_batch(lines)
     try:
         if os.write(fd, data) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if sync == "full":
-            getattr(os, "fdatasync", os.fsync)(fd)  # macOS has none
+            getattr(os, "fdatasync", os.fsync)(fd)  # macOS has no fdatasync
     except BaseException:
         os.ftruncate(fd, offset)
         raise
@@ -107,7 +107,7 @@ def append_batch(fd: int, offset: int, lines: Sequence[bytes], sync: Literal["no
 
 
 def sync_directory(path: Path) -> None:
-    """Make the name of a new file survive a power cut."""
+    """Make a new file's directory entry survive a power cut."""
     fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -116,14 +116,14 @@ def sync_directory(path: Path) -> None:
 
 
 def cut_torn(fd: int, offset: int, size: int, torn: Path) -> None:
-    """Move what lies beyond `offset` to the file `torn`."""
+    """Move the bytes after `offset` to the file `torn`."""
     with open(torn, "ab", opener=private) as aside:
         aside.write(os.pread(fd, size - offset, offset))
     os.ftruncate(fd, offset)
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file anew, so that after a crash it has the old content or the new."""
+    """Replace a file's content, so that after a crash it has either the old or the new content."""
     draft = path.with_name(f"{path.name}.draft")
     with open(draft, "wb", opener=private) as file:
         file.write(data)
@@ -131,5 +131,5 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read: an `opener` for `open`."""
+    """Open a file that only its owner may read; an `opener` for `open`."""
     return os.open(path, flags, 0o600)

@@ -1,9 +1,9 @@
-"""Check the blobs that the events of a session name: each is there, whole, and what was kept.
+"""Check that every blob named by a session's events exists, is complete and has the stored content.
 
 ```
-files_changed   what a file was before and after, unless it was too large to keep
+files_changed   a file before and after a change, unless it was too large to store
 kernel_saved    the snapshot of a kernel
-tool_finished   the whole of a long output, named in the note that stands for what was left out
+tool_finished   the full text of a long output, named in the note that replaces the omitted part
 ```
 """
 
@@ -23,15 +23,15 @@ _NOTE = re.compile(r'bytes left out here; read_file with path "blob:([0-9a-f]{64
 
 
 class BlobCheck:
-    """Reads each blob once, however many events and sessions name it."""
+    """Reads each blob once, even if many events and sessions name it."""
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
         self._verdicts: dict[tuple[str, str], Flaw | None] = {}
-        """By tenant and digest."""
+        """Keyed by tenant and digest."""
 
     async def flaws(self, session: SessionId, seq: int, event: Event) -> list[Flaw]:
-        """Return what is wrong with the blobs that an event names."""
+        """Return the flaws of the blobs that an event names."""
         found = []
         for digest, what in named_blobs(event):
             flaw = await self._verdict(tenant_of(session), digest)
@@ -57,7 +57,7 @@ class BlobCheck:
 
 
 def named_blobs(event: Event) -> Iterator[tuple[str, str]]:
-    """Yield the digests of the blobs that an event names, each with what it is."""
+    """Yield the digest and a description of each blob that an event names."""
     match event:
         case FilesChanged():
             for change in event.changes:

@@ -1,13 +1,13 @@
-"""Bytes kept under the SHA-256 of their content: earlier files, long outputs.
+"""Blobs: bytes stored under the SHA-256 of their content, such as earlier file versions and long outputs.
 
 ```
 <folder>/ab/cdef…            one blob, packed; "ab" + "cdef…" is the digest of the content
-<folder>/ab/.<pid>-<n>.tmp   being written; a leftover of a crash goes with the next `prune`
+<folder>/ab/.<pid>-<n>.tmp   being written; the next `prune` removes what a crash left
 ```
 
-A blob appears by rename, so it is there whole or not at all after its process is killed. Content is not
-forced to the disk: after a power cut a blob may be empty or damaged, which `get` notices, and `put` of the
-same bytes then writes it anew if it is empty.
+A blob appears by rename, so after its process is killed it is complete or absent. Content is not forced to
+the disk: after a power cut a blob may be empty or damaged. `get` detects both; `put` of the same bytes
+rewrites an empty one.
 """
 
 import os
@@ -24,7 +24,7 @@ _ASIDE = ".prune"
 
 
 class FileBlobs:
-    """Blobs as files of one folder, which several processes may use at once."""
+    """Blobs as files in one folder, which several processes may use at once."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class FileBlobs:
         max_blob_bytes: int = MAX_BLOB_BYTES,
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        """Use a folder, which is made with the first blob."""
+        """Use `folder`, which the first blob creates."""
         self._folder = folder
         self._root = os.fspath(folder)
         self._max_blob_bytes = max_blob_bytes
@@ -41,7 +41,7 @@ class FileBlobs:
         self._numbers = count()
 
     def put(self, data: bytes) -> str:
-        """Keep bytes and return their digest; raises StoreFull or StoreError."""
+        """Store bytes and return their digest; raises StoreFull or StoreError."""
         digest = digest_of(data, self._max_blob_bytes)
         path = self._path(digest)
         try:
@@ -52,7 +52,7 @@ class FileBlobs:
         return digest
 
     def get(self, digest: str) -> bytes:
-        """Return kept bytes; raises StoreError when they are missing, StoreCorrupt when they are damaged."""
+        """Return stored bytes; raises StoreError if they are missing, StoreCorrupt if they are damaged."""
         check_digest(digest)
         try:
             with open(self._path(digest), "rb") as file:
@@ -64,7 +64,7 @@ class FileBlobs:
         return unpacked(digest, stored, self._max_blob_bytes)
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
-        """Remove what is not used and was last put that long ago; return how many files; raises StoreError.
+        """Remove blobs not in `used` and last put that long ago; return how many files; raises StoreError.
 
         The age protects what a running session has put but not recorded yet: an hour is plenty.
         """
@@ -80,7 +80,7 @@ class FileBlobs:
         return removed
 
     def digests(self) -> set[str]:
-        """Return what is kept, as it is now."""
+        """Return the digests of all stored blobs."""
         return {digest for digest, _ in self._entries()}
 
     def _path(self, digest: str) -> str:
@@ -117,25 +117,25 @@ class FileBlobs:
                 os.makedirs(self._root, mode=0o700, exist_ok=True)
                 os.makedirs(folder, mode=0o700, exist_ok=True)
             except FileExistsError:
-                continue  # left over by a process of the same number
+                continue  # left by an earlier process with the same id
         raise AssertionError("count() does not end")
 
 
 class MemoryBlobs:
-    """Blobs that end with their process."""
+    """Blobs in memory, lost when the process ends."""
 
     def __init__(self, *, max_blob_bytes: int = MAX_BLOB_BYTES) -> None:
         self._max_blob_bytes = max_blob_bytes
         self._blobs: dict[str, bytes] = {}
 
     def put(self, data: bytes) -> str:
-        """Keep bytes and return their digest; raises StoreError."""
+        """Store bytes and return their digest; raises StoreError."""
         digest = digest_of(data, self._max_blob_bytes)
         self._blobs[digest] = bytes(data)
         return digest
 
     def get(self, digest: str) -> bytes:
-        """Return kept bytes; raises StoreError when they are missing."""
+        """Return stored bytes; raises StoreError if they are missing."""
         try:
             return self._blobs[digest]
         except KeyError:
@@ -143,7 +143,7 @@ class MemoryBlobs:
 
 
 def _renewed(path: str) -> bool:
-    """Tell whether a blob is there already, and make it young, so that nobody prunes it now."""
+    """Return True if a blob exists and is not empty; renews its date so that it is not pruned now."""
     try:
         os.utime(path)
         return os.stat(path).st_size > 0
@@ -152,7 +152,7 @@ def _renewed(path: str) -> bool:
 
 
 def _remove_unless_renewed(path: str, limit: float) -> bool:
-    """Remove an old blob; one that was put again while we looked at it goes back."""
+    """Remove an old blob; put it back if it was renewed meanwhile."""
     aside = path + _ASIDE
     with suppress(FileNotFoundError):
         os.rename(path, aside)

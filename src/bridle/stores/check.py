@@ -1,8 +1,8 @@
-"""Prove that stored sessions are what was recorded, and mend what a crash left behind.
+"""Check that stored sessions hold what was recorded, and repair what a crash left behind.
 
-Each line carries the hash of its bytes and of the hash before it, so the check reads what is stored,
-not what it decodes to. It cannot notice that somebody replaced all lines and computed every hash
-again, nor that whole appends are missing at the end, unless a summary has seen them.
+Each line carries a hash of its bytes and of the hash before it, so the check reads the stored bytes, not
+what they decode to. It cannot detect that all lines were replaced and every hash was recomputed, nor that
+whole appends are missing at the end, unless a summary counted them.
 """
 
 from msgspec import Struct
@@ -18,42 +18,42 @@ _OF_RECORDS = frozenset({"torn_tail", "truncated", "mislabelled"})  # summaries 
 
 
 class Audit(Struct, frozen=True):
-    """What a check of one session found."""
+    """The result of checking one session."""
 
     session: SessionId
     records: int
-    """How many records from the first one on are proven."""
+    """Number of records proven intact, counted from the first."""
     last_hash: str
-    """The hash of the last of them: noted elsewhere, it proves the whole record later."""
+    """Hash of the last proven record; a copy kept elsewhere proves all records up to it later."""
     flaw: Flaw | None = None
-    """The first thing that is wrong with its records."""
+    """The first flaw in the session's records."""
     blobs: tuple[Flaw, ...] = ()
-    """The blobs its records name that are missing or damaged."""
+    """Blobs that the records name and that are missing or damaged."""
 
     @property
     def ok(self) -> bool:
-        """True if the session is what was recorded."""
+        """True if the session holds exactly what was recorded."""
         return self.flaw is None and not self.blobs
 
     @property
     def bad_seq(self) -> int | None:
-        """Return the number of the first record that is wrong."""
+        """Sequence number of the first bad record."""
         return self.flaw.seq if self.flaw else None
 
 
 class Chain:
-    """Follows the hash chain of one session, line by line, past errors."""
+    """Follows the hash chain of one session line by line, and continues after errors."""
 
     def __init__(self, session: SessionId) -> None:
         self.seq = 0
         self.hash = GENESIS
         self.record: Record | None = None
-        """The line that was followed last, if it can be read."""
+        """The record of the last line, or None if that line cannot be decoded."""
         self._session = session
         self._is_linked = True
 
     def follow(self, line: bytes) -> Flaw | None:
-        """Take the next line; return what is wrong with it."""
+        """Check the next line and return its flaw, if it has one."""
         expected = self.seq + 1
         is_linked, self._is_linked = self._is_linked, True
         verified = verify_line(self.hash, line)
@@ -72,7 +72,7 @@ class Chain:
 
 
 async def verify(store: LineStore, session: SessionId, blobs: BlobCheck | None = None) -> Audit:
-    """Check a session's stored bytes up to the first thing that is wrong, and the blobs they name.
+    """Check a session's stored bytes up to the first flaw, and the blobs they name.
 
     Raises SessionNotFound.
     """
@@ -92,7 +92,7 @@ async def verify(store: LineStore, session: SessionId, blobs: BlobCheck | None =
 
 
 async def fsck(store: LineStore, blobs: BlobCheck | None = None, *, repair: bool = False) -> list[Flaw]:
-    """Return all that is wrong with every session; mend what can be mended without losing a record."""
+    """Return every flaw of every session; with `repair`, fix what can be fixed without losing a record."""
     try:
         found = await store.flaws(repair=repair)
         for session in await store.ids():
@@ -107,7 +107,7 @@ async def fsck(store: LineStore, blobs: BlobCheck | None = None, *, repair: bool
 
 
 async def _blob_flaws(chain: Chain, session: SessionId, blobs: BlobCheck | None) -> list[Flaw]:
-    """Check the blobs that the line followed last names."""
+    """Check the blobs that the chain's last line names."""
     if blobs is None or chain.record is None:
         return []
     return await blobs.flaws(session, chain.record.seq, chain.record.event)

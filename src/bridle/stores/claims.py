@@ -1,4 +1,4 @@
-"""Who may run a session: one process at a time, known by a lock that dies with the process."""
+"""Session claims: one process at a time may run a session; the lock ends with the process."""
 
 import os
 from contextlib import suppress
@@ -10,14 +10,14 @@ from bridle.stores.lines import from_os_error
 
 
 class FileClaims:
-    """Claims kept as advisory locks on one small file per session."""
+    """Holds claims as advisory locks, one small file per session."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._held: dict[SessionId, int] = {}
 
     async def claim(self, session: SessionId) -> bool:
-        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
+        """Claim a session for this process; False if this or another process holds it. Raises StoreError."""
         if session in self._held:
             return False
         path = self._path(session)
@@ -32,15 +32,15 @@ class FileClaims:
         return True
 
     async def release(self, session: SessionId) -> None:
-        """Give a claimed session back; one that is not held is left alone."""
+        """Release a claim; does nothing for a session that is not held."""
         descriptor = self._held.pop(session, None)
         if descriptor is not None:
-            with suppress(OSError):  # the file is only a name for the lock, which ends with the descriptor
+            with suppress(OSError):  # the file only names the lock, which ends with the descriptor
                 self._path(session).unlink(missing_ok=True)
             os.close(descriptor)
 
     async def is_taken(self, session: SessionId) -> bool:
-        """Tell whether somebody has a session, this process or another."""
+        """Return True if this or another process holds the session."""
         if not await self.claim(session):
             return True
         await self.release(session)
@@ -51,22 +51,22 @@ class FileClaims:
 
 
 class LocalClaims:
-    """Claims for a store that no other process can see."""
+    """Claims for a store that only this process uses."""
 
     def __init__(self) -> None:
         self._held: set[SessionId] = set()
 
     async def claim(self, session: SessionId) -> bool:
-        """Take a session; False when it is taken."""
+        """Claim a session; False if it is taken."""
         if session in self._held:
             return False
         self._held.add(session)
         return True
 
     async def release(self, session: SessionId) -> None:
-        """Give a claimed session back; one that is not held is left alone."""
+        """Release a claim; does nothing for a session that is not held."""
         self._held.discard(session)
 
     async def is_taken(self, session: SessionId) -> bool:
-        """Tell whether somebody has a session."""
+        """Return True if the session is claimed."""
         return session in self._held

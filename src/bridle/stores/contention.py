@@ -1,4 +1,4 @@
-"""Wait for a lock that another process holds, without stopping the event loop."""
+"""Wait for a lock that another process holds, without blocking the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,10 +16,10 @@ LONGEST_WAIT_S = 0.05
 async def when_free(
     attempt: Callable[[], T], busy: type[Exception], what: str, patience_s: float = PATIENCE_S
 ) -> T:
-    """Return what `attempt` returns once it no longer raises `busy`; raises StoreError after the deadline.
+    """Call `attempt` until it no longer raises `busy`, and return its result; raises StoreError on timeout.
 
-    The first attempt is made at once and nothing is awaited when it succeeds. Neither SQLite's nor
-    flock's own waiting is used: both would hold up every other session of this process.
+    The first attempt is immediate, and nothing is awaited if it succeeds. This uses neither SQLite's nor
+    flock's own waiting, because both would block every other session of this process.
     """
     try:
         return attempt()

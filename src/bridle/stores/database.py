@@ -1,4 +1,4 @@
-"""One SQLite file: opened late, refused when it is not ours, its locks awaited without blocking."""
+"""One SQLite file: opened on first use, rejected if it is not Bridle's, locks awaited without blocking."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -32,14 +32,14 @@ _FAILURES: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
 
 
 class Schema(Struct, frozen=True):
-    """The tables a new file gets, and the number that changes with them."""
+    """The tables of a new file, and the version number that changes with them."""
 
     version: int
     statements: str
 
 
 class Database:
-    """A file in WAL mode that is made by the first write and opened by the first call."""
+    """A file in WAL mode, created by the first write and opened by the first call."""
 
     def __init__(
         self, path: Path, schema: Schema, *, sync: Literal["normal", "full"], patience_s: float
@@ -53,13 +53,13 @@ class Database:
         self._name = os.fspath(path)
         self._identity: tuple[int, int] | None = None
         self.is_ours = False
-        """Inside of `write`: nobody has changed the file since the last `write` of this object."""
+        """Valid inside `write`: True if only this object has changed the file since its last `write`."""
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do work in one transaction, as soon as no other process is in one.
+        """Run `work` in one transaction, as soon as no other process is in one.
 
-        Raises StoreFull, StoreCorrupt or StoreError; the transaction is then undone. A file that was
-        deleted or replaced meanwhile is an error too: what is written to it is lost.
+        Raises StoreFull, StoreCorrupt or StoreError, after rolling back. A file that was deleted or replaced
+        in the meantime is also an error, because what is written to it is lost.
         """
         return await self._patiently(partial(self._write, work))
 
@@ -73,8 +73,8 @@ class Database:
         except BaseException:
             _roll_back(connection)
             raise
-        # It counts the changes that this connection made or noticed, and it notices when it begins a
-        # transaction: nothing that others commit after our commit can hide in this number.
+        # `data_version` counts the changes that this connection made or noticed, and it notices them when
+        # it begins a transaction, so a commit by others after ours cannot go unnoticed.
         self._version = connection.data_version()
         if _identity(self._name) != self._identity:
             self.close()
@@ -82,7 +82,7 @@ class Database:
         return result
 
     async def rows(self, statement: str, *bindings: Any) -> Sequence[tuple[Any, ...]]:
-        """Return the rows of a query; none when there is no file."""
+        """Return the rows of a query; none if there is no file."""
         return await self._patiently(partial(self._rows, statement, bindings))
 
     def _rows(self, statement: str, bindings: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
@@ -111,9 +111,9 @@ class Database:
         return rows
 
     def _look_at(self) -> apsw.Connection:
-        """Open without the index file that WAL mode needs and that a full disk has no room for.
+        """Open the file without the index that WAL mode needs and that does not fit on a full disk.
 
-        Not to be kept: it sees neither a WAL nor a change by others, which both begin with that index.
+        Do not keep this connection: it sees neither a WAL nor changes by others, since both need that index.
         """
         uri = f"{self._path.absolute().as_uri()}?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
@@ -123,16 +123,16 @@ class Database:
         return wal.exists() and wal.stat().st_size > 0
 
     def checkpoint(self) -> None:
-        """Write the WAL back into the file, as far as nobody else needs it."""
+        """Write the WAL back into the file, except for parts that other processes still use."""
         if self._connection is not None:
-            with suppress(apsw.Error):  # others still read the WAL, or the disk is full: a later one does it
+            with suppress(apsw.Error):  # others still read the WAL, or the disk is full: done later
                 self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
         """Checkpoint and close; a later call opens the file again."""
         if self._connection is not None:
             self.checkpoint()
-            with suppress(apsw.Error):  # what is in the WAL is safe there, and written back by a later one
+            with suppress(apsw.Error):  # what is in the WAL is safe and is written back later
                 self._connection.close()
             self._connection = None
             self._version = -1
@@ -155,7 +155,7 @@ class Database:
         return StoreError(f"{self._path}: {error}")
 
     def _make(self) -> apsw.Connection:
-        """Open the file, or make it for the owner's eyes only."""
+        """Open the file, or create it readable only by its owner."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
@@ -164,7 +164,7 @@ class Database:
         return connection
 
     def _open(self, *, make: bool = False) -> apsw.Connection | None:
-        """Open the file; without `make` a missing or empty one is left as it is."""
+        """Open the file; without `make`, return None for a missing or empty file and leave it unchanged."""
         try:
             is_empty = self._path.stat().st_size == 0
         except FileNotFoundError:
@@ -184,11 +184,11 @@ class Database:
         return connection
 
     def _refuse_foreign(self) -> None:
-        """Look at the header before anything can be written; raises StoreCorrupt or StoreError.
+        """Check the header before anything can be written; raises StoreCorrupt or StoreError.
 
-        Read through SQLite's file layer: closing a descriptor of our own would drop the locks that
-        other connections of this process hold. But not through a connection: that fails on a file
-        whose checkpoint was cut off, and recovers or checkpoints the WAL of a foreign one.
+        Reads through SQLite's file layer, because closing a descriptor of our own would drop the locks that
+        other connections of this process hold. Does not use a connection, because that fails on a file whose
+        checkpoint was interrupted, and it would recover or checkpoint the WAL of a foreign file.
         """
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB
         file = apsw.VFSFile("", str(self._path.absolute()), [flags, 0])
@@ -216,20 +216,20 @@ class Database:
             )
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        """Make the tables if there are none, then switch the modes.
+        """Create the tables if there are none, then set the modes.
 
-        The tables come before WAL mode: so the header that marks the file as ours is in the file itself.
+        The tables come before WAL mode, so that the header that marks the file as Bridle's is in the file.
         """
         if connection.pragma("application_id") != APPLICATION_ID:
             self._create(connection)
-        self._refuse_newer(connection.pragma("user_version"))  # a newer one may stand in the WAL only
+        self._refuse_newer(connection.pragma("user_version"))  # the WAL alone may hold a newer one
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", self._sync)
 
     def _create(self, connection: apsw.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if connection.pragma("application_id") != APPLICATION_ID:  # else another process was quicker
+            if connection.pragma("application_id") != APPLICATION_ID:  # else another process was faster
                 connection.execute(self._schema.statements)
                 connection.pragma("application_id", APPLICATION_ID)
                 connection.pragma("user_version", self._schema.version)
@@ -240,7 +240,7 @@ class Database:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return which file a path names now; None if it names none."""
+    """Return the device and inode that a path names now; None if it names no file."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -249,10 +249,10 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _lacks_space(error: apsw.Error) -> bool:
-    extended = getattr(error, "extendedresult", None)  # apsw's type stubs do not know it
+    extended = getattr(error, "extendedresult", None)  # missing in apsw's type stubs
     return isinstance(error, apsw.FullError) or extended == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def _roll_back(connection: apsw.Connection) -> None:
-    if connection.in_transaction:  # after some errors SQLite has done it already
+    if connection.in_transaction:  # SQLite has done it already after some errors
         connection.execute("ROLLBACK")

@@ -1,4 +1,4 @@
-"""A journal that ends with its process: for tests, and for runs that should leave nothing behind."""
+"""A store in memory, for tests and for runs that should leave nothing behind."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -20,7 +20,7 @@ from bridle.stores.lines import (
 
 
 class EphemeralStore:
-    """Lines in a dictionary; encoded like those of the other stores, so that nothing behaves differently."""
+    """Stores lines in a dictionary, encoded as in the other stores so that it behaves the same."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -35,7 +35,7 @@ class EphemeralStore:
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events after `expected_seq`; raises SessionConflict."""
+        """Append events after `expected_seq`; raises SessionConflict."""
         check_id(session)
         lines = self._lines.get(session, [])
         check_expected(session, expected_seq, len(lines))
@@ -56,7 +56,7 @@ class EphemeralStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return the records asked for, oldest first."""
+        """Return the requested records, oldest first."""
         lines = self._lines.get(session, [])
         seqs = wanted(len(lines), after=after, before=before, limit=limit, newest=newest)
         return await decode_lines(session, lines[seqs.start - 1 : seqs.stop - 1], seqs)
@@ -66,12 +66,12 @@ class EphemeralStore:
         return sorted(self._lines)
 
     async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the lines of a session."""
+        """Yield a session's lines."""
         for line in self._lines.get(session, []):
             yield line
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return nothing: there is no file to be damaged."""
+        """Return an empty list: there is no file that could be damaged."""
         return []
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
@@ -79,10 +79,10 @@ class EphemeralStore:
         return newest_first(self._summaries.values(), archived=archived)
 
     async def delete(self, session: SessionId) -> None:
-        """Forget a session; raises SessionNotFound."""
+        """Delete a session; raises SessionNotFound."""
         if self._lines.pop(session, None) is None:
             raise not_found(session)
         del self._summaries[session]
 
     async def aclose(self) -> None:
-        """Do nothing: what is stored stays readable as long as the store lives."""
+        """Do nothing: stored records stay readable for the lifetime of the object."""

@@ -1,20 +1,20 @@
-"""A journal of plain text: one append-only file of JSON lines per session.
+"""A store of plain text files: one append-only file of JSON lines per session.
 
 ```
 <id>.jsonl           the records, lines exactly as encoded (see `linefile` for the end of a batch)
-<id>.summary.json    derived: the session's line in the list, and the end of what it was made from
-<id>.torn            bytes of unfinished appends that were cut off, kept for a human eye
+<id>.summary.json    derived: the session's summary, and where the lines end that it was made from
+<id>.torn            bytes of unfinished appends that were cut off, kept for inspection
 ```
 
 An append takes an advisory lock on the file (it ends with the process, so it is never stale), compares
 and writes the whole batch with one `write`. If that fails, or writes only a part because the disk is
-full, the file is cut back. If the process or the machine dies in the middle, the batch lacks its last
-newline: readers do not see such a tail, and the next append moves it to `<id>.torn`. So a batch is in
-the file as a whole or not at all, at whichever byte the work stopped.
+full, the file is truncated to its old size. If the process or the machine dies in the middle, the batch
+lacks its last newline: readers ignore such a tail, and the next append moves it to `<id>.torn`. So a batch
+is in the file as a whole or not at all, at whichever byte the write stopped.
 
 Files are opened per call, because a process may have thousands of sessions; with the lock that costs
 some 30 µs, so all of it runs on the event loop's thread. `sync` is as for SQLite: "normal" survives
-the end of any process, "full" waits for the disk and survives a power cut.
+the death of any process, "full" waits for the disk and also survives a power cut.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ from bridle.stores.lines import (
 
 T = TypeVar("T")
 
-SCAN_IN_THREAD_BYTES = 1024 * 1024  # folding more than this would hold up the event loop for over 5 ms
+SCAN_IN_THREAD_BYTES = 1024 * 1024  # folding more than this would block the event loop for over 5 ms
 
 _JOURNAL, _SUMMARY, _TORN = ".jsonl", ".summary.json", ".torn"
 
@@ -73,14 +73,14 @@ _log = logging.getLogger(__name__)
 
 
 class _Sidecar(Struct, frozen=True):
-    """A summary and the end of the lines that it was made from."""
+    """A summary, and where the lines end that it was made from."""
 
     summary: SessionSummary
     end: End
 
 
 class JsonlStore:
-    """A directory with one file per session, made by the first append."""
+    """A directory with one file per session, created by the first append."""
 
     def __init__(
         self,
@@ -104,7 +104,10 @@ class JsonlStore:
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events after `expected_seq` with one write; raises SessionConflict, StoreFull, StoreError."""
+        """Append events after `expected_seq` with one write.
+
+        Raises SessionConflict, StoreFull, StoreError.
+        """
         check_id(session)
         return await self._patiently(session, partial(self._append, session, expected_seq, events, dates))
 
@@ -125,17 +128,17 @@ class JsonlStore:
                     sync_directory(self._path(session))
             except BaseException:
                 if end.seq == 0:
-                    self._path(session).unlink()  # an empty file is no session
+                    self._path(session).unlink()  # an empty file is not a session
                 raise
             remember(self._ends, session, End(offset, records[-1].seq, records[-1].hash))
             return records
 
     def _settle(self, session: SessionId, fd: int) -> End:
-        """Return where a locked file ends, after cutting off a torn tail."""
+        """Cut off a torn tail of a locked file and return where the file ends."""
         size = os.fstat(fd).st_size
         known = self._ends.get(session)
         if known and known.offset == size and reaches(fd, size, known):
-            return known  # else another process was here
+            return known  # else another process has written
         offset = complete_end(fd, size)
         if offset < size:
             cut_torn(fd, offset, size, self._path(session, _TORN))
@@ -151,7 +154,7 @@ class JsonlStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return the records asked for, oldest first; no more of the file is read than they take."""
+        """Return the requested records, oldest first; reads no more of the file than they need."""
         with self._opened(session) as fd:
             if fd is None:
                 return []
@@ -172,14 +175,14 @@ class JsonlStore:
         return [SessionId(name) for name in self._names(_JOURNAL) if is_session_id(name)]
 
     async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the lines of a session up to the end of its last finished batch."""
+        """Yield a session's lines up to the end of its last finished batch."""
         with self._opened(session) as fd:
             if fd is not None:
                 for line in lines_between(fd, 0, complete_end(fd, os.fstat(fd).st_size)):
                     yield line
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return torn and missing tails and useless files; a torn tail is cut off and kept aside."""
+        """Return torn or missing tails and useless files; a repair moves a torn tail to `<id>.torn`."""
         found: list[Flaw] = []
         for each in await self.ids() if session is None else [session]:
             if is_session_id(each):
@@ -223,7 +226,7 @@ class JsonlStore:
                     self._path(session, _SUMMARY).unlink(missing_ok=True)
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
-        """Return a summary of every session, newest first; only what is new since the last list is read."""
+        """Return a summary of every session, newest first; reads only what is new since the last call."""
         summaries = []
         for session in await self.ids():
             if self._unread_bytes(session) > SCAN_IN_THREAD_BYTES:
@@ -245,12 +248,12 @@ class JsonlStore:
             end = complete_end(fd, os.fstat(fd).st_size)
             sidecar = self._load_sidecar(session)
             if sidecar and not reaches(fd, end, sidecar.end):
-                # The sidecar alone knows what is missing: fsck reports it and then removes it.
+                # Keep the sidecar: only it shows what is missing. fsck reports that and then removes it.
                 return summary_of(session, lines_between(fd, 0, end))
             start, summary = (sidecar.end.offset, sidecar.summary) if sidecar else (0, None)
             if start < end:
                 summary = summary_of(session, lines_between(fd, start, end), summary)
-                # It only saves time, so a full or read-only disk does not matter.
+                # The sidecar only saves time, so a full or read-only disk does not matter.
                 with suppress(OSError, StoreCorrupt):
                     self._save_sidecar(session, summary, end_at(fd, end))
             return summary
@@ -266,7 +269,7 @@ class JsonlStore:
             replace_file(self._path(session, _SUMMARY), msgspec.json.encode(_Sidecar(summary, end)))
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session and its derived files; raises SessionNotFound."""
+        """Delete a session and its derived files; raises SessionNotFound."""
         if not is_session_id(session):
             raise not_found(session)
         await self._patiently(session, partial(self._delete, session))

@@ -1,12 +1,12 @@
-"""Messages in the shape of Kontekst's session files, one JSON line each.
+"""Encode messages in the format of Kontekst's session files, one JSON line each.
 
 ```
 {"role","content","tool_calls":[{"id","name","arguments"}],
  "tool_result":{"call_id","name","output","is_error"},"agent_name","tokens"}
 ```
 
-Empty fields but role and content are left out; `<`, `>` and `&` are escaped, as Go does. A message with
-several results becomes several lines. Reasoning and media have no place there.
+Empty fields are omitted, except role and content; `<`, `>` and `&` are escaped as Go does. A message with
+several results becomes several lines. The format cannot hold reasoning or media.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class _Line(Struct, omit_defaults=True):
 
 
 def kontekst_lines(item: Counted, agent: str, result_tokens: Mapping[CallId, int]) -> bytes:
-    """Return the lines of one message; `result_tokens` says how its tokens are shared out among results."""
+    """Return the lines of one message; `result_tokens` gives each result's share of the message's tokens."""
     message = item.message
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     if not results:
@@ -69,7 +69,7 @@ def kontekst_lines(item: Counted, agent: str, result_tokens: Mapping[CallId, int
 
 
 def event_lines(event: Event, agent: str) -> bytes:
-    """Return the lines that an event adds to the file as it happens; most add none."""
+    """Return the lines that an event adds to the file; most events add none."""
     match event:
         case MessageAdded() | ModelReplied():
             return kontekst_lines(Counted(event.message, event.tokens), agent, {})
@@ -80,7 +80,7 @@ def event_lines(event: Event, agent: str) -> bytes:
 
 
 class Speaker:
-    """Tells the lines of a session: they are by its agent, or by the one that a run was given."""
+    """Encodes a session's events under its agent's name, or under the agent a run was started with."""
 
     def __init__(self, usual: str, now: str = "") -> None:
         self._usual = usual
@@ -88,7 +88,7 @@ class Speaker:
 
     @property
     def guest(self) -> str:
-        """Who speaks now, if it is not the agent of the session."""
+        """The current run's agent, if it is not the session's agent; else empty."""
         return self._now if self._now != self._usual else ""
 
     def lines(self, event: Event) -> bytes:
@@ -102,7 +102,7 @@ class Speaker:
 
 
 def kontekst_meta(agent: str) -> bytes:
-    """Return the content of the file beside it."""
+    """Return the content of the `.meta.json` file."""
     return _encoder.encode({"default_agent": agent} if agent else {})
 
 
@@ -113,5 +113,5 @@ def _shaped(result: ToolResult) -> _Result:
 def _encoded(line: _Line) -> bytes:
     data = _encoder.encode(line)
     for character, escape in _GO_ESCAPES.items():
-        data = data.replace(character, escape)  # they stand inside of strings only
+        data = data.replace(character, escape)  # these characters occur only inside strings
     return data + b"\n"

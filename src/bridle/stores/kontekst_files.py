@@ -1,10 +1,10 @@
-"""The files that are shared with Kontekst, and the marks beside them; every method blocks, briefly.
+"""The session files shared with Kontekst and the sync marks kept for them; every method blocks briefly.
 
 ```
-<sessions>/<id>.jsonl        Kontekst's: only ever appended to, also by Kontekst itself
-<sessions>/<id>.meta.json    its agent
-<marks>/<id>.json            ours: up to which byte it holds what the journal holds up to which event
-<active>                     the session that was run last
+<sessions>/<id>.jsonl        Kontekst's messages: append-only, Kontekst appends too
+<sessions>/<id>.meta.json    the session's agent
+<marks>/<id>.json            Bridle's sync mark: up to which byte and which event file and journal agree
+<active>                     the session that ran last
 ```
 """
 
@@ -25,39 +25,39 @@ from bridle.stores.kontekst_import import DEFAULT_AGENT, MAX_FILE_BYTES, meta_pa
 
 
 class Mark(Struct, frozen=True, omit_defaults=True):
-    """The file up to `size_bytes` and the journal up to `seq` hold the same."""
+    """A sync point: the file up to `size_bytes` and the journal up to `seq` hold the same messages."""
 
     size_bytes: int = 0
     seq: int = 0
     guest: str = ""
-    """Who speaks there, in a run that was given another agent than the session has."""
+    """The run's agent at this point, if it is not the session's agent."""
 
 
 class KeptMark(Struct, frozen=True, omit_defaults=True):
-    """A mark as it is kept."""
+    """A mark as stored on disk."""
 
     mark: Mark
     planned: Mark | None = None
-    """What holds instead, once the journal has come that far."""
+    """The mark that applies instead once the journal reaches its `seq`."""
 
     def at(self, last_seq: int) -> Mark:
-        """Return the mark of a journal that ends with `last_seq`."""
+        """Return the mark that applies to a journal whose last event is `last_seq`."""
         return self.planned if self.planned is not None and last_seq >= self.planned.seq else self.mark
 
 
 class Difference(Struct, frozen=True):
-    """What lies behind a mark in one of the two places only."""
+    """What follows a mark in only one of file and journal."""
 
     theirs: tuple[bytes, ...] = ()
-    """Lines of the file that we have not written."""
+    """Lines of the file that Bridle did not write."""
     missing: tuple[bytes, ...] = ()
-    """Lines of ours that are not in the file."""
+    """Lines of the journal that are missing from the file."""
 
 
 def compare(lines: Sequence[bytes], ours: Sequence[bytes]) -> Difference:
-    """Find what each side lacks; what both have is in the same order, since both only grow.
+    """Return what each side lacks; lines that both have are in the same order, because both only grow.
 
-    A line of ours that was cut off in the middle counts as missing: it is written again.
+    A journal line that was cut off in the file counts as missing and is written again.
     """
     waiting = deque(ours)
     theirs = []
@@ -70,7 +70,7 @@ def compare(lines: Sequence[bytes], ours: Sequence[bytes]) -> Difference:
 
 
 class KontekstFiles:
-    """The files of all sessions; methods raise OSError."""
+    """The Kontekst files of all sessions; methods raise OSError."""
 
     def __init__(self, *, sessions: Path, marks: Path, active: Path) -> None:
         self.sessions = sessions
@@ -78,13 +78,13 @@ class KontekstFiles:
         self._active = active
 
     def size(self, session: SessionId) -> int:
-        """Return how long the file of a session is; 0 when there is none."""
+        """Return the size of a session's file in bytes; 0 if there is no file."""
         with suppress(FileNotFoundError):
             return session_path(self.sessions, session).stat().st_size
         return 0
 
     def lines_after(self, session: SessionId, offset: int) -> list[bytes]:
-        """Return the lines behind an offset, at most the newest 64 MiB of them."""
+        """Return the lines after an offset, at most the newest 64 MiB."""
         with opened(session_path(self.sessions, session)) as fd:
             if fd is None:
                 return []
@@ -92,7 +92,7 @@ class KontekstFiles:
             return read_range(fd, max(offset, size - MAX_FILE_BYTES), size).split(b"\n")
 
     def begin(self, session: SessionId, agent: str) -> None:
-        """Make the files of a new session, as far as they are not there."""
+        """Create the files of a new session, except those that exist."""
         self.sessions.mkdir(parents=True, exist_ok=True)
         with open(session_path(self.sessions, session), "ab", opener=private):
             pass
@@ -101,12 +101,12 @@ class KontekstFiles:
             replace_file(meta, kontekst_meta(agent))
 
     def append(self, session: SessionId, data: bytes) -> tuple[int, int]:
-        """Add lines whole or not at all; return how long the file was before, and is now."""
+        """Append all of the data or nothing; return the file's size before and after."""
         with open(session_path(self.sessions, session), "a+b", buffering=0, opener=private) as file:
             fd = file.fileno()
             size = os.fstat(fd).st_size
             if size and os.pread(fd, 1, size - 1) != b"\n":
-                data = b"\n" + data  # somebody was cut off there: what is left of that line stays alone
+                data = b"\n" + data  # a writer was cut off here: its partial line stays a line by itself
             try:
                 if os.write(fd, data) < len(data):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -116,23 +116,23 @@ class KontekstFiles:
             return size, size + len(data)
 
     def activate(self, session: SessionId) -> None:
-        """Say that a session was run last."""
+        """Record the session as the one that ran last."""
         replace_file(self._active, session.encode())
 
     def mark(self, session: SessionId) -> KeptMark | None:
-        """Return the mark of a session; None when there is none that can be read."""
+        """Return a session's mark; None if there is none or it cannot be decoded."""
         try:
             return msgspec.json.decode(self._mark_path(session).read_bytes(), type=KeptMark)
         except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
     def keep_mark(self, session: SessionId, kept: KeptMark) -> None:
-        """Write the mark of a session anew."""
+        """Replace a session's mark."""
         self._marks.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(self._mark_path(session), msgspec.json.encode(kept))
 
     def delete(self, session: SessionId) -> None:
-        """Remove all that there is of a session."""
+        """Delete all files of a session."""
         for path in (
             session_path(self.sessions, session),
             meta_path(self.sessions, session),

@@ -1,17 +1,17 @@
-"""Reading Kontekst's session files: `<id>.jsonl`, one message a line, and `<id>.meta.json` beside it.
+"""Read Kontekst's session files: `<id>.jsonl`, one message per line, and `<id>.meta.json` next to it.
 
-A file becomes the events of a session. It is told as a conversation that any model takes:
+A file becomes the events of a session, in an order that any model accepts:
 
 | in the file | in the session |
 |---|---|
-| results of one reply, a line each | one message, in the order of the calls, with the sum of their tokens |
-| a call without its result | a result that says that it was never made |
-| a message of the user between calls and results (a skill that was loaded) | the same, after the results |
-| a result without its call, a message with nothing in it | left out, and counted |
-| an unknown role, a line that is no JSON | left out, and counted |
-| `agent_name` of each line | the agent of the session: that of the meta file, or else of the newest line |
+| results of one reply, one line each | one message, in the order of the calls, with the sum of their tokens |
+| a call without a result | a result that says the call was never made |
+| a user message between calls and results (a loaded skill) | the same message, after the results |
+| a result without its call, an empty message | skipped and counted |
+| an unknown role, a line that is not JSON | skipped and counted |
+| `agent_name` of each line | the session's agent: from the meta file, or else from the newest line |
 
-Lines end at newlines and nowhere else: no chunk of a file glues two of them together.
+Only newlines end a line, so reading in chunks never joins two lines.
 """
 
 import os
@@ -33,7 +33,7 @@ from bridle.core.summary import title_from
 from bridle.stores.appendfile import opened
 from bridle.stores.lines import from_os_error
 
-MAX_FILE_BYTES = 64 * 1024 * 1024  # of a longer file the newest part is taken
+MAX_FILE_BYTES = 64 * 1024 * 1024  # of a longer file only the newest part is read
 MAX_META_BYTES = 64 * 1024
 MAX_TOKENS = 10**12
 DEFAULT_AGENT = "default"
@@ -82,47 +82,47 @@ _meta_decoder = msgspec.json.Decoder(_Meta)
 
 
 class Conversation(Struct, frozen=True):
-    """What lines of a file say."""
+    """The messages read from lines of a file."""
 
     messages: tuple[Counted, ...] = ()
     agent: str = ""
-    """Who spoke last, if it is said."""
+    """The agent of the newest line that names one."""
     skipped: dict[str, int] = {}
-    """How many lines were left out, by the reason."""
+    """Number of skipped lines by reason."""
     dates: tuple[int, ...] = ()
-    """When the session began and when each message was said, in milliseconds since 1970, if that is known."""
+    """Dates of the session's start and of each message, in milliseconds since 1970, if known."""
 
     @property
     def added(self) -> list[Event]:
-        """Return the events that bring these messages into a session."""
+        """The events that add these messages to a session."""
         return [MessageAdded(item.message, "import", item.tokens) for item in self.messages]
 
 
 class KontekstFile(Struct, frozen=True):
-    """A session file as it was when it was read."""
+    """A session file, as it was when it was read."""
 
     conversation: Conversation
     agent: str
     size_bytes: int
-    """How far it was read."""
+    """The file offset up to which it was read."""
     changed_at: int
-    """When that was written, in milliseconds since 1970."""
+    """The file's modification time, in milliseconds since 1970."""
 
     @property
     def dates(self) -> list[int]:
-        """Return when the events happened; of each of them nothing is said, only of the last."""
+        """A date for each event: always the file's modification time, since lines carry no dates."""
         return [self.changed_at] * (1 + len(self.conversation.messages))
 
     def events(self, session: SessionId, cwd: str) -> list[Event]:
-        """Return the events of a session that holds all of it."""
+        """Return the events of a session with the file's full content."""
         title = next((title for item in self.conversation.messages if (title := _title(item.message))), "")
         return [SessionCreated(session, cwd, self.agent, title), *self.conversation.added]
 
 
 def read_file(folder: Path, session: SessionId) -> KontekstFile | None:
-    """Read a session; None when there is none, or nothing in it. Blocking; raises StoreError."""
+    """Read a session; return None if it has no file or no messages. Blocks; raises StoreError."""
     path = session_path(folder, session)
-    if not path.is_file():  # a pipe would never end
+    if not path.is_file():  # reading a pipe would never end
         return None
     try:
         with opened(path) as fd:
@@ -142,7 +142,7 @@ def read_file(folder: Path, session: SessionId) -> KontekstFile | None:
 
 
 def read_conversation(data: bytes, *, is_cut: bool = False) -> Conversation:
-    """Read the lines of a file, or those that were added to one; `is_cut` says that it begins in a line."""
+    """Decode lines of a session file; with `is_cut`, `data` starts in the middle of a line."""
     skipped: Counter[str] = Counter()
     if is_cut:
         skipped[TOO_LONG] += 1
@@ -157,17 +157,17 @@ def read_conversation(data: bytes, *, is_cut: bool = False) -> Conversation:
 
 
 def session_path(folder: Path, session: SessionId) -> Path:
-    """Return where the messages of a session lie."""
+    """Return the path of a session's messages."""
     return folder / f"{session}{_SESSION}"
 
 
 def meta_path(folder: Path, session: SessionId) -> Path:
-    """Return where the agent of a session is said."""
+    """Return the path of the file that names a session's agent."""
     return folder / f"{session}.meta.json"
 
 
 def read_range(fd: int, start: int, stop: int) -> bytes:
-    """Return the bytes between two offsets, as many as there are; raises OSError."""
+    """Return the bytes between two offsets, fewer if the file ends before; raises OSError."""
     pieces = []
     while start < stop and (piece := os.pread(fd, stop - start, start)):
         pieces.append(piece)
@@ -180,7 +180,7 @@ def _decoded(data: bytes, skipped: Counter[str]) -> Iterator[_Line]:
         if not raw.strip():
             continue
         try:
-            line = _line_decoder.decode(raw.decode(errors="replace"))  # as Go reads it
+            line = _line_decoder.decode(raw.decode(errors="replace"))  # Go also replaces invalid bytes
         except MALFORMED:
             skipped[NO_JSON] += 1
             continue
@@ -193,19 +193,19 @@ def _decoded(data: bytes, skipped: Counter[str]) -> Iterator[_Line]:
 
 
 class _Telling:
-    """Puts lines in an order that any model takes."""
+    """Arranges lines in an order that any model accepts."""
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.messages: list[Counted] = []
         self._skipped = skipped
         self._calls: tuple[ToolCall, ...] = ()
-        """Calls of the newest reply, as long as results of them are missing."""
+        """Calls of the newest reply, while some of their results are missing."""
         self._results: dict[CallId, tuple[ToolResult, int]] = {}
         self._held: list[Counted] = []
-        """What the user said in between."""
+        """User messages that came between the calls and their results."""
 
     def add(self, line: _Line) -> None:
-        """Take in the next line."""
+        """Add the next line."""
         tokens = min(max(0, line.tokens), MAX_TOKENS)
         match line.role:
             case "assistant":
@@ -220,7 +220,7 @@ class _Telling:
                 said.append(Counted(user_message(line.content or ""), tokens))
 
     def settle(self) -> None:
-        """End what the newest reply has begun."""
+        """Finish the newest reply: add its results, then the user messages that waited."""
         if self._calls:
             found = [self._results.get(call.id) or (_never_made(call), 0) for call in self._calls]
             message = Message("tool", tuple(result for result, _ in found))
@@ -261,7 +261,7 @@ def _read_agent(folder: Path, session: SessionId) -> str:
 
 
 def _title(message: Message) -> str:
-    """Make a title from what a user typed; what Kontekst put before it is left out."""
+    """Make a title from what the user typed, without the text that Kontekst puts before it."""
     if message.role != "user":
         return ""
     text = message.text
@@ -273,9 +273,9 @@ def _title(message: Message) -> str:
 
 
 def sessions_in(folder: Path) -> Sequence[SessionId]:
-    """Return the names of the files that may be sessions, the one that was changed last at the end.
+    """Return the ids of the files that may be sessions, the last modified one at the end.
 
-    Blocking; raises StoreError.
+    Blocks; raises StoreError.
     """
     try:
         with os.scandir(folder) as entries:
@@ -291,5 +291,5 @@ def _dated(entry: os.DirEntry[str]) -> tuple[int, str] | None:
     try:
         is_session = entry.name.endswith(_SESSION) and entry.is_file()
         return (entry.stat().st_mtime_ns, entry.name) if is_session else None
-    except OSError:  # a link in a circle, or deleted just now
+    except OSError:  # a circular link, or a file that was just deleted
         return None

@@ -1,12 +1,12 @@
-"""A journal beside Kontekst's session files: what is in them is taken in, what happens is written to them.
+"""A store that keeps its journal in sync with Kontekst's session files, in both directions.
 
-The journal is what counts. A line is written once its event is durable, and a file that cannot be written
-stops no run. When a session is first used in a process, what lies behind its mark is compared: lines that
-the journal does not know are taken in, events whose lines are missing get them. So nothing is lost or
-doubled when a process ends between the two, at whichever point, nor when Kontekst has used the session
-meanwhile.
+The journal is authoritative. A line is written to the file once its event is durable, and a file that
+cannot be written never stops a run. When a process first uses a session, the store compares what follows
+its mark: lines missing from the journal are imported, and events missing from the file are written to it.
+So nothing is lost or duplicated when a process dies at any point between the two writes, or when Kontekst
+used the session in the meantime.
 
-A rewind takes nothing out of a file: it only grows.
+A rewind removes nothing from a file: files only grow.
 """
 
 import asyncio
@@ -32,23 +32,23 @@ _log = logging.getLogger(__name__)
 
 
 class Journal(DatedStore, LineStore, Protocol):
-    """What every store of ours is."""
+    """The interface of Bridle's own stores."""
 
 
 class KontekstStore:
     """A store that shares its sessions with Kontekst."""
 
     def __init__(self, journal: Journal, files: KontekstFiles, claims: Claims, *, cwd: str) -> None:
-        """`cwd` is where sessions work that Kontekst began: it does not say."""
+        """`cwd` is the working directory for sessions that Kontekst started: its files do not name one."""
         self._journal = journal
         self._files = files
         self._claims = claims
         self._cwd = cwd
         self._speakers: dict[SessionId, Speaker] = {}
-        """Of each session whose file and journal hold the same."""
+        """One per session whose file and journal are in sync."""
         self._sizes: dict[SessionId, int] = {}
-        """How long the files are, as long as nobody else writes to them."""
-        self._opening = asyncio.Lock()  # invariant: a file is compared and taken in once
+        """File sizes of the sessions that only this process writes to."""
+        self._opening = asyncio.Lock()  # invariant: a file is compared and imported once
 
     async def append(
         self,
@@ -58,10 +58,10 @@ class KontekstStore:
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events, then their lines; raises what the journal raises."""
+        """Append events to the journal, then their lines to the file; raises what the journal raises."""
         await self._open(session)
         if expected_seq == 0 and events and session not in self._speakers and is_session_id(session):
-            self._try_keep(session, KeptMark(Mark()))  # from now on a file without lines lacks them
+            self._try_keep(session, KeptMark(Mark()))  # from now on a file without lines counts as incomplete
         records = await self._journal.append(session, expected_seq, events, dates=dates)
         if records:
             self._write(session, records)
@@ -76,7 +76,7 @@ class KontekstStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return the records asked for, of a session that Kontekst began as well."""
+        """Return the requested records; imports a session that Kontekst started first."""
         await self._open(session)
         return await self._journal.read(session, after=after, before=before, limit=limit, newest=newest)
 
@@ -85,15 +85,15 @@ class KontekstStore:
         return await self._journal.ids()
 
     def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the lines of a session in the journal."""
+        """Yield a session's lines from the journal."""
         return self._journal.lines(session)
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return what is wrong with the journal."""
+        """Return the flaws of the journal."""
         return await self._journal.flaws(session, repair=repair)
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session for good, with its files; raises SessionNotFound."""
+        """Delete a session and its files permanently; raises SessionNotFound."""
         await self._open(session)
         await self._journal.delete(session)
         self._speakers.pop(session, None)
@@ -104,7 +104,7 @@ class KontekstStore:
             raise from_os_error(self._files.sessions / session, error) from error
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
-        """Return a summary of every session; those that only Kontekst knows are taken in first."""
+        """Return a summary of every session; first imports those that only Kontekst has."""
         known = set(await self._journal.ids())
         for session in await asyncio.to_thread(sessions_in, self._files.sessions):
             if session in known:
@@ -119,7 +119,7 @@ class KontekstStore:
         """Close the journal."""
         await self._journal.aclose()
 
-    # ------------------------------------------------------------------ the first use of a session
+    # ------------------------------------------------------------------ first use of a session
 
     async def _open(self, session: SessionId) -> None:
         if session in self._speakers or not is_session_id(session):
@@ -132,7 +132,7 @@ class KontekstStore:
                 await self._take_in(session)
                 return
             if not await self._claims.claim(session):
-                return  # somebody runs it, and its file lags behind by a moment
+                return  # another process runs it, so its file is briefly behind
             created = first[0].event
             agent = created.agent if isinstance(created, SessionCreated) else DEFAULT_AGENT
             try:
@@ -143,30 +143,30 @@ class KontekstStore:
                 await self._claims.release(session)
 
     async def _take_in(self, session: SessionId) -> None:
-        """Begin a session with all that its file holds, if there is one."""
+        """Create a session from its Kontekst file, if there is one."""
         found = await asyncio.to_thread(read_file, self._files.sessions, session)
         if found is None:
             return
         events = found.events(session, self._cwd)
-        # The mark comes first: without the events that follow it, it means nothing.
+        # The mark comes first: without the events it refers to, it has no effect.
         self._try_keep(session, KeptMark(Mark(found.size_bytes, len(events))))
         try:
             await self._journal.append(session, 0, events)
         except SessionConflict:
-            return  # another process was quicker
+            return  # another process was faster
         self._speakers[session], self._sizes[session] = Speaker(found.agent), found.size_bytes
         _log.info("took in Kontekst's session %s with %d messages", session, len(events) - 1)
         self._tell_skipped(session, found.conversation.skipped)
 
     async def _settle(self, session: SessionId, agent: str) -> Speaker:
-        """Let file and journal hold the same again, and return who speaks there; raises OSError."""
+        """Bring file and journal back in sync, and return the session's encoder; raises OSError."""
         last = (await self._journal.read(session, limit=1, newest=True))[0].seq
         size = self._files.size(session)
         mark = self._mark_at(session, last, size)
         lines = await asyncio.to_thread(self._files.lines_after, session, mark.size_bytes)
         speaker = Speaker(agent, mark.guest)
         found = compare(lines, await self._lines_after(session, mark.seq, speaker))
-        if found.missing or (lines and lines[-1]):  # the last line lacks its end
+        if found.missing or (lines and lines[-1]):  # the last line has no newline
             self._files.begin(session, agent)
             _, size = self._files.append(session, b"".join(line + b"\n" for line in found.missing))
         said = await asyncio.to_thread(read_conversation, b"\n".join(found.theirs))
@@ -178,7 +178,7 @@ class KontekstStore:
             self._files.keep_mark(session, KeptMark(mark, after))
             try:
                 await self._journal.append(session, last, said.added)
-            except SessionConflict:  # somebody has just renamed it, say: the next process comes to it
+            except SessionConflict:  # for example a rename just now: the next process retries
                 self._files.keep_mark(session, KeptMark(mark))
                 return speaker
             _log.info("session %s: took in %d messages that Kontekst added", session, len(said.messages))
@@ -190,11 +190,11 @@ class KontekstStore:
     def _mark_at(self, session: SessionId, last_seq: int, size: int) -> Mark:
         kept = self._files.mark(session)
         if size == 0:
-            return Mark()  # never written, or deleted: all of it is written
+            return Mark()  # never written, or deleted: write all of it
         if kept is None:
             return Mark(size, last_seq)
         mark = kept.at(last_seq)
-        return mark if mark.size_bytes <= size else replace(mark, size_bytes=size)  # somebody shortened it
+        return mark if mark.size_bytes <= size else replace(mark, size_bytes=size)  # it was shortened
 
     async def _lines_after(self, session: SessionId, seq: int, speaker: Speaker) -> Sequence[bytes]:
         found = []
@@ -204,7 +204,7 @@ class KontekstStore:
         return found
 
     async def _is_unfinished(self, session: SessionId) -> bool:
-        """Tell whether a run was cut off: it goes on from where it is."""
+        """Return True if a run was cut off: a resume continues it, so no messages may be added."""
         before = None
         while page := await self._journal.read(session, before=before, limit=PAGE_RECORDS, newest=True):
             for record in reversed(page):
@@ -213,10 +213,10 @@ class KontekstStore:
             before = page[0].seq
         return False
 
-    # ------------------------------------------------------------------ as it happens
+    # ------------------------------------------------------------------ new events
 
     def _write(self, session: SessionId, records: Sequence[Record]) -> None:
-        """Add the lines of new records; a file that cannot be written is compared again at the next use."""
+        """Append the lines of new records; a file that cannot be written is compared again at next use."""
         events = [record.event for record in records]
         try:
             if isinstance(events[0], SessionCreated):
@@ -240,7 +240,7 @@ class KontekstStore:
         if not data:
             return
         before, after = self._files.append(session, data)
-        if self._sizes.pop(session, None) == before:  # else the mark stays: what lies behind it is mixed
+        if self._sizes.pop(session, None) == before:  # else keep the mark: what follows it is mixed
             self._sizes[session] = after
 
     def _try_keep(self, session: SessionId, kept: KeptMark) -> None:

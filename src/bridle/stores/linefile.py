@@ -1,18 +1,18 @@
 """Find lines in a large append-only file without reading all of it.
 
-A batch is what one append wrote. Every line of it but the last ends with MORE, a space, before its
-newline, so the file shows by itself where batches end:
+A batch is what one append wrote. Every line of a batch except the last ends with MORE, a space, before its
+newline, so the file itself shows where batches end:
 
 ```
 {"seq":1,…}\\n            a batch of one
 {"seq":2,…}␠\\n           ┐
-{"seq":3,…}␠\\n           │ a batch of three: all of it counts, or none
+{"seq":3,…}␠\\n           │ a batch of three: it counts as a whole or not at all
 {"seq":4,…}\\n            ┘
 {"seq":5,…}␠\\n{"seq":6   a torn tail: this batch was never finished
 ```
 
-JSON allows the space, and a line without it is exactly what the codec made. Newlines inside of texts
-are escaped, so a newline always ends a line.
+JSON allows the space, and the line without it is exactly what the codec made. Newlines inside texts are
+escaped, so a newline always ends a line.
 """
 
 import os
@@ -34,11 +34,11 @@ def join_batch(lines: Sequence[bytes]) -> bytes:
 
 
 def complete_end(fd: int, size: int, chunk_bytes: int = CHUNK_BYTES) -> int:
-    """Return where the last finished batch ends; what follows is a torn tail."""
+    """Return where the last finished batch ends; anything after it is a torn tail."""
     end = size
     while end > 0:
         start = max(0, end - chunk_bytes)
-        overlap = min(1, start)  # the byte before a newline tells, also across two chunks
+        overlap = min(1, start)  # also read the byte before the chunk: a newline may be its first byte
         block = os.pread(fd, end - start + overlap, start - overlap)
         newline = block.rfind(b"\n", overlap)
         while newline >= 0:
@@ -50,10 +50,10 @@ def complete_end(fd: int, size: int, chunk_bytes: int = CHUNK_BYTES) -> int:
 
 
 def lines_before(fd: int, end: int, chunk_bytes: int = CHUNK_BYTES) -> Iterator[bytes]:
-    """Yield the lines that end at or before `end`, newest first; `end` is a line's end.
+    """Yield the lines that end at or before `end`, newest first; `end` is the end of a line.
 
-    What stands before the first newline of a chunk is the end of a line that begins further back; it
-    may be empty, when a chunk begins exactly at a newline.
+    The text before a chunk's first newline is the end of a line that begins in an earlier chunk; it may be
+    empty, when a chunk begins exactly at a newline.
     """
     if end == 0:
         return
@@ -66,7 +66,7 @@ def lines_before(fd: int, end: int, chunk_bytes: int = CHUNK_BYTES) -> Iterator[
         for line in reversed(lines):
             yield line.removesuffix(MORE)
         if not lines:
-            chunk_bytes = min(2 * chunk_bytes, LARGEST_CHUNK_BYTES)  # a long line is not copied too often
+            chunk_bytes = min(2 * chunk_bytes, LARGEST_CHUNK_BYTES)  # long lines are copied less often
     yield rest.removesuffix(MORE)
 
 
@@ -76,7 +76,7 @@ def lines_between(fd: int, start: int, end: int, chunk_bytes: int = CHUNK_BYTES)
     while start < end:
         block = os.pread(fd, min(chunk_bytes, end - start), start)
         if not block:
-            return  # shortened by a repair while we read
+            return  # a repair shortened the file meanwhile
         start += len(block)
         *lines, rest = block.split(b"\n")
         for line in lines:
@@ -87,7 +87,7 @@ def lines_between(fd: int, start: int, end: int, chunk_bytes: int = CHUNK_BYTES)
 
 
 def last_number(fd: int, end: int) -> int:
-    """Return the number of the last line; lines without one are counted from the last that has one."""
+    """Return the number of the last line; lines without a number count on from the last one that has one."""
     unnumbered = 0
     for line in lines_before(fd, end):
         match = _SEQ.match(line)
@@ -100,8 +100,8 @@ def last_number(fd: int, end: int) -> int:
 def offset_of(fd: int, end: int, seq: int) -> int:
     """Return where the first line numbered `seq` or more begins, or `end`.
 
-    Numbers grow along the file, so this halves the distance with every probe: 26 of them for 40 MB,
-    some 100 µs. Lines without a number are passed over.
+    Numbers grow along the file, so this is a binary search: 26 probes for 40 MB, some 100 µs. Lines without
+    a number are skipped.
     """
     low, high, found = 0, end, end
     while low < high:
@@ -117,7 +117,7 @@ def offset_of(fd: int, end: int, seq: int) -> int:
 
 
 def _numbered_line(fd: int, position: int, end: int) -> tuple[int, int | None]:
-    """Return the first line that begins in [position, end) and has a number, and that number."""
+    """Return the start and number of the first numbered line that begins in [position, end)."""
     start = _line_start(fd, position, end)
     while start < end:
         match = _SEQ.match(os.pread(fd, _SEQ_BYTES, start))

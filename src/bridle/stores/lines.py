@@ -1,4 +1,4 @@
-"""What all stores do alike: number, chain and decode lines, and tell what is wrong with them."""
+"""Functions that all stores share: number, chain and decode lines, and report what is wrong with them."""
 
 import asyncio
 import errno
@@ -24,8 +24,8 @@ from bridle.core.summary import SessionSummary, summarise
 
 T = TypeVar("T")
 
-MAX_ENDS = 1_000  # sessions whose last number and hash are known without a look into the store
-PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then others on the event loop get a turn
+MAX_ENDS = 1_000  # sessions whose last sequence number and hash are cached
+PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then other tasks get a turn
 
 FREE_SPACE = "free some space; what was recorded is safe, and a run that was cut off can be resumed"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -47,22 +47,22 @@ FlawKind = Literal[
 
 
 REPAIRABLE: frozenset[FlawKind] = frozenset({"torn_tail", "missing_summary", "orphan_summary", "empty"})
-"""What `repair` can mend; of the rest something is lost or was edited."""
+"""Flaws that `repair` can fix; the others mean lost or edited data."""
 
 
 class Flaw(Struct, frozen=True, omit_defaults=True):
-    """One thing that is wrong with a stored session, or with the whole store."""
+    """A flaw of one stored session, or of the whole store."""
 
     kind: FlawKind
     text: str
     session: SessionId | None = None
     seq: int | None = None
-    """The first record that is affected."""
+    """The first affected record."""
     repaired: bool = False
 
 
 class DamagedList(StoreCorrupt):
-    """Not all sessions can be listed; those that can are in `sessions`, newest first."""
+    """Raised when some sessions cannot be listed; those that can are in `sessions`, newest first."""
 
     def __init__(self, message: str, *, hint: str, sessions: tuple[SessionSummary, ...]) -> None:
         super().__init__(message, hint=hint)
@@ -70,26 +70,26 @@ class DamagedList(StoreCorrupt):
 
 
 class LineStore(Protocol):
-    """A store that shows the bytes it keeps, so that they can be checked."""
+    """A store that exposes its stored bytes, so that they can be checked."""
 
     async def ids(self) -> list[SessionId]:
-        """Return the id of every stored session, readable or not, in order."""
+        """Return the id of every stored session, readable or not, sorted."""
         ...
 
     def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the stored lines of a session as they are, oldest first, without their newlines."""
+        """Yield a session's lines as stored, oldest first, without their newlines."""
         ...
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return what is wrong around the lines of one session, or of all; mend what can be mended.
+        """Return the flaws outside the lines of one session, or of all; with `repair`, fix what can be fixed.
 
-        Repairing never loses a valid record.
+        A repair never loses a valid record.
         """
         ...
 
 
 def check_id(session: SessionId) -> None:
-    """Refuse an id that could be mistaken for a path; raises UsageError."""
+    """Reject an id that could be mistaken for a path; raises UsageError."""
     if not is_session_id(session):
         raise UsageError(
             f"{session!r} cannot name a session",
@@ -98,7 +98,7 @@ def check_id(session: SessionId) -> None:
 
 
 def check_expected(session: SessionId, expected_seq: int, last_seq: int) -> None:
-    """Compare before appending; raises SessionConflict."""
+    """Raise SessionConflict unless the session ends at `expected_seq`."""
     if last_seq != expected_seq:
         raise SessionConflict(
             f'session "{session}" ends at event {last_seq}, not {expected_seq}: another writer changed it',
@@ -109,7 +109,7 @@ def check_expected(session: SessionId, expected_seq: int, last_seq: int) -> None
 def chain(
     prev_hash: str, first_seq: int, at: int, events: Sequence[Event], dates: Sequence[int] = ()
 ) -> tuple[list[Record], list[bytes]]:
-    """Turn events into records and their stored lines; raises StoreError for one that JSON cannot hold."""
+    """Encode events as records and stored lines; raises StoreError for an event that JSON cannot hold."""
     try:
         pairs = encode_records(prev_hash, first_seq, at, events, dates)
     except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as error:
@@ -118,7 +118,7 @@ def chain(
 
 
 def remember(ends: dict[SessionId, T], session: SessionId, end: T) -> None:
-    """Note where a session ends; of more sessions than are in use at once the longest unused is forgotten."""
+    """Cache where a session ends; beyond MAX_ENDS sessions, drop the least recently written one."""
     ends.pop(session, None)
     ends[session] = end
     if len(ends) > MAX_ENDS:
@@ -126,7 +126,7 @@ def remember(ends: dict[SessionId, T], session: SessionId, end: T) -> None:
 
 
 def wanted(last_seq: int, *, after: int, before: int | None, limit: int | None, newest: bool) -> range:
-    """Return the sequence numbers that a read asks for."""
+    """Return the range of sequence numbers that a read asks for."""
     first = max(after, 0) + 1
     stop = last_seq + 1 if before is None else min(before, last_seq + 1)
     if limit is not None and stop - first > max(limit, 0):
@@ -138,7 +138,7 @@ def wanted(last_seq: int, *, after: int, before: int | None, limit: int | None, 
 
 
 async def decode_lines(session: SessionId, lines: Iterable[bytes], seqs: range) -> list[Record]:
-    """Decode the lines of a read; raises StoreCorrupt unless they are exactly the records asked for."""
+    """Decode the lines of a read; raises StoreCorrupt unless they are exactly the requested records."""
     records: list[Record] = []
     until_pause = PAUSE_BYTES
     try:
@@ -168,7 +168,7 @@ def not_found(session: SessionId) -> SessionNotFound:
 
 
 def gone(path: Path) -> StoreError:
-    """Build the error for a file that was deleted or replaced while it was written."""
+    """Build the error for a file that was deleted or replaced while in use."""
     return StoreError(
         f"{path}: it was deleted, moved or replaced while it was in use, so nothing is recorded any more",
         hint="put it back from a backup; what ran since then is not in it",
@@ -176,7 +176,7 @@ def gone(path: Path) -> StoreError:
 
 
 def newest_first(summaries: Iterable[SessionSummary], *, archived: bool) -> list[SessionSummary]:
-    """Order a session list; archived sessions are part of it only if asked for."""
+    """Sort summaries, newest first; leave out archived sessions unless `archived`."""
     shown = [summary for summary in summaries if archived or not summary.archived]
     return sorted(shown, key=lambda summary: (summary.updated_at, summary.id), reverse=True)
 
@@ -184,7 +184,7 @@ def newest_first(summaries: Iterable[SessionSummary], *, archived: bool) -> list
 def summary_of(
     session: SessionId, lines: Iterable[bytes], summary: SessionSummary | None = None
 ) -> SessionSummary | None:
-    """Fold lines into a summary; those that cannot be read are passed over."""
+    """Fold lines into a summary; lines that cannot be decoded are skipped."""
     for line in lines:
         with suppress(StoreCorrupt):
             summary = summarise(summary, session, decode_record(line))
@@ -192,7 +192,7 @@ def summary_of(
 
 
 def from_os_error(path: Path, error: OSError) -> StoreError:
-    """Translate a failed file operation."""
+    """Convert a failed file operation into a StoreError; a StoreFull if the disk or quota is full."""
     if error.errno in _FULL:
         return StoreFull(f"{path}: no space is left for it ({error.strerror})", hint=FREE_SPACE)
     return StoreError(f"{path}: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""A session as Markdown, piece by piece: each piece depends on its message or event alone."""
+"""Render a session as Markdown in pieces; each piece depends only on its message or event."""
 
 import re
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ _FENCES = re.compile(r"`{3,}")
 
 
 def event_markdown(record: Record) -> str:
-    """Render what an event says beyond its message; most say nothing."""
+    """Render what an event adds beyond its message; most events add nothing."""
     match record.event:
         case SessionCreated() as created:
             started = datetime.fromtimestamp(calendar_s(record.at), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -64,6 +64,6 @@ def _quoted(text: str) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Fence a text with more backticks than it has in a row itself."""
+    """Wrap a text in a fence longer than any run of backticks in it."""
     fence = "`" * max((len(found) + 1 for found in _FENCES.findall(text)), default=3)
     return f"{fence}{language}\n{text}\n{fence}\n\n"

@@ -1,7 +1,7 @@
-"""How blobs are packed, whatever keeps them: a mark, then the content as it is or compressed.
+"""The storage format of blobs: a one-byte mark, then the content, plain or compressed.
 
 ```
-"r" content       as it is
+"r" content       plain
 "z" zlib stream   where that is shorter
 ```
 """
@@ -16,26 +16,26 @@ MAX_BLOB_BYTES = 512 * 1024 * 1024
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _RAW, _ZLIB = b"r", b"z"
-_MIN_COMPRESSED = 4096  # a disk block: nothing is won below it, and setting zlib up costs 60 µs
+_MIN_COMPRESSED = 4096  # a disk block: compressing less saves nothing, and zlib's setup costs 60 µs
 _SAMPLE_BYTES = 64 * 1024
 _PAYS = 0.9
 
 
 def digest_of(data: bytes, max_bytes: int) -> str:
-    """Return the name of a content; raises StoreError when it is too large to be kept."""
+    """Return the digest of the content; raises StoreError if it is too large to store."""
     if len(data) > max_bytes:
         raise _too_large("the content", max_bytes)
     return hashlib.sha256(data).hexdigest()
 
 
 def check_digest(digest: str) -> None:
-    """Refuse what cannot name a blob; raises StoreError as for one that is not there."""
+    """Reject what cannot be a digest; raises the StoreError for a missing blob."""
     if not _DIGEST.fullmatch(digest):
         raise missing(digest)
 
 
 def packed(data: bytes) -> tuple[bytes, bytes]:
-    """Return the mark and the bytes to store; incompressible data is found out by a sample."""
+    """Return the mark and the bytes to store; a sample detects incompressible data."""
     if len(data) < _MIN_COMPRESSED:
         return _RAW, data
     sample = data[:_SAMPLE_BYTES]
@@ -46,7 +46,7 @@ def packed(data: bytes) -> tuple[bytes, bytes]:
 
 
 def unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
-    """Return the content of what is stored under a digest; raises StoreCorrupt unless it is that content."""
+    """Decode the bytes stored under a digest; raises StoreCorrupt unless the content matches the digest."""
     if stored[:1] == _RAW:
         data = stored[1:]
     elif stored[:1] == _ZLIB:
@@ -56,7 +56,7 @@ def unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
         except zlib.error as error:
             raise _damaged(digest) from error
         if len(data) <= max_bytes and (not inflate.eof or inflate.unused_data):
-            raise _damaged(digest)  # its end is cut off, or something was added
+            raise _damaged(digest)  # truncated, or followed by extra bytes
     else:
         raise _damaged(digest)
     if len(data) > max_bytes:
@@ -67,7 +67,7 @@ def unpacked(digest: str, stored: bytes, max_bytes: int) -> bytes:
 
 
 def missing(digest: str) -> StoreError:
-    """Build the error for a blob that is not there."""
+    """Build the error for a blob that is not stored."""
     return StoreError(f"blob {digest[:12]} is not kept any more")
 
 

@@ -1,18 +1,18 @@
-"""Files for people and other programs, derived from a session's events.
+"""Derive files for people and other programs from a session's events.
 
 ```
 <id>/events.jsonl       every record
 <id>/transcript.md      the conversation
-<id>/summary.txt        the last text of the assistant
-<id>/<id>.jsonl         the messages in Kontekst's shape
-<id>/<id>.meta.json     and its agent
-<id>/checkpoint.json    how far these have come
+<id>/summary.txt        the assistant's last text
+<id>/<id>.jsonl         the messages in Kontekst's format
+<id>/<id>.meta.json     the agent, in Kontekst's format
+<id>/checkpoint.json    how far these files have come
 ```
 
-The first two and the fourth only grow. The checkpoint holds their sizes and is written last, so what
-a crash left beyond it is cut off before the work goes on: nothing is written twice. Content depends
-on the records alone, never on when or in how many steps they were projected, so files that were deleted
-or damaged are rebuilt to the same bytes. One process projects a session at a time.
+The first two and the fourth only grow. The checkpoint holds their sizes and is written last, so what a
+crash left beyond it is cut off before the next write: nothing is written twice. The content depends only on
+the records, never on when or in how many steps they were projected, so deleted or damaged files are rebuilt
+to the same bytes. Only one process may project a session at a time.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ class _Checkpoint(Struct, frozen=True):
     last_seq: int = 0
     last_hash: str = GENESIS
     message_seq: int = 0
-    """The newest record with a message: later ones may add results to its calls, so reading resumes there."""
+    """The newest record with a message. Later ones may add results to its calls, so reading resumes here."""
     agent: str = ""
     events_bytes: int = 0
     transcript_bytes: int = 0
@@ -48,7 +48,7 @@ class _Checkpoint(Struct, frozen=True):
 
 
 class SessionProjector:
-    """Keeps the derived files of sessions, each in a directory of its own."""
+    """Maintains the derived files of sessions, one directory per session."""
 
     def __init__(self, store: Store, directory: Path) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class SessionProjector:
             raise from_os_error(self._directory / session, error) from error
 
     async def rebuild(self, session: SessionId) -> None:
-        """Delete a session's files and make them anew; raises SessionNotFound, StoreError."""
+        """Delete a session's files and write them again; raises SessionNotFound, StoreError."""
         check_id(session)
         try:
             _Files(self._directory, session).delete()
@@ -89,14 +89,14 @@ class SessionProjector:
             raise not_found(session)
 
     async def _still_holds(self, session: SessionId, checkpoint: _Checkpoint) -> bool:
-        """Tell whether the store has the record that the files end with."""
+        """Return True if the store still has the record that the files end with."""
         seq = checkpoint.last_seq
         last = await self._store.read(session, after=seq - 1, limit=1) if seq else []
         return not seq or [(record.seq, record.hash) for record in last] == [(seq, checkpoint.last_hash)]
 
 
 class _Growth:
-    """What the next records add to the files."""
+    """The content that new records add to the files."""
 
     def __init__(self, checkpoint: _Checkpoint) -> None:
         self.last_seq = checkpoint.last_seq
@@ -108,14 +108,14 @@ class _Growth:
         self.clear()
 
     def clear(self) -> None:
-        """Forget what has been written."""
+        """Discard the content that has been written."""
         self.events = bytearray()
         self.markdown = bytearray()
         self.messages = bytearray()
         self.summary: str | None = None
 
     def take(self, record: Record) -> None:
-        """Take in the next record, or again one that is needed to understand those that follow."""
+        """Add the next record, or replay an earlier one that the following records depend on."""
         event = record.event
         if isinstance(event, SessionCreated):
             self.agent = event.agent
@@ -155,7 +155,7 @@ class _Files:
         self._checkpoint = self._directory / "checkpoint.json"
 
     def checkpoint(self) -> _Checkpoint:
-        """Return how far the files have come; they begin anew when one of them is missing or too short."""
+        """Return the checkpoint; an empty one, so that all is rewritten, if a file is missing or short."""
         try:
             checkpoint = msgspec.json.decode(self._checkpoint.read_bytes(), type=_Checkpoint)
             for path, size in self._sizes(checkpoint):
@@ -168,7 +168,7 @@ class _Files:
         return checkpoint
 
     def write(self, checkpoint: _Checkpoint, growth: _Growth) -> _Checkpoint:
-        """Add to the files behind the checkpoint, then move it."""
+        """Append to the files after the checkpoint, then advance it."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         additions = (growth.events, growth.markdown, growth.messages)
         sizes = []
@@ -187,7 +187,7 @@ class _Files:
         return moved
 
     def delete(self) -> None:
-        """Remove the files; the checkpoint first, so that a crash leaves nothing that looks complete."""
+        """Delete the files, the checkpoint first, so that a crash leaves nothing that looks complete."""
         self._checkpoint.unlink(missing_ok=True)
         for path in (self._events, self._transcript, self._summary, self._messages, self._meta):
             path.unlink(missing_ok=True)

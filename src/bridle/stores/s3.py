@@ -1,13 +1,13 @@
-"""Blobs in an S3-compatible bucket: one object each.
+"""Blobs in an S3-compatible bucket, one object each.
 
 ```
 <prefix>/<tenant or _>/ab/cdef…   "ab" + "cdef…" is the digest of the content; packed as in `packing`
 ```
 
-An object has one date, that of its last upload: what is put again is uploaded again once it is older than
-half the age that `prune` leaves alone, else it is left as it is. S3 has no way to remove an object only if it
-is still the old one: what is put again in the very moment of its removal, an hour after it was last of use,
-is lost, which `get` tells.
+An object's only date is that of its last upload. `put` of an existing blob uploads it again once it is older
+than half the age that `prune` leaves alone; otherwise it does nothing. S3 cannot delete an object on the
+condition that it is still the old one, so a blob that is put again at the very moment of its removal, an hour
+after its last use, is lost; `get` reports that.
 """
 
 import time
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RENEW_S = MIN_AGE_S / 2
-USUAL = "_"  # the folder of the usual tenant; no tenant can be called so
+USUAL = "_"  # the folder of the default tenant; no tenant can have this name
 
 _REFUSED = (PermissionDeniedError, UnauthenticatedError)
 
@@ -38,12 +38,12 @@ _REFUSED = (PermissionDeniedError, UnauthenticatedError)
 def open_bucket(
     bucket: str, *, endpoint: str = "", region: str = "us-east-1", patience_s: float = 300.0
 ) -> "ObjectStore":
-    """Return a bucket; keys come from AWS's usual variables or the machine's role. Contacts nobody yet."""
+    """Return a bucket without contacting it; keys come from the standard AWS variables or machine role."""
     more = {"endpoint": endpoint} if endpoint else {}
     return S3Store(
         bucket,
         region=region,
-        disable_bulk_delete=True,  # not every service that is compatible with S3 has it
+        disable_bulk_delete=True,  # not every S3-compatible service supports it
         **more,  # type: ignore[arg-type]
         client_options={
             "allow_http": endpoint.startswith("http://"),
@@ -74,7 +74,7 @@ class S3Blobs:
         max_blob_bytes: int = MAX_BLOB_BYTES,
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        """Use a bucket that `open_bucket` returned; `name` is what errors call it."""
+        """Use a bucket that `open_bucket` returned; `name` appears in error messages."""
         self._bucket = bucket
         self._name = name
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
@@ -82,7 +82,7 @@ class S3Blobs:
         self._now_s = now_s
 
     def put(self, data: bytes) -> str:
-        """Keep bytes for the current tenant and return their digest; raises StoreError."""
+        """Store bytes for the current tenant and return their digest; raises StoreError."""
         digest = digest_of(data, self._max_blob_bytes)
         path = self._path(digest)
         try:
@@ -95,7 +95,7 @@ class S3Blobs:
         return digest
 
     def get(self, digest: str) -> bytes:
-        """Return bytes that were kept for the current tenant; raises StoreError, StoreCorrupt."""
+        """Return bytes stored for the current tenant; raises StoreError, StoreCorrupt."""
         check_digest(digest)
         path = self._path(digest)
         try:
@@ -104,11 +104,11 @@ class S3Blobs:
             raise missing(digest) from None
 
     def digests(self) -> set[str]:
-        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        """Return the digests of all stored blobs, of all tenants; raises StoreError."""
         return {digest for digest, _ in self._entries()}
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
-        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        """Remove blobs not in `used` and last put that long ago; return how many; raises StoreError."""
         old = [
             entry["path"]
             for digest, entry in self._entries()
@@ -117,7 +117,7 @@ class S3Blobs:
         return sum(self._remove(path, older_than_s) for path in old)
 
     def _remove(self, path: str, older_than_s: float) -> bool:
-        """Remove an object unless it was put again since it was listed."""
+        """Delete an object unless it was put again since it was listed."""
         try:
             if self._age_s(self._do(lambda: obstore.head(self._bucket, path))) < older_than_s:
                 return False

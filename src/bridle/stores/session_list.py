@@ -1,12 +1,12 @@
-"""The list of sessions in a SQLite journal, from both places that know them.
+"""List the sessions of a SQLite store from both tables that hold them.
 
 ```
-sessions   every session and its summary       ┐ a session stands in both, and its last record
+sessions   every session and its summary       ┐ every session is in both, and its last record
 records    an index that begins with sessions  ┘ is the one that the index names
 ```
 
-A damaged page of one is noticed by the other, so a list is never silently short: it is raised as
-`DamagedList`, with everything that could be read. A healthy file costs one look at each session.
+A damaged page of one table shows up in the other, so a list is never silently incomplete: `DamagedList` is
+raised, with everything that could be read. An intact file costs one lookup per session.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,14 +46,14 @@ _SCANS = (
 
 
 class _Seen(Struct, frozen=True):
-    """What the two places say of one session."""
+    """What the two tables say about one session."""
 
     summary: object = None
-    """As it is stored."""
+    """The summary as stored."""
     end: tuple[object, ...] | None = None
     """The session, number and date of its last record."""
     told: SessionSummary | None = None
-    """What its events tell, looked at where there is no summary."""
+    """The summary folded from its events, made only if the stored one cannot be decoded."""
 
 
 async def read_list(database: Database, path: Path, *, archived: bool) -> list[SessionSummary]:
@@ -66,7 +66,7 @@ async def read_list(database: Database, path: Path, *, archived: bool) -> list[S
     listed = []
     for session, found in seen.items():
         summary, flaw = _judged(session, found)
-        if flaw:  # perhaps it was written or deleted between two looks
+        if flaw:  # it may have been written or deleted between the two queries
             found = await _looked_up(database, session)
             if found == _Seen() and not why:
                 continue
@@ -80,14 +80,14 @@ async def read_list(database: Database, path: Path, *, archived: bool) -> list[S
 
 
 async def _both(database: Database) -> dict[SessionId, _Seen]:
-    """Look at every session in both places; raises StoreCorrupt."""
+    """Read every session from both tables; raises StoreCorrupt."""
     ends = {row[0]: row[1:] for row in await database.rows(_ENDS)}
     seen = {row[0]: _Seen(row[1], ends.pop(row[0], None)) for row in await database.rows(_SUMMARIES)}
     return seen | {session: _Seen(end=end) for session, end in ends.items()}
 
 
 async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
-    """Find the sessions from both ends of both places, as far as they can be read."""
+    """Find the session ids by scanning both tables from both ends, up to the first unreadable row."""
     ids: dict[SessionId, None] = {}
     for scan in _SCANS:
         rows = await database.readable_rows(scan)
@@ -96,7 +96,7 @@ async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
 
 
 async def _looked_up(database: Database, session: SessionId) -> _Seen:
-    """Look at one session in both places; what its summary does not say is told by its events."""
+    """Look up one session in both tables; fold its events if its stored summary cannot be decoded."""
     summaries = await database.readable_rows(_SUMMARY, session)
     ends = await database.readable_rows(_END, session)
     stored = summaries[0][0] if summaries else None
@@ -110,7 +110,7 @@ def _decoded(stored: object) -> SessionSummary | None:
 
 
 def _judged(session: SessionId, seen: _Seen) -> tuple[SessionSummary, str]:
-    """Return the line of a session, and what is wrong with it."""
+    """Return a session's summary for the list, and what is wrong with it."""
     summary = _decoded(seen.summary)
     match seen.end:
         case (str() as named, int() as seq, int() as at) if named == session:

@@ -1,7 +1,7 @@
-"""The default journal: all sessions in one SQLite file in WAL mode.
+"""The default store: all sessions in one SQLite file in WAL mode.
 
 ```
-records   session, seq, at, line    the line exactly as encoded; `seq` and `at` repeat what it says
+records   session, seq, at, line    the line exactly as encoded; `seq` and `at` repeat its fields
 sessions  id, summary               as of the last event that changed more than its date and number
 ```
 
@@ -9,14 +9,14 @@ A rowid table with an index takes an insert in two thirds of the time that WITHO
 (17 against 20 µs for 600 bytes, 28 against 35 for 3 kB; more with many sessions), because lines are long.
 
 An append is one BEGIN IMMEDIATE transaction that looks up the session's last number and hash, compares
-and inserts. The last number and hash are remembered from one append to the next and trusted only if,
-inside the transaction, SQLite says that nobody else has changed the file in between.
+and inserts. The last number and hash are cached between appends and trusted only if SQLite reports, inside
+the transaction, that no other connection has changed the file in between.
 
 All statements run on the event loop's thread: an append takes some 25 µs and a page of a read some
-200 µs plus decoding, a thread switch alone would cost more. About every 400 appends SQLite writes the WAL
-back and waits for the disk, 3 to 5 ms. With `sync="normal"` what was appended survives the end of any
-process, also by `kill -9`; `sync="full"` waits for the disk at each append (0.3 to 4 ms) and survives a
-power cut as well.
+200 µs plus decoding; a thread switch alone would cost more. About every 400 appends SQLite writes the WAL
+back and waits for the disk, 3 to 5 ms. With `sync="normal"` an append survives the death of any process,
+even by `kill -9`; `sync="full"` waits for the disk at each append (0.3 to 4 ms) and also survives a power
+cut.
 """
 
 import re
@@ -81,7 +81,7 @@ _HASH = re.compile(rb"[0-9a-f]{64}")
 
 
 class SqliteStore:
-    """All sessions in one database file, which is made by the first append and opened by the first call."""
+    """All sessions in one database file, created by the first append and opened by the first call."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class SqliteStore:
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events after `expected_seq` in one transaction.
+        """Append events after `expected_seq` in one transaction.
 
         Raises SessionConflict, StoreFull, StoreCorrupt for a foreign file, StoreError.
         """
@@ -152,7 +152,7 @@ class SqliteStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return the records asked for, oldest first."""
+        """Return the requested records, oldest first."""
         last_seq = await self._last_seq(session)
         seqs = wanted(last_seq, after=after, before=before, limit=limit, newest=newest)
         records: list[Record] = []
@@ -167,7 +167,7 @@ class SqliteStore:
         return [row[0] for row in await self._database.rows(_IDS)]
 
     async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the lines of a session."""
+        """Yield a session's lines."""
         after = -(2**63)
         while rows := await self._database.rows(_LINES, session, after, PAGE_RECORDS):
             for row in rows:
@@ -175,7 +175,7 @@ class SqliteStore:
             after = rows[-1][0]
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return wrong labels and summaries, and damage to the file; only summaries can be mended."""
+        """Return wrong labels, bad summaries and damage to the file; only summaries can be repaired."""
         if session is not None:
             return await self._session_flaws(session, repair=repair)
         damage = await self._database.rows("PRAGMA integrity_check(10)")
@@ -218,8 +218,8 @@ class SqliteStore:
         return await read_list(self._database, self._path, archived=archived)
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session and overwrite what it held; raises SessionNotFound."""
-        if not await self._last_seq(session):  # there is no file yet: do not make one
+        """Delete a session and overwrite its data; raises SessionNotFound."""
+        if not await self._last_seq(session):  # there may be no file yet: do not create one
             raise not_found(session)
 
         def remove(connection: apsw.Connection) -> int:

@@ -1,4 +1,4 @@
-"""The line of a session in a list, as databases keep it beside the records."""
+"""Session summaries as the databases store them next to the records."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,16 @@ from bridle.core.protocol import (
 from bridle.core.summary import SessionSummary
 
 _SUMMARISED = (SessionCreated, SessionTitled, SessionArchived, MessageAdded, RunStarted, RunEnded)
-"""The events that `summarise` looks into; a test holds this against core."""
+"""The events that `summarise` uses; a test compares this tuple with core."""
 
 
 def changes_summary(events: Sequence[Event]) -> bool:
-    """Tell whether events change more of a summary than its date and number."""
+    """Return True if the events change a summary in more than its date and sequence number."""
     return any(isinstance(event, _SUMMARISED) for event in events)
 
 
 def decode_summary(data: bytes) -> SessionSummary | None:
-    """Return a stored summary; None for one that cannot be read."""
+    """Decode a stored summary; return None if it cannot be decoded."""
     try:
         return msgspec.json.decode(data, type=SessionSummary)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Tenants, tokens and purses in memory: for one process, and gone with it."""
+"""Tenants, tokens and tenant budgets in memory, for one process; lost when it ends."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from bridle.core.token_text import secret_digest, token_text
 
 
 class LocalTenants:
-    """Knows the tenants that it was told of."""
+    """Holds tenants and tokens in memory."""
 
     def __init__(self, entropy: Callable[[int], bytes]) -> None:
         self._entropy = entropy
@@ -23,37 +23,37 @@ class LocalTenants:
         self._tenants[tenant.name] = tenant
 
     def create_token(self, tenant: str, user: str, scopes: Sequence[Scope] = SCOPES) -> str:
-        """Make a token and return its text."""
+        """Create a token and return its text."""
         token_id, secret = self._entropy(8).hex(), self._entropy(32)
         principal = Principal(tenant, user, tuple(scopes), token_id)
         self._tokens[token_id] = KeptToken(principal, secret_digest(secret))
         return token_text(token_id, secret)
 
     def revoke(self, token_id: str) -> None:
-        """Let a token count no more."""
+        """Revoke a token."""
         self._tokens.pop(token_id, None)
 
     async def tenant(self, name: str) -> Tenant | None:
-        """Return what holds for a tenant; None when there is none."""
+        """Return a tenant; None if there is none of that name."""
         return self._tenants.get(name)
 
     async def token(self, token_id: str) -> KeptToken | None:
-        """Return a token by its id; None for an unknown or revoked one."""
+        """Return a token by its id; None if it is unknown or revoked."""
         return self._tokens.get(token_id)
 
 
 class LocalPurse:
-    """Keeps the purses of one process; days and months never end here."""
+    """Tracks tenants' spending in one process; daily and monthly amounts are never reset."""
 
     def __init__(self, limits: Callable[[str], TenantLimits]) -> None:
-        """Take what says what a tenant may use."""
+        """`limits` returns the limits of a tenant."""
         self._limits = limits
         self._taken: dict[str, Amount] = {}
         self._held: dict[tuple[SessionId, RunId], tuple[Limits, Amount]] = {}
         self._settled: set[tuple[SessionId, RunId]] = set()
 
     async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
-        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent."""
+        """Reserve the most a run may use; return `wanted`, reduced to what is left. Raises BudgetSpent."""
         tenant = tenant_of(session)
         if not tenant:
             return wanted
@@ -66,7 +66,7 @@ class LocalPurse:
         return granted.limits
 
     async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
-        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        """Replace a run's reservation by what it used; a second call changes nothing."""
         key = session, run_id
         if key not in self._held or key in self._settled:
             return
@@ -75,10 +75,10 @@ class LocalPurse:
         self._taken[tenant] = self._taken[tenant] - self._held[key][1] + amount_of(used)
 
     async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
-        """Return what was set aside for runs that were not settled, oldest first, however old."""
+        """Return the reservations of unsettled runs, oldest first; `older_s` is ignored."""
         found = [Reservation(*key, held) for key, (_, held) in self._held.items() if key not in self._settled]
         return found[:limit]
 
     def taken(self, tenant: str) -> Amount:
-        """Return what a tenant has used, with what is set aside for its runs."""
+        """Return what a tenant has used plus what is reserved for its runs."""
         return self._taken.get(tenant, Amount())

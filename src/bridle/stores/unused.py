@@ -1,7 +1,7 @@
-"""Blobs that no session speaks of any more.
+"""Remove blobs that no session refers to any more.
 
-A blob is needed as long as its digest stands anywhere in a stored line, or in what is kept aside for a
-session that a crash cut off: that is simple, and never removes too much.
+A blob is needed as long as its digest occurs anywhere in a stored line, or in what is kept for a session
+that a crash interrupted. This is simple and never removes too much.
 """
 
 import asyncio
@@ -13,28 +13,28 @@ from typing import Protocol, runtime_checkable
 
 from bridle.stores.lines import LineStore
 
-MIN_AGE_S = 3600.0  # younger ones may belong to a call that is still running
+MIN_AGE_S = 3600.0  # younger blobs may belong to a call that is still running
 
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 
 @runtime_checkable
 class LastingBlobs(Protocol):
-    """Blobs that outlive their process, and can be removed; both methods block."""
+    """Blobs that outlive the process and can be removed; both methods block."""
 
     def digests(self) -> set[str]:
-        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        """Return the digests of all stored blobs, of all tenants; raises StoreError."""
         ...
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
-        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        """Remove blobs not in `used` and last put that long ago; return how many; raises StoreError."""
         ...
 
 
 async def prune_blobs(
     store: LineStore, blobs: LastingBlobs, aside: Path, older_than_s: float = MIN_AGE_S
 ) -> int:
-    """Remove what is not needed and return how many blobs that were; raises StoreError."""
+    """Remove the blobs that are not needed and return their number; raises StoreError."""
     kept = await asyncio.to_thread(blobs.digests)
     used = _aside(aside, kept)
     for session in await store.ids():
@@ -46,7 +46,7 @@ async def prune_blobs(
 def _aside(folder: Path, kept: set[str]) -> set[str]:
     found: set[str] = set()
     for file in folder.glob("*"):
-        with suppress(FileNotFoundError):  # what it held is recorded by now, and the lines are read later
+        with suppress(FileNotFoundError):  # its content is recorded by now, and the lines are read after this
             found |= _mentioned(file.read_bytes(), kept)
     return found
 

@@ -1,3 +1,3 @@
-"""Ways in and out: each surface is one codec and one transport, and decides nothing."""
+"""The interfaces of Bridle: each surface is one codec and one transport, and makes no decisions."""
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
-"""What was used when, kept by the hour: a plot of any time is a sum, and only what is new is read.
+"""Usage over time, summed by hour and cached per session: only new records are read.
 
 ```
-session ──▶ 13:00 Account   14:00 Account   …    a page each, cut where the hour changes
+session ──▶ 13:00 Account   14:00 Account   …    one Account per hour
 ```
 """
 
@@ -25,25 +25,25 @@ SlotOf = Callable[[int], int]
 Step = Literal["hour", "day"]
 
 HOUR_MS = 3_600_000
-HOURS_UP_TO_MS = 8 * 24 * HOUR_MS  # a week by the hour is 168 slots; more of them nobody can tell apart
+HOURS_UP_TO_MS = 8 * 24 * HOUR_MS  # a week by the hour is 168 slots; more would be indistinguishable
 MOST_SLOTS = 1_500  # four years by the day
 MOST_NAMED = 10
-MOST_KEPT = 2_000  # sessions, some kilobytes each
+MOST_KEPT = 2_000  # sessions, a few kilobytes each
 READ_AT_ONCE = 1_000
 BEFORE_ALL = -1
 
 
 class SlotUse(Struct, frozen=True):
-    """What a model used from a time on, until the next slot begins."""
+    """The usage of a model in one time slot."""
 
     at: int
-    """In milliseconds since 1970."""
+    """The start of the slot, in milliseconds since 1970."""
     model: str
     use: Use
 
 
 class SessionUse(Struct, frozen=True):
-    """What a session has used, with its sub-agents."""
+    """The usage of a session, including its sub-agents."""
 
     id: SessionId
     title: str
@@ -51,35 +51,35 @@ class SessionUse(Struct, frozen=True):
 
 
 class UsePlots(Struct, frozen=True, kw_only=True):
-    """What all sessions have used, and when."""
+    """The usage of all sessions over time."""
 
     since: int
-    """From when on, in milliseconds since 1970: when a slot begins, or 0 for the beginning."""
+    """The start of the first slot, in milliseconds since 1970; 0 for no limit."""
     step: Step
-    """How long a slot is; a day begins at midnight here."""
+    """The length of a slot; a day begins at local midnight."""
     times: list[int]
-    """When every slot begins, also of those in which nothing was used; oldest first."""
+    """The start of every slot, including unused ones; oldest first."""
     slots: list[SlotUse]
     """Oldest first."""
     sessions: int
     runs: dict[Outcome, int]
-    """By their outcome."""
+    """By outcome."""
     total: Use
     models: dict[str, Use]
     agents: dict[str, Use]
     tools: dict[str, ToolUse]
     named: list[SessionUse]
-    """The sessions that used most, who used most first."""
+    """The sessions with the highest usage, highest first."""
     others: int
     """How many more sessions have used something."""
     others_use: Use
-    """What those have used."""
+    """The usage of those."""
     left_out: list[SessionId]
     """Sessions that cannot be read."""
 
 
 class Books:
-    """Reads each session once, and then what is new of it."""
+    """Reads each session once, and later only its new records."""
 
     def __init__(self, door: Door, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self._door = door
@@ -88,7 +88,7 @@ class Books:
         self._reading = asyncio.Lock()  # so that no record is counted twice
 
     async def plots(self, since: int = 0, *, archived: bool = False) -> UsePlots:
-        """Say what was used from a time on, in milliseconds since 1970; archived sessions count if asked."""
+        """Return the usage since a time in milliseconds since 1970; archived sessions are optional."""
         now = self._now_ms()
         step: Step = "hour" if since > now - HOURS_UP_TO_MS else "day"
         slot_of = _hour if step == "hour" else _day
@@ -110,9 +110,9 @@ class Books:
         return plotting.result(now, step, {one.id: one.title for one in sessions.values()}, left_out)
 
     async def _brought_up(self, session: SessionSummary) -> "_Book":
-        """Return the book of a session with all that is recorded; one that is gone has no more."""
+        """Return a session's book with all records counted; a session that is gone has no more."""
         book = self._books.pop(session.id, None)
-        if book is None or book.seq > session.last_seq:  # deleted, and begun anew under its name
+        if book is None or book.seq > session.last_seq:  # deleted, and created again under the same name
             book = _Book(session.agent)
         while book.seq < session.last_seq:
             try:
@@ -122,7 +122,7 @@ class Books:
             if not records:
                 break
             await asyncio.to_thread(book.add, records)
-        self._books[session.id] = book  # only now: one that is left in the middle is not kept
+        self._books[session.id] = book  # only now, so that a partly read book is not kept
         return book
 
     def _let_go(self) -> None:
@@ -131,13 +131,13 @@ class Books:
 
 
 class _Book:
-    """One session, page by page: a new one begins when the hour changes."""
+    """The usage of one session, with one page per hour."""
 
     def __init__(self, agent: str) -> None:
         first = Account()
         first.begin(agent)
         self.seq = 0
-        """The newest record that is counted."""
+        """The newest counted record."""
         self.pages: list[tuple[int, Account]] = [(BEFORE_ALL, first)]
 
     def add(self, records: Iterable[Record]) -> None:
@@ -151,7 +151,7 @@ class _Book:
 
 
 class _Plotting:
-    """Sums up pages."""
+    """Sums up the pages of all books."""
 
     def __init__(self, slot_of: SlotOf, since: int) -> None:
         self._slot_of = slot_of
@@ -204,7 +204,7 @@ class _Plotting:
 
 
 def root_of(session: SessionSummary, known: Mapping[SessionId, SessionSummary]) -> SessionId:
-    """Return the session that a person began: itself, or the one that a sub-agent works for."""
+    """Return the session that a person started: this one, or the root of its sub-agent tree."""
     seen = {session.id}
     while session.sub_agent and session.parent is not None and session.parent not in seen:
         seen.add(session.parent)
@@ -213,7 +213,7 @@ def root_of(session: SessionSummary, known: Mapping[SessionId, SessionSummary]) 
 
 
 def _times(first: int, now: int, slot_of: SlotOf) -> list[int]:
-    """Return when each slot begins, from the one of a time until now; of very many the newest."""
+    """Return the start of each slot up to now; if there are too many, only the newest."""
     times = [slot_of(now)]
     while times[-1] > first and len(times) < MOST_SLOTS:
         times.append(slot_of(times[-1] - 1))

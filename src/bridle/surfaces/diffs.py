@@ -1,4 +1,4 @@
-"""Unified diffs, taken apart into numbered lines: for a view of one column, or of two beside each other.
+"""Parses unified diffs into numbered lines, for views with one column or side by side.
 
 ```
 --- a.py                                 old new
@@ -9,7 +9,7 @@
 +hello()
 ```
 
-A diff may be cut, have notes between its files, or come from git: whatever is not understood stays as a note.
+A diff may be truncated, have notes between its files, or come from git: anything unknown becomes a note.
 """
 
 import re
@@ -21,13 +21,13 @@ from msgspec import Struct
 from bridle.core.permission import EDITING_TOOLS
 
 LineKind = Literal["same", "added", "removed", "gap", "note"]
-"""A gap is between two places of a file; a note is what stands in a diff and is no line of a file."""
+"""A gap separates two hunks of a file; a note is text in a diff that is no line of a file."""
 
-MOST_LINES = 20_000  # some 100 ms
+MOST_LINES = 20_000  # about 100 ms
 DIFFING_TOOLS = frozenset({*EDITING_TOOLS, "rename_symbol", "replace_symbol", "code_action"})
-"""Whose previews are diffs; any other is a text of the model: taken for a diff, lines of it would be lost."""
+"""The tools whose previews are diffs. Others are model text, which would lose lines if parsed as a diff."""
 NOTHING = "/dev/null"
-"""What a diff names where no file was, or is."""
+"""The path in a diff for a missing file."""
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@.*", re.DOTALL)
 _GIT_HEADS = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "similarity index ")
@@ -40,25 +40,25 @@ class DiffLine(Struct, frozen=True, omit_defaults=True):
     kind: LineKind
     text: str
     old: int | None = None
-    """Its number in the file as it was; null where it was not there, or nobody knows."""
+    """Its line number in the old file; null if it is not there or unknown."""
     new: int | None = None
 
 
 class FileDiff(Struct, frozen=True, omit_defaults=True):
-    """What changes in one file."""
+    """The changes to one file."""
 
     path: str
-    """Empty for notes that stand before the first file."""
+    """Empty for notes before the first file."""
     lines: tuple[DiffLine, ...]
     created: bool = False
     deleted: bool = False
     added: int = 0
-    """How many lines are new, of those that are shown."""
+    """The number of added lines, of those that are shown."""
     removed: int = 0
 
 
 def parse_diff(text: str, most_lines: int = MOST_LINES) -> list[FileDiff]:
-    """Take a diff apart, file by file; empty when the text is none. What is too much becomes a note."""
+    """Split a diff into files; empty if the text is no diff. Lines beyond the limit become a note."""
     lines = text.removesuffix("\n").split("\n")
     if not any(line.startswith("@@ ") for line in lines):
         return []
@@ -72,9 +72,9 @@ def parse_diff(text: str, most_lines: int = MOST_LINES) -> list[FileDiff]:
 
 
 def side_by_side(lines: Iterable[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
-    """Put what was beside what is: removed lines against the added ones that follow them.
+    """Pair old lines with new ones: removed lines with the added lines that follow them.
 
-    A gap or a note comes as both, since it belongs to neither side.
+    A gap or a note is on both sides, since it belongs to neither.
     """
     removed: list[DiffLine] = []
     added: list[DiffLine] = []
@@ -104,7 +104,7 @@ def _with_next(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 class _Reading:
-    """Reads a diff line by line."""
+    """Parses a diff line by line."""
 
     def __init__(self) -> None:
         self._files: list[FileDiff] = []
@@ -112,12 +112,12 @@ class _Reading:
         self._lines: list[DiffLine] = []
         self._old: int | None = None  # the numbers of the next lines
         self._new: int | None = None
-        self._old_left = self._new_left = 0  # lines that the place still has
+        self._old_left = self._new_left = 0  # lines left in the hunk
         self._is_git = False
-        self._is_cut = False  # somebody left something out: then marks are all there is to go by
+        self._is_cut = False  # lines are missing, so only the marks can be trusted
 
     def take(self, line: str, following: str) -> None:
-        """Take the next line, with a look at the one after it."""
+        """Parse the next line, given the one after it."""
         inside = self._old_left > 0 or self._new_left > 0
         if (self._is_cut or not inside) and line.startswith("--- ") and following.startswith("+++ "):
             self._end_file()
@@ -129,17 +129,17 @@ class _Reading:
         elif (kind := _KINDS.get(line[:1] or " ")) and (inside or (self._is_cut and line)):
             self._add(kind, line[1:])
         elif not inside and line.startswith(_GIT_HEADS):
-            self._is_git = True  # the paths come again in the next lines
+            self._is_git = True  # the next lines repeat the paths
         elif line:
             self._is_cut = self._is_cut or (inside and not line.startswith("\\"))
             self.note(line)
 
     def note(self, text: str) -> None:
-        """Keep what is no line of a file."""
+        """Keep text that is no line of a file."""
         self._lines.append(DiffLine("note", text))
 
     def files(self) -> list[FileDiff]:
-        """Return what was read."""
+        """Return the parsed files."""
         self._end_file()
         return self._files
 
@@ -183,6 +183,6 @@ class _Reading:
         self._is_cut = False
 
     def _path_of(self, line: str) -> str:
-        """Return the path that a head line names, without a date behind it and git's letter before it."""
+        """Return the path in a header line, without a trailing date and git's `a/` or `b/` prefix."""
         path = line[4:].split("\t")[0]
         return path[2:] if self._is_git and path.startswith(("a/", "b/")) else path

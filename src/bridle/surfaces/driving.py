@@ -1,11 +1,11 @@
-"""One run, driven by a program: from the command that starts it to its end, questions answered on the way.
+"""Drives one run for a program: from its start to its end, answering questions on the way.
 
 ```python
 async with Drive(door, session, answer) as drive:
     await drive.start(Prompt(user_message("…")))
     async for item in drive.items():
         …                                   # every record and delta of the run
-    drive.result                            # what it came to
+    drive.result                            # the result of the run
 ```
 """
 
@@ -45,22 +45,22 @@ NOBODY = "nobody is there to approve it"
 Asked = ApprovalRequested | QuestionAsked
 Answer = Decide | Reply
 Answerer = Callable[[Asked], Awaitable[Answer | None]]
-"""Answers an approval or a question; None leaves it to somebody else."""
+"""Answers an approval or a question; None leaves it to other clients."""
 
 
 def answer_of_nobody(asked: Asked, why: str = NOBODY) -> Answer:
-    """Return what happens to a question that nobody can answer; an approval stops the run."""
+    """Return the answer when no person is there: an empty reply to a question, "stop" for an approval."""
     return Reply(asked.call_id) if isinstance(asked, QuestionAsked) else Decide(asked.call_id, "stop", why)
 
 
 def rules_needed(result: Result) -> tuple[str, ...]:
-    """Return the rules that would have let through what nobody was there to approve."""
+    """Return the rules that would have allowed the calls that were stopped because no person was there."""
     rules = (rule for call in result.denied if call.reason == NOBODY for rule in call.rules)
     return tuple(dict.fromkeys(rules))
 
 
 async def nobody(asked: Asked) -> Answer | None:
-    """Answer for somebody who cannot."""
+    """Answer when no person is there."""
     return answer_of_nobody(asked)
 
 
@@ -70,7 +70,7 @@ async def others(asked: Asked) -> Answer | None:
 
 
 def left_in_queue() -> SessionNotRunning:
-    """Say what becomes of a prompt when the run before it was stopped: nothing, before somebody goes on."""
+    """Return the error for a prompt that stays in the queue because the run before it was stopped."""
     return SessionNotRunning(
         "the run before it was stopped, so the prompt waits in the queue",
         hint="it runs after the next prompt",
@@ -78,14 +78,14 @@ def left_in_queue() -> SessionNotRunning:
 
 
 class Drive:
-    """Starts a run, follows it to its end and answers its questions; leaving early does not end it."""
+    """Starts a run, follows it to its end and answers its questions; leaving early does not end the run."""
 
     def __init__(self, door: Door, session: SessionId, answer: Answerer = nobody) -> None:
         self.session = session
         self.run_id: RunId | None = None
-        """None as long as the prompt waits in the queue."""
+        """None while the prompt waits in the queue."""
         self.result: Result | None = None
-        """What the run came to, once it has ended."""
+        """The result of the run, once it has ended."""
         self._door = door
         self._answer = answer
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
@@ -94,7 +94,7 @@ class Drive:
         self._begun: Record | None = None
         self._waits = False
         self._known_upto = 0
-        """The newest record when a prompt was repeated: what was asked and answered up to there is over."""
+        """The newest record when a prompt was repeated: questions and answers up to there are settled."""
         self._asked: dict[CallId, Asked] = {}
         self._answering: dict[CallId, asyncio.Task[None]] = {}
 
@@ -105,7 +105,7 @@ class Drive:
         await self.aclose()
 
     async def start(self, command: Prompt | Resume) -> Receipt:
-        """Hand in the command; raises SessionError and ConfigError when it is not taken."""
+        """Submit the command; raises SessionError and ConfigError when it is refused."""
         self._stream = self._door.watch(self.session, None)
         await anext(self._stream)  # from here on nothing is missed
         receipt = await self._door.submit(self.session, command)
@@ -121,10 +121,10 @@ class Drive:
         return receipt
 
     async def items(self) -> AsyncGenerator[Record | Delta, None]:
-        """Yield what happens, up to and with the end of the run.
+        """Yield all records and deltas, including the end of the run.
 
-        Raises SessionNotRunning when the prompt is taken out of the queue, or stays there as the run before
-        it was stopped; and what the door raises.
+        Raises SessionNotRunning if the prompt is removed from the queue, or stays there because the run
+        before it was stopped; also raises what the session API raises.
         """
         assert self._stream is not None, "start() comes first"
         while self.result is None:
@@ -139,16 +139,16 @@ class Drive:
         await self.aclose()
 
     async def finish(self) -> Result:
-        """Follow the run to its end and return what it came to."""
+        """Follow the run to its end and return its result."""
         async for _ in self.items():
             pass
         assert self.result is not None
         return self.result
 
     async def cancel(self, reason: str = "") -> bool:
-        """Ask the run to end, or take the prompt out of the queue; the end comes among the items.
+        """Cancel the run, or remove the prompt from the queue; the end of the run is among the items.
 
-        False when no run of ours is active: that of somebody else is left alone.
+        Returns False if no run of ours is active; other clients' runs are left alone.
         """
         if self._stream is None or self.result is not None:
             return False
@@ -157,7 +157,7 @@ class Drive:
                 await self._door.submit(self.session, DropQueued(self._item_id))
                 return False
         except UsageError:
-            pass  # it has just begun
+            pass  # it has just started
         if self.run_id is not None:
             active = (await self._door.glance(self.session)).run
             if active is None or active.run_id != self.run_id:
@@ -178,10 +178,10 @@ class Drive:
         if self._stream is not None:
             await self._stream.aclose()
 
-    # ------------------------------------------------------------------ the run among all that happens
+    # ------------------------------------------------------------------ finding our run
 
     def _await_begin(self, item: Record | Delta) -> list[Record]:
-        """Look for the start of our run: of a prompt that waits, or that was taken before."""
+        """Look for the start of our run: of a queued prompt, or of a repeated one."""
         if isinstance(item, Aborted) and not item.run_id:
             raise SessionNotRunning(item.reason)
         if not isinstance(item, Record):
@@ -205,7 +205,7 @@ class Drive:
         return []
 
     def _begin_queued(self, item: Record) -> list[Record]:
-        """Take up the run that has just taken our prompt, as its own or to be steered by it."""
+        """Follow the run that has just taken our prompt, as its prompt or as a steering message."""
         assert self._begun is not None
         assert isinstance(self._begun.event, RunStarted)
         self.run_id = self._begun.event.run_id
@@ -234,7 +234,7 @@ class Drive:
         if record.seq < self._known_upto or self.result is not None:
             return
         for call_id, asked in self._asked.items():
-            if call_id not in self._answering:  # after a cut it is asked once more
+            if call_id not in self._answering:  # a resumed run asks again
                 self._answering[call_id] = asyncio.create_task(self._answer_one(asked))
         self._asked = {}
 
@@ -251,19 +251,19 @@ class Drive:
 
 
 async def take_up(door: Door, session: SessionId, receipt: Receipt) -> None:
-    """Go on with the run of a prompt that was taken before, should it have been cut off since."""
+    """Resume the run of a repeated prompt if it has been interrupted since."""
     if not receipt.repeated or await door.is_running(session):
         return
     run = (await door.glance(session)).run
     if run is not None and receipt.run_id in (None, run.run_id):
-        with suppress(SessionBusy, SessionNotRunning):  # somebody else was quicker
+        with suppress(SessionBusy, SessionNotRunning):  # another client was faster
             await door.submit(session, Resume())
 
 
 async def run_to_end(
     door: Door, session: SessionId, command: Prompt | Resume, answer: Answerer = nobody
 ) -> Result:
-    """Drive one run and return what it came to."""
+    """Drive one run and return its result."""
     async with Drive(door, session, answer) as drive:
         await drive.start(command)
         return await drive.finish()

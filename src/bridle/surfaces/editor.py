@@ -1,4 +1,4 @@
-"""The user's editor: the one of $VISUAL or $EDITOR, which is not looked for where agents can write."""
+"""Starts the user's editor ($VISUAL or $EDITOR); never one from a folder that agents can write to."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ _HINT = "set EDITOR to the one you use"
 
 
 def run_editor(files: Sequence[str], environ: Mapping[str, str], cwd: str) -> None:
-    """Open files and wait until the editor ends; raises BridleError when it did not work."""
+    """Open files and wait until the editor exits; raises BridleError if it fails."""
     program, *words = _find_editor(environ, cwd)
     argv = [program, *words, *files]
     try:

@@ -1,4 +1,4 @@
-"""Files and folders by a part of their path, for who types `@` in a prompt; what git ignores is left out."""
+"""Finds files and folders by a part of their path, for `@` in a prompt; files ignored by git are left out."""
 
 import asyncio
 import heapq
@@ -17,18 +17,18 @@ MAX_LIMIT = 200
 MAX_TEXT_CHARS = 200
 MAX_LISTED = 100_000
 MAX_LISTED_BYTES = 16 * 1024 * 1024
-LIST_S = 3.0  # what was found by then is used
-KEPT_S = 10.0  # who types asks several times a second
+LIST_S = 3.0  # files found by then are used
+KEPT_S = 10.0  # typing causes several searches per second
 MAX_KEPT = 4  # folders
 
 
 class FoundFiles(Struct, frozen=True):
-    """What fits, best first."""
+    """The matching paths, best first."""
 
     paths: tuple[str, ...]
-    """Relative to the folder that was searched; that of a folder ends with a slash."""
+    """Relative to the searched folder; a folder ends with a slash."""
     more: bool = False
-    """Others fit, too, or there are more files than were looked at."""
+    """True if there are more matches, or more files than were listed."""
 
 
 class _Listing(Struct, frozen=True):
@@ -38,17 +38,17 @@ class _Listing(Struct, frozen=True):
 
 
 class FileNames:
-    """Looks for files; how a folder was is known for some seconds."""
+    """Searches files; listings of folders are cached for a few seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._kept: dict[str, _Listing] = {}
-        self._listing = asyncio.Lock()  # one listing at a time: those who wait for the same one share it
+        self._listing = asyncio.Lock()  # one listing at a time: concurrent requests share it
 
     async def find(self, folder: str, text: str = "", limit: int = 20) -> FoundFiles:
-        """Return paths below a folder whose letters hold those of the text in order; raises ToolError.
+        """Return paths below a folder that contain the letters of the text in order; raises ToolError.
 
-        No link is followed. A name that is not text, or that a terminal would not show, is left out.
+        Links are not followed. Names that are not text or not printable are left out.
         """
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._listing:
@@ -73,7 +73,7 @@ class FileNames:
 
 
 def best_of(paths: Iterable[str], text: str, count: int) -> list[str]:
-    """Return the paths that fit a text best: by how the name begins, what it holds, and then by letters."""
+    """Return the paths that match best: name prefix first, then substring, then letters in order."""
     wanted = "".join(text.lower().split())
     expression = re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in wanted), re.DOTALL)
     fitting = (path for path in paths if expression.match(path.lower()))
@@ -91,7 +91,7 @@ def _distance(path: str, wanted: str) -> tuple[int, int, int, str]:
 
 
 def _read(chunks: Iterator[bytes], stop: Event) -> tuple[list[str], bool]:
-    """Return the paths that ripgrep names, and whether there are more."""
+    """Return the paths that ripgrep lists, and whether there are more."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -105,7 +105,7 @@ def _read(chunks: Iterator[bytes], stop: Event) -> tuple[list[str], bool]:
 
 
 def _with_folders(files: Iterable[str]) -> Iterator[str]:
-    """Yield the files, and each folder that they lie in once."""
+    """Yield the files, and each of their folders once."""
     folders = set()
     for path in files:
         yield path

@@ -1,4 +1,4 @@
-"""Making a message short enough for its reader: long texts in it are cut, and say so."""
+"""Shortens a message to a size limit: long texts and lists in it are cut."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,11 @@ import msgspec
 
 from bridle.core.errors import BridleError
 
-CAPS = (16_384, 4_096, 1_024, 256, 64)  # characters of one text, and a few items of one list
+CAPS = (16_384, 4_096, 1_024, 256, 64)  # characters of one text, and items of one list
 
 
 def shortened(value: Any, write: Callable[[Any], bytes], most_bytes: int) -> bytes | None:
-    """Write a value with its long texts and lists cut as far as needed; None when even that is too long."""
+    """Encode a value with its long texts and lists cut as needed; None if it is still too long."""
     data = msgspec.to_builtins(value)
     for cap in CAPS:
         line = write(_cut(data, cap))
@@ -21,7 +21,7 @@ def shortened(value: Any, write: Callable[[Any], bytes], most_bytes: int) -> byt
 
 
 def within(value: Any, most_bytes: int) -> Any:
-    """Return a value as plain data, cut as far as needed; raises BridleError when even that is too long."""
+    """Return a value as plain data, cut as needed; raises BridleError if it is still too long."""
     line: bytes | None = msgspec.json.encode(value)
     if line is not None and len(line) > most_bytes:
         line = shortened(value, msgspec.json.encode, most_bytes)
@@ -42,6 +42,6 @@ def _cut(value: Any, cap: int) -> Any:
 
 
 def halves(text: str) -> tuple[str, str]:
-    """Part a text in two."""
+    """Split a text into two halves."""
     middle = len(text) // 2
     return text[:middle], text[middle:]

@@ -1,4 +1,4 @@
-"""What holds in a folder: its agents, skills, rules and models, as programs are told."""
+"""The agents, rules and models that apply in a folder, as data for programs."""
 
 import os
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ class AgentRow(Struct, frozen=True):
     mode: str
     model: str
     tools: tuple[str, ...] | None
-    """None means all of them."""
+    """None means all tools."""
     problem: str = ""
-    """Why it cannot be used; empty if it can."""
+    """Why the agent cannot be used; empty if it can."""
 
 
 class RuleList(Struct, frozen=True):
-    """What an agent may do."""
+    """The mode and rules of an agent."""
 
     agent: str
     mode: Mode
@@ -46,15 +46,15 @@ class RuleList(Struct, frozen=True):
 
 
 class ModelView(Struct, frozen=True):
-    """What is known about a model; null is unknown."""
+    """Facts about a model; null is unknown."""
 
     ref: str
     kind: str
     window_tokens: int
     max_output_tokens: int
-    """How long an answer Bridle asks for."""
+    """The longest answer that Bridle requests."""
     longest_output_tokens: int | None
-    """How long an answer the model can give."""
+    """The longest answer that the model supports."""
     images: bool | None
     reasoning: bool | None
     tools: bool | None
@@ -64,45 +64,45 @@ class ModelView(Struct, frozen=True):
     key_env: str
     has_key: bool
     is_listed: bool
-    """Whether the catalogue in the package knows it."""
+    """True if the built-in catalogue has the model."""
 
 
 class Folders(Struct, frozen=True):
-    """Finds folders and reads their settings, which takes a while and belongs into a thread."""
+    """Resolves folders and reads their settings, which is slow and belongs in a thread."""
 
     environ: Mapping[str, str]
     usual: str
-    """The folder that is meant where none is named."""
+    """The folder used when none is named."""
     flags: Mapping[str, Any] = {}
-    """What is set over all files."""
+    """Settings that override all files."""
     within: tuple[str, ...] | None = None
-    """The only folders that whoever asks may name; None for any."""
+    """The only folders that the caller may name; None for any."""
 
     def path(self, cwd: str = "") -> str:
-        """Return a folder by its absolute path with links resolved; raises UsageError when it is none."""
+        """Return the absolute path of a folder with links resolved; raises UsageError if it is no folder."""
         if not cwd and self.usual:
             return self.usual
         if not cwd:
             raise UsageError("there is no folder of yours", hint="ask whoever runs the service for one")
-        if self.within is not None and not is_within(cwd, self.within):  # first: nothing is told of others
+        if self.within is not None and not is_within(cwd, self.within):  # first: reveals nothing about others
             raise UsageError(f"cwd: {cwd[:200]!r} is no folder of yours", hint=f"use {self.usual}")
         if not os.path.isabs(cwd) or len(cwd) > MAX_PATH_CHARS or not os.path.isdir(cwd):
             raise UsageError(f"cwd: {cwd[:200]!r} is not a folder", hint="give its absolute path")
         return os.path.realpath(cwd)
 
     def owners(self) -> tuple[Mapping[str, str], Path]:
-        """Return where the settings of the user are; raises NotAllowed for who is held to some folders."""
+        """Return the environment and folder of the user's settings; raises NotAllowed if `within` is set."""
         if self.within is not None:
             raise NotAllowed("the settings are those of whoever runs the service")
         return self.environ, Path(self.usual)
 
     def settings(self, cwd: str = "") -> Settings:
-        """Read what is set in a folder; raises UsageError, ConfigError."""
+        """Load the settings of a folder; raises UsageError, ConfigError."""
         return load_settings(self.environ, Path(self.path(cwd)), self.flags)
 
 
 def agent_rows(settings: Settings) -> list[AgentRow]:
-    """List the agents of a folder, with those that are broken."""
+    """List the agents of a folder, including broken ones."""
     return [_agent_row(name, settings) for name in list_agents(settings)]
 
 
@@ -117,28 +117,28 @@ def _agent_row(name: str, settings: Settings) -> AgentRow:
 
 
 def rule_list(settings: Settings, agent: str = "") -> RuleList:
-    """List the rules that hold in a folder for an agent, the strictest first; raises ConfigError."""
+    """List an agent's rules in a folder, strictest first; raises ConfigError."""
     name = agent or settings.agent
     return RuleList(name, load_agent(name, settings).agent.mode, placed_rules(settings, name))
 
 
 def known_models(settings: Settings) -> "list[ModelFacts]":
-    """Say what is known about every model that has a name, sorted by it."""
+    """Return the facts about every named model, sorted by name."""
     return [facts for facts in open_models(settings).listed() if facts.kind != "direct"]
 
 
 def usable(models: "list[ModelFacts]") -> "list[ModelFacts]":
-    """Leave those that can be asked now."""
+    """Return the models that can be used now."""
     return [facts for facts in models if facts.has_key and facts.kind != "scripted"]
 
 
 def named(models: "list[ModelFacts]", wanted: str) -> "list[ModelFacts]":
-    """Leave those with a text in their name, however it is written."""
+    """Return the models whose name contains a text, ignoring case."""
     return [facts for facts in models if wanted.lower() in facts.model.ref.lower()]
 
 
 def model_view(facts: "ModelFacts") -> ModelView:
-    """Say what is known about a model."""
+    """Return the view of a model."""
     model, known = facts.model, facts.known
     return ModelView(
         ref=model.ref,

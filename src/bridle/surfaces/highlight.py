@@ -1,8 +1,8 @@
-"""Python in colours: one pass over the text, which never fails, whatever the text is.
+"""Python syntax highlighting in one pass, which accepts any text and never fails.
 
 Code that is shown before it runs must not look like something else. So lines end where Python ends them
-(also at a lone carriage return, after which a comment is over), control characters are shown as escapes,
-and what stands between the braces of an f-string is not painted as a string: it runs.
+(also at a lone carriage return, which ends a comment), control characters are shown as escapes, and the
+expressions in an f-string are not colored as a string: they run.
 """
 
 import builtins
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bridle.surfaces.terminal import Colour, Screen, visible
 
-MOST_PAINTED_CHARS = 200_000  # some 5,000 lines, 0.2 s; what follows is shown without colours
+MOST_PAINTED_CHARS = 200_000  # about 5,000 lines, 0.2 s; the rest is shown without colors
 
 _KEYWORDS = frozenset(keyword.kwlist)
 _BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
@@ -40,19 +40,19 @@ _SOFT_KEYWORD = re.compile(r"(?:match|case)[ \t]+[\w\"'(\[{*-]|type[ \t]+[^\W\d]
 
 
 class Piece(Struct, frozen=True):
-    """A part of a line, and how it is painted."""
+    """A part of a line and its color."""
 
     text: str
     colour: Colour | None = None
 
 
 def paint_python(screen: Screen, code: str) -> list[str]:
-    """Return the lines of a piece of code, in colours if the screen takes them."""
+    """Return the lines of a piece of code, in color if the screen supports it."""
     return [paint_pieces(screen, line) for line in scan_python(code)]
 
 
 def paint_pieces(screen: Screen, line: list[Piece]) -> str:
-    """Return one scanned line as it is shown."""
+    """Return one scanned line with its colors."""
     return "".join(
         visible(piece.text) if piece.colour is None else screen.paint(piece.colour, piece.text)
         for piece in line
@@ -60,7 +60,7 @@ def paint_pieces(screen: Screen, line: list[Piece]) -> str:
 
 
 def scan_python(code: str) -> list[list[Piece]]:
-    """Split code into lines, and these into pieces that have one colour each."""
+    """Split code into lines, and these into pieces of one color each."""
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     lines: list[list[Piece]] = [[]]
     for piece in chain(_pieces(code[:MOST_PAINTED_CHARS]), [Piece(code[MOST_PAINTED_CHARS:])]):
@@ -95,7 +95,7 @@ def _pieces(code: str) -> Iterator[Piece]:
 
 
 def _string_end(code: str, start: int, quote: str) -> int:
-    """Find where a string is over; one that nothing closes goes on to the end of its line, or of the code."""
+    """Return the end of a string; an unclosed one ends with its line, or with the code."""
     for found in _STRING_ENDS[quote].finditer(code, start):
         if found[0] == "\n":
             return found.start()

@@ -1,4 +1,4 @@
-"""Sessions that are begun under a key: asked for again, also after a crash, it is the same session."""
+"""Creates sessions under an idempotency key: a repeated request gets the same session, even after a crash."""
 
 import hashlib
 from uuid import UUID
@@ -10,7 +10,7 @@ from bridle.surfaces.origin import origin
 
 
 def keyed_session(*parts: str) -> SessionId:
-    """Return the id of the session that a key stands for, the same each time."""
+    """Return the session id of a key, always the same."""
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     return SessionId(str(UUID(bytes=digest[:16], version=5)))
 
@@ -18,9 +18,9 @@ def keyed_session(*parts: str) -> SessionId:
 async def open_session(
     door: Door, *, cwd: str, agent: str, title: str, key: str = ""
 ) -> tuple[SessionId, bool]:
-    """Begin a session, or find the one of the same key; tells whether it is new.
+    """Create a session, or find the one with the same key; also return whether it is new.
 
-    Raises KeyTaken for the key of another session, and what the door raises.
+    Raises KeyTaken if the key belongs to another session, and what the session API raises.
     """
     wanted = keyed_session("session", key) if key else None
     try:

@@ -1,4 +1,4 @@
-"""Sub-agents by name: their beginning and end on a line each, and who it is that asks."""
+"""Names of a session's sub-agents, and lines about their start, end and questions."""
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, ChildEnded, ChildStarted, Event, QuestionAsked
@@ -8,13 +8,13 @@ _WORDS = {"completed": "is done", "budget_exhausted": "is out of budget", "limit
 
 
 class Kin:
-    """Knows what the sub-agents of one session are called."""
+    """The names of the sub-agents of one session."""
 
     def __init__(self) -> None:
         self._names: dict[SessionId, str] = {}
 
     def line(self, event: Event) -> str:
-        """Say what an event means if it is about a sub-agent; empty for any other."""
+        """Return the line for an event about a sub-agent; empty for any other event."""
         match event:
             case ChildStarted():
                 self._names[event.child] = event.name
@@ -33,11 +33,11 @@ class Kin:
                 return ""
 
     def name(self, child: SessionId | None) -> str:
-        """Return what a sub-agent is called; those of sub-agents have only an id here; empty for None."""
+        """Return the name of a sub-agent, or its id if it belongs to another sub-agent; empty for None."""
         return "" if child is None else self._names.get(child, f"sub-agent {short_id(child)}")
 
     def asker(self, asked: ApprovalRequested | QuestionAsked) -> str:
-        """Say who asks, and for one further down below whom it works; empty for the session itself."""
+        """Return the asking sub-agent's name and that of its parent; empty for the session itself."""
         above = self._names.get(SessionId(asked.call_id.partition("/")[0]))
         name = self.name(asked.child)
         return f"{name}, below {above}" if above and name != above else name

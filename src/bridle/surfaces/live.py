@@ -1,12 +1,12 @@
-"""A run as a person sees it while it happens.
+"""Shows a run in the terminal while it happens.
 
 ```
-I change the greeting.                                        stdout: what the model says
+I change the greeting.                                        stdout: the model's answer
 » edit_file greet.py ✓ 3 ms                                   stderr: everything else
   @@ -1,1 +1,1 @@
   -hello
   +hello, world
-» bash make test                                              what a call prints stands below it
+» bash make test                                              a call's output is below it
   3 passed
   ✓ 1.2 s
 » python for name in names:                                   code, and the calls that it makes
@@ -67,8 +67,8 @@ from bridle.surfaces.render import (
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line
 from bridle.surfaces.wire import Result
 
-CHANGE_LINES = 20  # of an edit that needed no approval; one that does is shown whole
-CODE_LINES = 12  # the same of code
+CHANGE_LINES = 20  # of an edit that needed no approval; an approval shows all of it
+CODE_LINES = 12  # the same for code
 ERROR_LINES = 6
 TRACE_LINES = 12
 ROOM_FOR_END = 16  # of a call's line, for its mark and duration
@@ -80,8 +80,7 @@ AnswerStyle = Literal["streamed", "final", "none"]
 class TextView:
     """Writes a run while it happens.
 
-    On a terminal the last line may be a transient one that says what is going on; it is wiped before
-    anything else is written.
+    On a terminal the last line may be a temporary status line; it is erased before anything else is written.
     """
 
     def __init__(self, console: Console, *, answer: AnswerStyle, chatty: bool, verbose: bool) -> None:
@@ -89,28 +88,28 @@ class TextView:
         self._err = console.err
         self._answer = answer
         self._chatty = chatty
-        """Whether tool and status lines are shown."""
+        """True if tool and status lines are shown."""
         self._verbose = verbose
-        """Whether reasoning is shown too."""
+        """True if reasoning is shown, too."""
         self._streamed: list[str] = []
         self._calls: dict[CallId, ToolCall] = {}
         """The calls of this turn that have no result yet."""
         self._running: set[CallId] = set()
         self._parents: dict[CallId, CallId] = {}
-        """The calls that code has made, and by which call that code is run."""
+        """Maps calls made by code to the call that runs the code."""
         self._seen: set[CallId] = set()
-        """Calls whose change or code was shown already, for an approval or here."""
+        """Calls whose change or code was already shown, in an approval or here."""
         self._changes: dict[CallId, list[FileChange]] = {}
-        """What the calls that are about to end have changed on disk."""
+        """The changes on disk of calls that are about to end."""
         self._todos: tuple[Todo, ...] = ()
-        """What the call that is about to end has put on the list."""
+        """The to-do list from the call that is about to end."""
         self._printing: CallId | None = None
         """The call whose line was written before its end, because it prints something or makes calls."""
         self._printed = Printed()
         self._kin = Kin()
         self._transient = ""
         self._unfinished: Screen | None = None
-        """The stream whose line has no end yet."""
+        """The stream with an unfinished line."""
 
     def show(self, item: Record | Delta) -> None:
         """Write the next item of the stream."""
@@ -136,12 +135,12 @@ class TextView:
         self._err.flush()
 
     def pause(self) -> None:
-        """Leave the screen clean for somebody else to write on."""
+        """Leave the screen clean for other output."""
         self._end_line()
         self._err.flush()
 
     def finish(self, result: Result) -> None:
-        """Write what is known only at the end: the final answer if only that is wanted, and the costs."""
+        """Write what is known only at the end: the final answer, if only that is wanted, and the costs."""
         self._end_line()
         if self._answer == "final" and result.has_answer:
             self._write(self._out, result.text)
@@ -171,7 +170,7 @@ class TextView:
                     self._enter(event.call_id)
                 self._hint_running()
             case ApprovalDecided(answer="once" | "session" | "always", reason="") as event:
-                self._seen.add(event.call_id)  # with a reason it was a rule that answered
+                self._seen.add(event.call_id)  # with a reason, a rule has answered
             case ToolFinished() as event:
                 self._finish_call(event)
                 self.say(event.answer)
@@ -187,7 +186,7 @@ class TextView:
                 self._changes.setdefault(CallId(call_id), []).extend(event.changes)
             case TodosChanged() as event:
                 self._todos = event.todos
-            case QuestionAsked() as event if not self._err.is_terminal:  # there it is asked
+            case QuestionAsked() as event if not self._err.is_terminal:  # a terminal asks it instead
                 self._note(question_lines(self._err, event.question, self._kin.asker(event)))
             case QuestionAnswered() as event if not self._err.is_terminal:
                 self._status("detail", f"answered: {', '.join(event.answers) or 'nothing'}")
@@ -202,12 +201,12 @@ class TextView:
     # ------------------------------------------------------------------ text
 
     def say(self, text: str) -> None:
-        """Write a piece of the answer, if that is wanted as it comes."""
+        """Write a piece of the answer, if answers are streamed."""
         if self._answer == "streamed":
             self._write(self._out, text)
 
     def _finish_text(self, whole: str) -> None:
-        """Write what was not streamed, for a watcher may have come late or lagged."""
+        """Write the part of an answer that was not streamed, because the watcher came late or lagged."""
         streamed = "".join(self._streamed)
         self._streamed = []
         if not whole.startswith(streamed):
@@ -229,7 +228,7 @@ class TextView:
             self._parents[event.call_id] = event.parent
 
     def _show_output(self, item: ToolOutputDelta) -> None:
-        """Write what a call prints below its line."""
+        """Write a call's output below its line."""
         if (call := self._calls.get(item.call_id)) is not None:
             self._enter(item.call_id)
             if call.name == PYTHON:
@@ -243,7 +242,7 @@ class TextView:
         self._write(self._err, text, "detail")
 
     def _enter(self, call_id: CallId) -> None:
-        """Write a call's line, below that of the code it comes from; again if another call was in between."""
+        """Write a call's line, below that of its parent; repeat it if another call was in between."""
         if self._printing == call_id or not self._chatty:
             return
         self._end_line()
@@ -255,7 +254,7 @@ class TextView:
         self._printing = call_id
 
     def _is_open(self, call_id: CallId) -> bool:
-        """Tell whether what is written last stands below the line of a call."""
+        """Return whether the last output is below the line of a call."""
         inner = self._printing
         while inner is not None and inner != call_id:
             inner = self._parents.get(inner)
@@ -275,7 +274,7 @@ class TextView:
             self._write_some(shown, max(0, len(lines) - CODE_LINES), self._margin(call.id))
 
     def _hidden_code(self, call: ToolCall) -> str:
-        """Return the code of a call unless it was shown, stands in the reply or fits into the call's line."""
+        """Return the code of a call, unless it was shown, is in the reply or fits into the call's line."""
         code = code_of(call.name, call.args)
         fits = "\n" not in code and columns(code) <= self._room(call)
         return "" if fits or call.id in self._seen or FENCED in call.meta else code
@@ -298,7 +297,7 @@ class TextView:
         self._printing = self._parents.pop(call.id, None)
 
     def _write_end(self, call: ToolCall, event: ToolFinished) -> None:
-        """Write how a call ended: behind its line, or below what it has printed."""
+        """Write the end of a call: on its line, or below its output."""
         self._end_line()
         is_open = self._is_open(call.id)
         if not is_open and event.parent is not None:
@@ -320,7 +319,7 @@ class TextView:
         self._write_some(painted, len(lines) - len(painted), margin)
 
     def _said(self, call: ToolCall, result: ToolResult, *, has_printed: bool) -> tuple[list[str], int]:
-        """Return the lines of a result to show, and how many before them are left out."""
+        """Return the lines of a result to show, and how many earlier ones are left out."""
         if call.name == PYTHON:
             rest = self._printed.rest_of(result)
             lines = rest.split("\n") if rest else []
@@ -334,14 +333,14 @@ class TextView:
         return f"{self._margin(call.id)}» {self._err.paint('name', one_line(call.name))} {about}".rstrip()
 
     def _room(self, call: ToolCall) -> int:
-        """Return how many cells of a call's line are for what it is about."""
+        """Return the cells in a call's line that are left for the description."""
         taken = columns(call.name) + len(self._margin(call.id)) + ROOM_FOR_END
         return max(self._err.width - taken, LEAST_ROOM)
 
     def _write_diff(self, diff: str, margin: str) -> None:
         lines = diff.rstrip("\n").split("\n")
         if diff.count("\n--- ") == 0 and len(lines) > 2 and lines[0].startswith("--- "):
-            lines = lines[2:]  # the one path is in the call's line
+            lines = lines[2:]  # the call's line has the path
         shown = paint_diff(self._err, "\n".join(lines[:CHANGE_LINES]))
         self._write_some(shown, len(lines) - len(shown), margin)
 
@@ -366,7 +365,7 @@ class TextView:
                 self._err.line(f"  {line}")
 
     def _hint(self, text: str) -> None:
-        """Say what is going on, until something else is written."""
+        """Show a temporary status, until something else is written."""
         if self._chatty and self._err.erases and self._unfinished is None:
             self._wipe()
             self._transient = cut(one_line(text), self._err.width - 3)
@@ -379,7 +378,7 @@ class TextView:
             self._transient = ""
 
     def _write(self, screen: Screen, text: str, colour: Colour | None = None) -> None:
-        """Write a piece of a line; the other stream's open line is ended first, as both may be one screen."""
+        """Write a piece of a line; end the other stream's open line first, as both may be one screen."""
         if not text:
             return
         self._wipe()

@@ -1,4 +1,4 @@
-"""What does not fit: which field of a request is wrong, and why, in the same words on every wire."""
+"""Error messages for invalid request fields, the same in every protocol."""
 
 import re
 
@@ -12,7 +12,7 @@ MAX_CHARS = 1_000
 
 
 def misfit(error: msgspec.ValidationError, where: str = "") -> str:
-    """Say which field does not fit, and why; `where` is what the field belongs to."""
+    """Return which field is invalid and why; `where` is the object that contains the field."""
     found = _PLACE.match(str(error))
     assert found is not None
     what, place = found["what"], found["place"] or ""

@@ -1,4 +1,4 @@
-"""What code has done: the calls it made, and its final answer. The conversation itself does not hold them."""
+"""The tool calls made by code, and its final answers, which the messages of a session do not contain."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from bridle.core.transcript import live
 
 
 class NestedCall(Struct, frozen=True, omit_defaults=True):
-    """A call of a tool by the code of another call."""
+    """A tool call made by the code of another call."""
 
     call: ToolCall
     result: ToolResult | None = None
@@ -19,22 +19,22 @@ class NestedCall(Struct, frozen=True, omit_defaults=True):
 
     @property
     def parts(self) -> tuple[ToolCall | ToolResult, ...]:
-        """Return the call, and its result if there is one."""
+        """The call, and its result if there is one."""
         return (self.call,) if self.result is None else (self.call, self.result)
 
 
 class Cell(Struct, frozen=True, omit_defaults=True):
-    """What the code of one call has done."""
+    """The calls and the final answer of one code call."""
 
     calls: tuple[NestedCall, ...] = ()
     answer: str = ""
-    """What it gave as the final answer of the run."""
+    """The final answer of the run, if the code gave one."""
 
 
 def cells_of(records: Sequence[Record]) -> dict[CallId, Cell]:
-    """Return what code has done, by the call that ran it; calls that did nothing of the kind are left out.
+    """Return the cells of code calls by call id; those without nested calls or an answer are left out.
 
-    What was rewound is left out. A call that was refused without a question is known by its name only.
+    Rewound records are left out. Of a call that was refused without a question only the name is known.
     """
     made: dict[CallId, dict[CallId, NestedCall]] = {}
     answers: dict[CallId, str] = {}

@@ -1,4 +1,4 @@
-"""What happened beside the words and calls of a run, each on one line."""
+"""One-line notes on events of a run other than messages and calls."""
 
 from typing import Literal
 
@@ -27,11 +27,11 @@ SCOPE_WORDS: dict[RewindScope, str] = {
     "files": "files only",
     "conversation": "conversation only",
 }
-"""What goes back, or went."""
+"""Names of rewind scopes."""
 
 
 def note_of(event: Event) -> tuple[Weight, str] | None:
-    """Say what an event means to somebody who watches; None when it is no note."""
+    """Return the weight and text of an event's note; None if it has none."""
     match event:
         case BudgetWarned():
             return "warning", f"{event.used:g} of {event.limit:g} {event.kind} used"

@@ -1,4 +1,4 @@
-"""How a session began."""
+"""The creation record of a session."""
 
 from bridle.core.door import Door
 from bridle.core.ids import SessionId
@@ -6,7 +6,7 @@ from bridle.core.protocol import SessionCreated
 
 
 async def origin(door: Door, session: SessionId) -> SessionCreated:
-    """Return how a session began; raises SessionNotFound."""
+    """Return the event that created a session; raises SessionNotFound."""
     [record] = await door.records(session, limit=1)
     assert isinstance(record.event, SessionCreated)
     return record.event

@@ -1,4 +1,4 @@
-"""What can go wrong, as programs are told: one name, with its number in JSON-RPC and its status in HTTP.
+"""The kinds of errors reported to programs, with the JSON-RPC code and HTTP status of each.
 
 The names and numbers are those of Meerkat's contract.
 """
@@ -24,7 +24,7 @@ from bridle.surfaces.wire import Result
 
 
 class Problem(Struct, frozen=True):
-    """A kind of failure."""
+    """A kind of error."""
 
     code: str
     rpc: int
@@ -67,7 +67,7 @@ PROBLEMS: dict[type[BridleError], Problem] = {
 
 
 class Refused(BridleError):
-    """What was asked for cannot be had, for a reason that has no error of its own."""
+    """A request that cannot be served, for a reason without an error class."""
 
     def __init__(self, problem: Problem, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -82,7 +82,7 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def problem_of_result(result: Result) -> Problem | None:
-    """Return what kept a run from its answer; None for one that has it, or that was cancelled."""
+    """Return why a run has no answer; None if it has one or was cancelled."""
     match result.outcome:
         case "completed" | "cancelled":
             return None

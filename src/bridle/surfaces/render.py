@@ -1,4 +1,4 @@
-"""Words for what happens: calls, changes, diffs, approvals, questions, prices and sums, each as text."""
+"""Formats calls, changes, diffs, approvals, questions, prices and totals as text."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ TELLING_ARGS = (
     *("command", "code", "pattern", "url", "query", "question", "path", "file_path"),
     *("name", "prompt", "agent_id"),
 )
-"""Arguments that say best what a call is about, the first present one is shown."""
+"""Arguments that describe a call best; the first one present is shown."""
 
 MOST_FILES = 5  # named on one line
 
@@ -30,7 +30,7 @@ LINE_HEAD_CHARS, LINE_TAIL_CHARS = 1_000, 500
 MOST_LINE_CHARS = LINE_HEAD_CHARS + LINE_TAIL_CHARS
 MOST_BLANK_LINES = 3  # in a row
 
-SHORT_ID_CHARS = 13  # a UUIDv7 up to the end of its clock reading
+SHORT_ID_CHARS = 13  # a UUIDv7 up to the end of its timestamp
 
 TODO_MARKS: dict[str, tuple[str, Colour]] = {
     "pending": ("[ ]", "detail"),
@@ -42,13 +42,13 @@ _DIFF_COLOURS: dict[str, Colour] = {"+": "added", "-": "removed", "@": "name"}
 
 
 def short_id(session: str) -> str:
-    """Return as much of a generated id as a user needs to type; a chosen name stays whole."""
+    """Return as much of a generated id as a user needs to type; a chosen name is not shortened."""
     is_uuid = len(session) == 36 and session[8] == session[13] == session[18] == session[23] == "-"
     return session[:SHORT_ID_CHARS] if is_uuid else session
 
 
 def describe_args(args: dict[str, Any]) -> str:
-    """Say on one line what a call is about."""
+    """Return a one-line description of a call's arguments."""
     telling = next((name for name in TELLING_ARGS if isinstance(args.get(name), str)), None)
     if telling == "code":
         return one_line(first_line(args["code"]))
@@ -63,18 +63,18 @@ def describe_args(args: dict[str, Any]) -> str:
 
 
 def first_line(code: str) -> str:
-    """Return the first line of a piece of code that is not blank."""
+    """Return the first nonblank line of a piece of code."""
     return next((line for line in code.split("\n") if line.strip()), "")
 
 
 def code_of(tool: str, args: dict[str, Any]) -> str:
-    """Return the code that a call runs; empty for a call of any other tool."""
+    """Return the code that a call runs; empty for calls of other tools."""
     code = args.get("code") if tool == PYTHON else None
     return code.rstrip() if isinstance(code, str) else ""
 
 
 def end_notes(result: ToolResult) -> list[str]:
-    """Return what the shell says about a command below its output: how it ended, or that it goes on."""
+    """Return the notes below a command's output: how it ended, or that it still runs."""
     lines = result.output.rstrip("\n").split("\n") if result.name == SHELL_TOOL else []
     first = len(lines)
     while first and lines[first - 1].startswith("[") and lines[first - 1].endswith("]"):
@@ -83,7 +83,7 @@ def end_notes(result: ToolResult) -> list[str]:
 
 
 def describe_changes(changes: Sequence[FileChange]) -> str:
-    """Say on one line which files were made, changed and deleted."""
+    """Return on one line which files were created, changed and deleted."""
     words = [f"{_change_word(change)} {one_line(change.path)}" for change in changes[:MOST_FILES]]
     more = len(changes) - MOST_FILES
     return ", ".join(words) + (f" and {count(more, 'more file')}" if more > 0 else "")
@@ -96,7 +96,7 @@ def _change_word(change: FileChange) -> str:
 
 
 def todo_lines(screen: Screen, todos: Sequence[Todo]) -> list[str]:
-    """Show a list of things to do, one on each line."""
+    """Return a to-do list, one item per line."""
     lines = []
     for todo in todos:
         mark, colour = TODO_MARKS[todo.status]
@@ -105,7 +105,7 @@ def todo_lines(screen: Screen, todos: Sequence[Todo]) -> list[str]:
 
 
 def question_lines(screen: Screen, question: Question, who: str = "") -> list[str]:
-    """Show a question of the model and its numbered choices, marked so that it cannot pass for ours."""
+    """Return the lines of a model's question and its numbered choices, marked as not being ours."""
     text = [f"? {visible(line)}" for line in question.text.strip().split("\n")]
     choices = [
         f"  {screen.paint('name', str(number))} {one_line(choice)}"
@@ -116,12 +116,12 @@ def question_lines(screen: Screen, question: Question, who: str = "") -> list[st
 
 
 def because(why: str) -> str:
-    """Say what a verdict rests on: a rule, a mode, or something that is the case."""
+    """Return the reason of a verdict as a phrase: a rule, a mode or a statement."""
     return f"because of {why}" if why.startswith(("rule ", "mode ")) else f"because {why}"
 
 
 def paint_diff(screen: Screen, text: str) -> list[str]:
-    """Colour the lines of a diff; any other text comes out as it went in, made safe for a screen."""
+    """Return the lines of a diff in color; any other text is only made safe for a screen."""
     lines = []
     for line in text.split("\n"):
         if line.startswith(("--- ", "+++ ")):
@@ -133,16 +133,14 @@ def paint_diff(screen: Screen, text: str) -> list[str]:
 
 
 def approval_lines(screen: Screen, request: ApprovalRequested, who: str = "") -> list[str]:
-    """Show all that an approval is about: the call, its preview or arguments, who asks, and why."""
+    """Return the lines of an approval: the call, its preview or arguments, the asker and the reason."""
     code = code_of(request.tool, request.args)
-    is_shown = code or (request.tool == SHELL_TOOL and request.preview)  # whole, on lines of its own
+    is_shown = code or (request.tool == SHELL_TOOL and request.preview)  # all of it, on separate lines
     about = "" if is_shown else screen.paint("name", describe_args(request.args))
     title = f"{screen.paint('strong', one_line(request.tool))} {about}".rstrip()
     shown = request.preview.rstrip("\n") or encode(request.args).decode()
     if code:
-        guard = request.preview.rstrip("\n").rpartition("\n")[
-            2
-        ]  # before it comes the code, maybe not all of it
+        guard = request.preview.rstrip("\n").rpartition("\n")[2]  # the code comes before it, maybe shortened
         lines = [*code_lines(screen, code), *filter(None, [visible(guard)])]
     else:
         lines = paint_diff(screen, _compact(shown))
@@ -151,7 +149,7 @@ def approval_lines(screen: Screen, request: ApprovalRequested, who: str = "") ->
 
 
 def code_lines(screen: Screen, code: str) -> list[str]:
-    """Show code in colours with its line numbers, without what would push the rest off the screen."""
+    """Return code with colors and line numbers, shortened so that it does not fill the screen."""
     from bridle.surfaces.highlight import paint_pieces, scan_python  # most runs show no code
 
     scanned = scan_python(code)
@@ -185,7 +183,7 @@ def _shortened(line: "list[Piece]") -> "list[Piece]":
 
 
 def _compact(text: str) -> str:
-    """Shorten what would push the rest off the screen: rows of empty lines, and lines without end."""
+    """Shorten rows of empty lines and very long lines, which would push the rest off the screen."""
     kept: list[str] = []
     blank = 0
     for line in text.split("\n"):
@@ -202,24 +200,24 @@ def _not_shown(whole: int) -> str:
 
 
 def describe_cost(cost: float | None) -> str:
-    """Say a price; an unknown one is never shown as zero."""
+    """Return a price as text; an unknown price is never shown as zero."""
     if cost is None:
         return "price unknown"
     return f"${cost:.4f}" if cost < 1 else f"${cost:.2f}"
 
 
 def took(duration_ms: int) -> str:
-    """Say how long something took."""
+    """Return a duration as text."""
     return f"{duration_ms} ms" if duration_ms < 1000 else f"{duration_ms / 1000:.1f} s"
 
 
 def count(number: int, noun: str) -> str:
-    """Count things in words: 1 turn, 2 turns."""
+    """Return a number with its noun: 1 turn, 2 turns."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def summary_line(result: Result) -> str:
-    """Say on one line what a run used."""
+    """Return on one line what a run used."""
     tokens = sum(result.usage.get(kind, 0) for kind in ("input", "output", "cache_read", "cache_write"))
     return " · ".join(
         [

@@ -1,4 +1,4 @@
-"""`!command`: a command that a person types, run in the session without a model."""
+"""`!command`: a shell command typed by a person, run in the session without a model."""
 
 from msgspec.structs import replace
 
@@ -11,10 +11,10 @@ MODEL = f"direct/{SHELL_TOOL}"
 
 
 def command_in(text: str) -> str:
-    """Return the command of a line that begins with `!`; empty for any other."""
+    """Return the command of a line that starts with `!`; empty for any other line."""
     return text.removeprefix(SIGN).strip() if text.startswith(SIGN) else ""
 
 
 def shell_options(options: RunOptions) -> RunOptions:
-    """Return with what a command runs: who has typed it is not asked about it, but a deny rule holds."""
+    """Return the options of a typed command: it needs no approval, but deny rules apply."""
     return replace(options, model=MODEL, allow=(*options.allow, SHELL_TOOL))

@@ -1,4 +1,4 @@
-"""A prompt such as `/review src/a.py`: the skill's text takes its place before it enters a session."""
+"""Expands a prompt such as `/review src/a.py` to the text of the skill before it enters a session."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _CALL = re.compile(rf"/(?P<name>{SKILL_NAME.pattern})(?:\s(?P<arguments>.*))?", 
 
 
 def expand_in(text: str, cwd: str, environ: Mapping[str, str]) -> str:
-    """Expand a prompt with the skills of a working directory; raises UsageError, ConfigError."""
+    """Expand a prompt with the skills of a working folder; raises UsageError, ConfigError."""
     if not _CALL.fullmatch(text):
         return text
     from bridle.app import skills_in
@@ -23,10 +23,10 @@ def expand_in(text: str, cwd: str, environ: Mapping[str, str]) -> str:
 
 
 def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
-    """Return the skill that a prompt calls, arguments put in; any other prompt as it is.
+    """Return the text of the skill that a prompt calls, with arguments filled in; other prompts unchanged.
 
-    The arguments are what follows the name and one space. Raises UsageError for a skill that does not
-    exist, unless a file of that path does or a server may have it, and for one that only a model may load.
+    The arguments are the text after the name and one space. Raises UsageError for an unknown skill, unless a
+    file has that path or an MCP server may provide it, and for a skill that only a model may load.
     """
     call = _CALL.fullmatch(text)
     if call is None:
@@ -35,7 +35,7 @@ def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
     skill = next((skill for skill in skills if skill.name == name), None)
     if skill is None:
         if name.startswith(LENT_PREFIX) or os.path.lexists(f"/{name}"):
-            return text  # the session asks the server whose prompt it is
+            return text  # the session asks the MCP server that has the prompt
         raise _unknown(name, skills)
     if not skill.user_invocable:
         raise UsageError(f"the skill {name} is for the model alone", hint=f"{skill.file} says so")

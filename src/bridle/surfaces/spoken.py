@@ -1,4 +1,4 @@
-"""What was said in a session as people see it: all of it, whatever a compaction took from the model."""
+"""The messages of a session for people, including those that compaction removed for the model."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ Note = Compacted | CompactionFailed | OutputsCleared | Pinned
 
 
 def spoken(records: Sequence[Record]) -> list[Message | Note]:
-    """Return the messages that still count, with notes about the model's window between them."""
+    """Return the messages that were not rewound, with notes on the context window between them."""
     transcript = Transcript()
     items: list[Message | Note] = []
     for record in live(records).records:
@@ -27,7 +27,7 @@ def spoken(records: Sequence[Record]) -> list[Message | Note]:
 
 
 def describe_note(note: Note) -> str:
-    """Say on one line what became of the model's window."""
+    """Return on one line how the context window changed."""
     match note:
         case Compacted():
             left_out = f", without {'; '.join(note.left_out)}" if note.left_out else ""

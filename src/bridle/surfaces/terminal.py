@@ -1,9 +1,9 @@
-"""A command's output streams: colour where it is wanted, and nothing from outside may steer the screen.
+"""The output streams of a command: with optional color, and safe from control characters in the output.
 
-Text from a model, a file or a stored session can carry escape sequences that recolour, overwrite or
-retitle a terminal. Everything a command writes passes through a `Screen`, which shows every such character
-as its escape, `\\x1b`: a command that forgets to clean a name cannot let it through. Only what is written
-as `data` stays as it is in a file or a pipe.
+Text from a model, a file or a stored session can contain escape sequences that recolor, overwrite or
+retitle a terminal. All output of a command passes through a `Screen`, which shows every such character
+as its escape, `\\x1b`: a command that forgets to clean a name cannot let it through. Only text written
+with `data` stays unchanged in a file or a pipe.
 """
 
 import os
@@ -51,12 +51,12 @@ COLOURS: dict[Colour, str] = {
 
 DEFAULT_WIDTH = 80
 
-_BIDI = [  # they reorder what is read, so a diff could lie
+_BIDI = [  # they reorder text, so a diff could mislead
     *(0x061C, 0x200E, 0x200F),
     *range(0x202A, 0x202F),
     *range(0x2066, 0x206A),
 ]
-_UNSEEN = [0x200B, *range(0x2060, 0x2065), 0xFEFF]  # not what joins letters: words and pictures need it
+_UNSEEN = [0x200B, *range(0x2060, 0x2065), 0xFEFF]  # without joiners, which some scripts and emoji need
 _TAGS = range(0xE0000, 0xE0080)  # a whole text can be hidden in them
 _CONTROLS = [*(c for c in range(0x20) if c not in (0x09, 0x0A)), *range(0x7F, 0xA0)]
 _VISIBLE = (
@@ -74,29 +74,29 @@ _PAINTED = frozenset({"\x1b[0m", *(f"\x1b[{code}m" for code in COLOURS.values())
 
 
 def visible(text: str) -> str:
-    """Show control characters as escapes; newlines and tabs stay."""
+    """Return a text with control characters shown as escapes; newlines and tabs stay."""
     return text.translate(_VISIBLE)
 
 
 def visible_json(text: str) -> str:
-    """Escape the control characters that JSON allows in a text; the value stays the same."""
+    """Escape the control characters that JSON allows in a string; the value stays the same."""
     return text.translate(_VISIBLE_JSON)
 
 
 def one_line(text: str) -> str:
-    """Make any text fit one line: white space becomes single spaces, control characters escapes."""
+    """Return a text on one line: whitespace becomes single spaces, control characters become escapes."""
     return visible(" ".join(text.split()))
 
 
 def columns(text: str) -> int:
-    """Return how many cells of a screen a line takes."""
+    """Return how many screen cells a line takes."""
     if text.isascii():
         return len(text)
     return sum(_cells(character) for character in text)
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a line to a number of cells, ending it with an ellipsis if something is lost."""
+    """Shorten a line to a number of cells, with an ellipsis at the end if something is cut."""
     if columns(text) <= width:
         return text
     used = kept = 0
@@ -109,12 +109,12 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_start(text: str, width: int) -> str:
-    """Shorten a line to a number of cells, beginning it with an ellipsis if something is lost."""
+    """Shorten a line to a number of cells, with an ellipsis at the start if something is cut."""
     return text if columns(text) <= width else cut(text[::-1], width)[::-1]
 
 
 def pad(text: str, width: int) -> str:
-    """Fill a line with spaces to a number of cells."""
+    """Pad a line with spaces to a number of cells."""
     return text + " " * (width - columns(text))
 
 
@@ -125,22 +125,22 @@ def _cells(character: str) -> int:
 
 
 class Screen:
-    """One output stream: whether a person looks at it, and whether it takes colour."""
+    """One output stream: whether it is a terminal, and whether it supports color."""
 
     def __init__(self, file: TextIO, environ: Mapping[str, str]) -> None:
         self.file = file
         self.is_terminal = file.isatty()
         self.coloured = wants_colour(environ, is_terminal=self.is_terminal)
         self.erases = self.is_terminal and environ.get("TERM", "dumb") != "dumb"
-        """Whether a line can be wiped again."""
+        """True if a line can be erased again."""
 
     def paint(self, colour: Colour, text: str) -> str:
-        """Colour a text if this stream takes colour; control characters in it are made visible."""
+        """Return a text in color if this stream supports it; control characters in it are made visible."""
         text = visible(text)
         return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if self.coloured and text else text
 
     def write(self, text: str) -> None:
-        """Write a text; of control characters only the colours of `paint` stay."""
+        """Write a text; of control characters, only the colors of `paint` are kept."""
         self.file.write(self._cleaned(text))
 
     def line(self, text: str = "") -> None:
@@ -148,15 +148,15 @@ class Screen:
         self.file.write(self._cleaned(text) + "\n")
 
     def erase(self) -> None:
-        """Wipe the line that was begun last; only a stream that `erases` takes it."""
+        """Erase the last unfinished line; only valid if `erases` is true."""
         self.file.write("\r\x1b[K")
 
     def data(self, text: str) -> None:
-        """Write a text of others: unchanged to a file or pipe, made safe for a screen."""
+        """Write external text: unchanged to a file or pipe, made safe on a terminal."""
         self.file.write(visible(text) if self.is_terminal else text)
 
     def json(self, encoded: bytes) -> None:
-        """Write one line of JSON, in UTF-8 whatever the locale is."""
+        """Write one line of JSON, in UTF-8 regardless of the locale."""
         if self.is_terminal:
             self.file.write(visible_json(encoded.decode()) + "\n")
             return
@@ -169,12 +169,12 @@ class Screen:
         return "".join(part if part in _PAINTED else visible(part) for part in _COLOURING.split(text))
 
     def flush(self) -> None:
-        """Let the reader see everything written so far."""
+        """Flush all output."""
         self.file.flush()
 
     @property
     def width(self) -> int:
-        """Return the screen's width in cells."""
+        """The screen's width in cells."""
         try:
             return os.get_terminal_size(self.file.fileno()).columns or DEFAULT_WIDTH
         except (OSError, ValueError):
@@ -182,7 +182,7 @@ class Screen:
 
 
 class Console(Struct, frozen=True):
-    """What a command talks to."""
+    """The output streams and environment of a command."""
 
     out: Screen
     """Data."""
@@ -191,27 +191,27 @@ class Console(Struct, frozen=True):
     environ: dict[str, str]
 
     def warn(self, message: str) -> None:
-        """Say on one line that something is not as it should be."""
+        """Write a one-line warning."""
         self.err.line(self.err.paint("warning", f"warning: {message}"))
 
     def fail(self, message: str, hint: str = "") -> None:
-        """Say what went wrong, and what to do about it."""
+        """Write an error, and a hint if there is one."""
         self.err.line(self.err.paint("failed", f"error: {message}"))
         self.hint(hint)
 
     def hint(self, hint: str) -> None:
-        """Say what to do next, if there is something to say."""
+        """Write a hint, if it is not empty."""
         if hint:
             self.err.line(f"hint: {visible(hint)}")
 
     def done(self, message: str) -> None:
-        """Say that a change was made, if somebody watches."""
+        """Confirm a change, if stderr is a terminal."""
         if self.err.is_terminal:
             self.err.line(self.err.paint("done", message))
 
 
 def wants_colour(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """Decide on colour: NO_COLOR first, then FORCE_COLOR, then whether a person looks at it."""
+    """Decide on color: NO_COLOR first, then FORCE_COLOR, then whether it is a terminal."""
     if environ.get("NO_COLOR"):
         return False
     if forced := environ.get("FORCE_COLOR"):
@@ -220,7 +220,7 @@ def wants_colour(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
 
 
 def open_console(environ: Mapping[str, str]) -> Console:
-    """Take the process's own streams; one that is closed swallows what is written to it."""
+    """Return the process's own streams; output to a closed one is discarded."""
     return Console(_screen(sys.stdout, environ), _screen(sys.stderr, environ), dict(environ))
 
 

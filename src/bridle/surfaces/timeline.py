@@ -1,4 +1,4 @@
-"""How a run went over time: what was at work when, and what every turn sent and used.
+"""The timeline of a run: its activities over time, and what every turn sent and used.
 
 ```
 turn        ├──────────────── 1 ────────────────┤├──── 2 ────┤
@@ -7,7 +7,7 @@ tool                 ├──── bash make test ──────┤
 wait                 ├──┤                                        for a person
 ```
 
-Times are milliseconds since the run began. What a rewind took back has happened all the same.
+Times are milliseconds since the run began. Rewound records are included.
 """
 
 from collections.abc import Iterable
@@ -58,31 +58,31 @@ MOST_TURNS = 2_000
 MOST_RUNS = 500
 NAME_CELLS = 120
 PAGE = 1_000  # records that are read at once
-NEWEST_RECORDS = 20_000  # that are looked through, unless the run began before them
+NEWEST_RECORDS = 20_000  # that are searched, unless the run began before them
 
 
 class Span(Struct, frozen=True, omit_defaults=True):
-    """Something that was at work for a while."""
+    """An activity with a start and an end."""
 
     key: str
     kind: SpanKind
     name: str
     start_ms: int
     end_ms: int | None = None
-    """Null while it goes on."""
+    """Null while it continues."""
     parent: str | None = None
-    """The key of what it is part of."""
+    """The key of the enclosing span."""
     depth: int = 0
-    """How many others it is part of."""
+    """The nesting depth."""
     tokens: int = 0
     cost: float | None = None
-    """Dollars, or null when the price is unknown or there is none."""
+    """In dollars; null when the price is unknown or there is none."""
     outcome: str = ""
-    """How it ended, in one word: done, failed, denied, lost, the answer to a question of ours."""
+    """How it ended, in one word: done, failed, denied, lost, or the answer to an approval."""
 
 
 class TurnUse(Struct, frozen=True, omit_defaults=True):
-    """What a turn has sent and used."""
+    """What a turn sent and used."""
 
     turn: int
     start_ms: int
@@ -99,28 +99,31 @@ class RunLine(Struct, frozen=True, omit_defaults=True):
     """In milliseconds since 1970."""
     ended_at: int | None = None
     outcome: Outcome | None = None
-    """Null of a run whose end is not recorded."""
+    """Null if the end of the run is not recorded."""
     model: str = ""
     brief: str = ""
-    """The beginning of its prompt."""
+    """The start of its prompt."""
 
 
 class Timeline(Struct, frozen=True, omit_defaults=True):
-    """How one run of a session went, and which runs there are."""
+    """The timeline of one run, and the list of the session's runs."""
 
     run_id: RunId | None
-    """The run that is told of; null when there was none yet."""
+    """The run shown; null if there was none yet."""
     runs: tuple[RunLine, ...] = ()
-    """Oldest first; of a long session only the newest."""
+    """Oldest first; only the newest runs of a long session."""
     spans: tuple[Span, ...] = ()
-    """In the order of their records; one that was recorded at its end (a hook) began before that."""
+    """In the order of their records; a span recorded at its end (a hook) began before that."""
     left_out: int = 0
-    """How many spans more there were."""
+    """How many more spans there were."""
     turns: tuple[TurnUse, ...] = ()
 
 
 async def timeline_of(door: Door, session: SessionId, run: str = "") -> Timeline:
-    """Tell of a run, or of the last one; raises SessionNotFound, and UsageError when there is no such run."""
+    """Return the timeline of a run, or of the last one.
+
+    Raises SessionNotFound, and UsageError if there is no such run.
+    """
     newest = (await door.glance(session)).seq
     after = max(0, newest - NEWEST_RECORDS)
     found = await _trace(door, session, run, after)
@@ -141,7 +144,7 @@ async def _trace(door: Door, session: SessionId, run: str, after: int) -> Timeli
 
 
 def timeline(records: Iterable[Record], run: str = "") -> Timeline:
-    """Tell of a run, or of the last one, given all records of a session."""
+    """Return the timeline of a run, or of the last one, from all records of a session."""
     tracing = Tracing(run)
     tracing.add_all(records)
     return tracing.timeline
@@ -154,12 +157,12 @@ class Tracing:
         self._wanted = wanted
         self._runs: dict[RunId, RunLine] = {}
         self._run: RunId | None = None
-        """The run that is at work."""
+        """The active run."""
         self._traced: RunId | None = None
         self._trace = _Trace(0)
 
     def add_all(self, records: Iterable[Record]) -> None:
-        """Take in the next records."""
+        """Apply the next records."""
         for record in records:
             self._add(record)
 
@@ -188,7 +191,7 @@ class Tracing:
 
     @property
     def timeline(self) -> Timeline:
-        """Return what was collected."""
+        """The timeline so far."""
         trace = self._trace
         return Timeline(
             self._traced,
@@ -208,10 +211,10 @@ class _Trace:
         self.left_out = 0
         self._began_at = began_at
         self._open: dict[str, str] = {}
-        """The keys of spans that go on, by what they will be ended with."""
+        """The keys of open spans, by the name of their end."""
 
     def add(self, record: Record) -> None:
-        """Take in the next record of the run."""
+        """Apply the next record of the run."""
         match record.event:
             case (
                 TurnStarted()

@@ -1,9 +1,8 @@
-"""A stored session as a person reads it in a terminal.
+"""Shows a stored session as text in a terminal.
 
 ```
 you
   fix the greeting
-
 assistant
   I look at the file first.
   » read_file greet.py
@@ -33,8 +32,8 @@ from bridle.system.dates import calendar_s
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
 NO_CELL = Cell()
-RESULT_LINES = 12  # of a tool's output, and of code; an export has all of it
-NESTED_LINES = 3  # of the output of a call that code has made and has read itself
+RESULT_LINES = 12  # of a tool's output, and of code; an export has everything
+NESTED_LINES = 3  # of the output of a call made by code, which its code has read
 
 
 def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]:
@@ -62,7 +61,7 @@ def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]
 
 
 def describe_origin(created: SessionCreated) -> str:
-    """Say which session another one comes from; empty for one that a person has begun."""
+    """Return which session this one comes from; empty if a person started it."""
     if created.parent is None:
         return ""
     if created.forked_at is None:
@@ -71,7 +70,7 @@ def describe_origin(created: SessionCreated) -> str:
 
 
 def describe_totals(totals: Totals) -> str:
-    """Say on one line what a session has used; what part of the price is unknown is said too."""
+    """Return on one line what a session has used, and how many turns have no known price."""
     cost = None if totals.unpriced_turns == totals.turns and totals.turns else totals.cost
     known = describe_cost(cost)
     if totals.unpriced_turns and cost is not None:
@@ -88,7 +87,7 @@ def describe_totals(totals: Totals) -> str:
 
 
 def local_time(at_ms: int) -> str:
-    """Write a stored time in the user's own zone."""
+    """Return a stored time in the user's time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(calendar_s(at_ms)))
 
 

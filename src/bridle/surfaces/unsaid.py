@@ -1,6 +1,6 @@
-"""What of a reply was not streamed: who begins to watch in its middle, or falls behind, misses pieces.
+"""Finds the part of a reply that was not streamed: late or slow watchers miss deltas.
 
-A surface that shows a reply by its pieces alone tells the rest when the whole is recorded.
+A surface that shows only deltas sends the rest when the whole reply is recorded.
 """
 
 from io import StringIO
@@ -10,13 +10,13 @@ from bridle.core.protocol import Delta, ModelReplied, ReasoningDelta, Record, Re
 
 
 class Unsaid:
-    """Follows one session."""
+    """Tracks the deltas of one session."""
 
     def __init__(self) -> None:
         self._begin_anew()
 
     def take(self, item: Record | Delta) -> tuple[str, str]:
-        """Take in what happens; with a reply, return the rest of its text and of its reasoning."""
+        """Apply an item; for a reply, return the rest of its text and of its reasoning."""
         match item.event if isinstance(item, Record) else item:
             case TextDelta(text=text):
                 self._text.write(text)
@@ -35,9 +35,9 @@ class Unsaid:
         return "", ""
 
     def _begin_anew(self) -> None:
-        self._text, self._reasoning = StringIO(), StringIO()  # a str would be copied whole with each piece
+        self._text, self._reasoning = StringIO(), StringIO()  # a str would be copied with each piece
 
 
 def _rest(whole: str, said: str) -> str:
-    """Return what is left to say: all of it, when the beginning was missed."""
+    """Return the missing part: the whole text if its start was missed."""
     return whole[len(said) :] if whole.startswith(said) else whole

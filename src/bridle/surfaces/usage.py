@@ -1,4 +1,4 @@
-"""What was used, and by whom: over many sessions, or in one with its sub-agents."""
+"""Usage statistics: over many sessions, or of one with its sub-agents."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -20,11 +20,11 @@ LeftOut = Callable[[SessionId, StoreCorrupt], None]
 
 
 class Stats(Struct, frozen=True):
-    """What was used."""
+    """The usage of sessions."""
 
     sessions: int
     runs: dict[Outcome, int]
-    """By their outcome."""
+    """By outcome."""
     total: Use
     models: dict[str, Use]
     agents: dict[str, Use]
@@ -35,7 +35,7 @@ class Stats(Struct, frozen=True):
 
 
 class AllStats(Stats, frozen=True, kw_only=True):
-    """What was used by all sessions."""
+    """The usage of all sessions."""
 
     left_out: list[SessionId]
     """Sessions that cannot be read."""
@@ -47,7 +47,7 @@ def time_before(text: str) -> int:
 
 
 class Counting:
-    """Counts sessions; one that cannot be read is named and left out."""
+    """Counts sessions; one that cannot be read is reported and left out."""
 
     def __init__(self, read: Read, left_out: LeftOut, *, since: int = 0) -> None:
         self._read = read
@@ -56,7 +56,7 @@ class Counting:
         self._account = Account(since=since, day_of=_day_of)
 
     async def add_all(self, sessions: Iterable[SessionSummary]) -> None:
-        """Count those that were used in the time."""
+        """Count the sessions that were used since the start time."""
         for session in sessions:
             if session.updated_at >= self._since:
                 await self._add(session.id, session.agent)
@@ -74,7 +74,7 @@ class Counting:
 
     @property
     def stats(self) -> Stats:
-        """Return what was counted."""
+        """The statistics so far."""
         account, blame = self._account, self._account.blame
         return Stats(
             sessions=account.sessions,
@@ -103,7 +103,7 @@ class Counting:
 
 
 async def use_of_all(door: Door, *, since: int = 0, archived: bool = False) -> AllStats:
-    """Count all sessions, from a time in milliseconds since 1970; archived ones only if asked."""
+    """Count all sessions since a time in milliseconds since 1970; archived ones only if requested."""
     left_out: list[SessionId] = []
 
     def unreadable(session: SessionId, error: StoreCorrupt) -> None:

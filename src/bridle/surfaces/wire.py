@@ -3,7 +3,7 @@
 ```
 --output json          {"type":"result","version":1,…}                     one line, when the run has ended
 --output stream-json   {"seq":1,"at":…,"event":{"type":…},"hash":…}        each stored record
-                       {"type":"text_delta","text":…}                      each live fragment
+                       {"type":"text_delta","text":…}                      each delta
                        {"type":"result","version":1,…}                     the last line, always
 ```
 """
@@ -40,7 +40,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.session import RUN_POINTS
 
-VERSION = 1  # of the result envelope; a field may be added, a change of meaning raises it
+VERSION = 1  # of the result envelope; new fields keep it, a change of meaning raises it
 
 EXIT_CODES: dict[Outcome, int] = {
     "completed": 0,
@@ -61,11 +61,11 @@ class DeniedCall(Struct, frozen=True):
     tool: str
     reason: str
     rules: tuple[str, ...]
-    """What `--allow` would need to let it through; none when a rule or the mode forbids it."""
+    """The rules that `--allow` would need; empty when a rule or the mode forbids the call."""
 
 
 class Result(Struct, frozen=True, tag="result"):
-    """What a run came to."""
+    """The result of a run."""
 
     version: int
     session_id: SessionId
@@ -73,38 +73,38 @@ class Result(Struct, frozen=True, tag="result"):
     outcome: Outcome
     text: str
     reason: str
-    """Why, for every outcome but "completed"."""
+    """Why, for every outcome except "completed"."""
     turns: int
     tool_calls: int
     usage: dict[str, int]
     """Tokens: input, output, cache_read, cache_write, reasoning."""
     cost: float | None
-    """Dollars, or null when a price is unknown."""
+    """In dollars; null when a price is unknown."""
     denied: list[DeniedCall]
     blame: Blame
-    """Who has used what: the agent itself, its sub-agents, tools, hooks and compaction."""
+    """Usage by source: the agent itself, its sub-agents, tools, hooks and compaction."""
     structured_output: Any = None
-    """The value that fits the output schema, where one was asked for and given."""
+    """The value that matches the output schema, if one was requested and returned."""
     schema_warnings: list[str] = []
-    """What of the schema the vendor could not hold its model to; the value was checked for it."""
+    """Parts of the schema that the vendor could not enforce; the value was checked against them."""
     error: ProviderErrorKind | None = None
-    """How the model failed, where that ended the run."""
+    """How the model failed, if that ended the run."""
     refused_by_hook: bool = False
-    """A hook has ended the run."""
+    """True if a hook ended the run."""
 
     @property
     def exit_code(self) -> int:
-        """Return the status the process ends with."""
+        """The exit status of the process."""
         return EXIT_CODES[self.outcome]
 
     @property
     def has_answer(self) -> bool:
-        """Tell whether the text is an answer, if only a part of one."""
+        """True if the text is an answer, even a partial one."""
         return self.outcome in ("completed", "budget_exhausted", "limit")
 
 
 class Ledger:
-    """Collects from a run's stream what its result says."""
+    """Collects the result of a run from its stream."""
 
     def __init__(self, session: SessionId, run_id: RunId) -> None:
         self.session = session
@@ -120,7 +120,7 @@ class Ledger:
         self._refused_by_hook = False
 
     def add(self, item: Record | Delta) -> None:
-        """Take in the next item of the stream; `result` is set when the run has ended."""
+        """Apply the next item of the stream; `result` is set when the run has ended."""
         match item:
             case Record():
                 self._add_event(item)
@@ -131,7 +131,7 @@ class Ledger:
 
     def _add_event(self, record: Record) -> None:
         if isinstance(record.event, RunStarted) and record.event.run_id == self.run_id:
-            self._account = Account()  # what came before is another run's
+            self._account = Account()  # earlier records belong to another run
         if not isinstance(record.event, SessionTitled):
             self._account.add(record)
         match record.event:

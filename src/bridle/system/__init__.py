@@ -1,1 +1,1 @@
-"""What several rooms need of the operating system, and core, which is pure, cannot give them."""
+"""Operating system helpers that several packages share: files, pipes, programs, TLS, tasks."""

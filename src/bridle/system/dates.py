@@ -1,4 +1,4 @@
-"""Stored times as a calendar has them: a clock may have jumped anywhere, and what it said then is shown."""
+"""Stored times as calendar dates; a wrong clock may have stored any number, so times are clamped."""
 
 from datetime import UTC, datetime
 
@@ -6,11 +6,11 @@ FIRST_MS, LAST_MS = -62_104_060_800_000, 253_370_764_799_999  # the years 2 to 9
 
 
 def calendar_s(at_ms: int) -> float:
-    """Return the seconds since 1970 of a stored time, or of the nearest that can be written as a date."""
+    """Return a stored time in seconds since 1970, clamped to what can be written as a date."""
     return min(max(at_ms, FIRST_MS), LAST_MS) / 1000
 
 
 def rfc3339(at_ms: int) -> str:
-    """Write a stored time as RFC 3339 does, in UTC and to the millisecond."""
+    """Format a stored time as RFC 3339, in UTC, with milliseconds."""
     written = datetime.fromtimestamp(calendar_s(at_ms), UTC).isoformat(timespec="milliseconds")
     return written.replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Small files, written whole or not at all, by one process at a time. All of it blocks and raises OSError."""
+"""Atomic writes of small files, and a lock between processes. Everything here blocks and raises OSError."""
 
 import fcntl
 import os
@@ -10,16 +10,16 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bool = True) -> None:
-    """Write a file in one step, durably: after a crash it is the old or the new one.
+    """Write a file atomically and durably: after a crash it has the old or the new content.
 
-    Without `replace` a file that is there already stays as it is. Folders that are missing are made.
+    Without `replace`, an existing file stays unchanged. Missing folders are created.
     """
     draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with open(os.open(draft, flags, PRIVATE_FILE), "wb") as file:
-            os.fchmod(file.fileno(), mode)  # whatever the umask says
+            os.fchmod(file.fileno(), mode)  # regardless of the umask
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -36,9 +36,9 @@ def write_whole(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: b
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file until this one has read and replaced it.
+    """Hold a lock on a file against other processes, to read and replace it.
 
-    The lock is a file beside it, for the file itself is replaced; it ends with the process.
+    The lock is a separate file next to it, because the file itself is replaced. It ends with the process.
     """
     path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     lock = path.with_name(f".{path.name}.lock")

@@ -1,4 +1,4 @@
-"""The config files of git, read with suspicion: a line that is not plainly a setting is told apart."""
+"""Read git config files conservatively: any line that is not clearly a setting is reported as such."""
 
 import os
 import re
@@ -10,11 +10,11 @@ _SECTION = re.compile(r"\[([A-Za-z0-9.-]++)(?:[ \t]++\"((?:[^\"\\]|\\.)*+)\")?\]
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 Setting = tuple[str, str]
-"""A name such as `remote.origin.url`, the outer parts in lower case, and its value."""
+"""A name such as `remote.origin.url`, with the first and last part in lower case, and its value."""
 
 
 def read_settings(text: str) -> Iterator[Setting]:
-    """Yield the settings of a config; a line that is not plainly one is a setting without a name."""
+    """Yield the settings of a config; a line that is not clearly a setting gets an empty name."""
     section = ""
     for line in text.removeprefix("\ufeff").split("\n"):
         bare = line.strip()
@@ -31,7 +31,7 @@ def read_settings(text: str) -> Iterator[Setting]:
 
 
 def read_text(path: str) -> str | None:
-    """Return what a plain file holds; None if it is none, or too long to be read."""
+    """Return the text of a regular file; None if it is missing, not a regular file, or too long."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

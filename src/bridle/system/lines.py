@@ -1,8 +1,8 @@
-"""Lines out of chunks of bytes, none longer than is allowed."""
+"""Split a stream of byte chunks into lines of limited length."""
 
 
 class Lines:
-    """Takes bytes as they come and gives whole lines back."""
+    """Collect bytes as they arrive and return complete lines."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -11,7 +11,7 @@ class Lines:
         self._is_skipping = False
 
     def feed(self, data: bytes) -> list[bytes | None]:
-        """Return the lines that are whole now, without their ends; None stands for one that was too long."""
+        """Return the lines that are complete now, without line ends; None for a line that was too long."""
         found: list[bytes | None] = []
         *whole, rest = data.split(b"\n")
         for end in whole:
@@ -23,7 +23,7 @@ class Lines:
         return found
 
     def rest(self) -> bytes:
-        """Return what came after the last end of a line, and forget it."""
+        """Return and drop the bytes after the last line end."""
         rest = b"".join(self._chunks)
         self._drop()
         return rest

@@ -1,19 +1,19 @@
-"""The three pipes of a program that is about to be started."""
+"""The three standard pipes of a program to start."""
 
 import os
 
 
 class Pipes:
-    """Both ends of its input, its output and its error stream; ours do not block.
+    """Both ends of standard input, standard output and standard error; this process's ends do not block.
 
-    | end | is for |
+    | ends | used by |
     |---|---|
     | `input`, `output`, `errors` | the program |
-    | `to_it`, `from_it`, `printed` | us: what it reads, what it writes, what it prints as errors |
+    | `to_it`, `from_it`, `printed` | this process: its input, its output, its error output |
     """
 
     def __init__(self) -> None:
-        """Open them; raises OSError when this process has no descriptor left."""
+        """Open the pipes; raises OSError if this process has no file descriptors left."""
         opened: list[int] = []
         try:
             for _ in range(3):
@@ -28,16 +28,16 @@ class Pipes:
 
     @property
     def ours(self) -> tuple[int, int, int]:
-        """Return our ends: to write to, to read from, to read errors from."""
+        """This process's ends: to write input, to read output, to read errors."""
         return self.to_it, self.from_it, self.printed
 
     def close_theirs(self) -> None:
-        """Let go of the ends of the program: it has them by now, or never will."""
+        """Close the program's ends, once it has started or has failed to start."""
         for descriptor in (self.input, self.output, self.errors):
             os.close(descriptor)
 
     def close(self) -> None:
-        """Close all of them: nobody got any."""
+        """Close all ends, if neither the program nor a reader has taken any."""
         self.close_theirs()
         for descriptor in self.ours:
             os.close(descriptor)

@@ -1,12 +1,12 @@
-"""Which operating systems Bridle runs on, and what to say elsewhere.
+"""Supported operating systems.
 
-| system | |
+| system | what works |
 |---|---|
 | Linux | everything |
-| macOS | no program of an agent is started: the part that starts and watches them is made for Linux |
-| Windows | nothing; WSL is a Linux |
+| macOS | everything except agents' programs: the launcher that starts and watches them needs Linux |
+| Windows | nothing; WSL counts as Linux |
 
-Importing this module needs nothing that one of these systems lacks.
+This module can be imported on all of these systems.
 """
 
 import sys
@@ -15,11 +15,11 @@ from bridle.core.errors import UsageError
 
 
 def require_posix() -> None:
-    """Raise UsageError where nothing of Bridle can work."""
+    """Raise UsageError on Windows, where Bridle cannot run."""
     if sys.platform == "win32":
         raise UsageError("Bridle does not run on Windows itself", hint="run it in WSL, on Linux or on macOS")
 
 
 def is_linux() -> bool:
-    """Say whether agents' programs can be started here."""
+    """Return True on Linux, where agents' programs can be started."""
     return sys.platform.startswith("linux")

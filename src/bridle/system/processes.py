@@ -1,10 +1,10 @@
-"""Whether a process is there, on any system."""
+"""Check whether a process exists, on any operating system."""
 
 import os
 
 
 def exists(pid: int) -> bool:
-    """Say whether a process is there, also when it is another user's."""
+    """Return True if a process exists, even if it is another user's."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

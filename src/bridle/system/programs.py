@@ -1,14 +1,14 @@
-"""Programs that run outside the sandbox: found on PATH, but never where a session can write.
+"""Find programs to run outside the sandbox: on PATH, but never in a folder that a session can write to.
 
-| a candidate | counts |
+| a candidate | is used |
 |---|---|
 | in a relative entry of PATH, such as `.` | no |
 | in a folder of a session, or in the repository around it | no |
-| elsewhere, with a link on the way that lies in such a folder or leads into it | no |
-| in a folder of the system, for a session that works in `/` or `/usr` | yes |
+| elsewhere, if a link on its path lies in such a folder or points into it | no |
+| in a system folder, for a session that works in `/` or `/usr` | yes |
 | anywhere else | yes |
 
-A script (`#!/usr/bin/env node`) makes the kernel look on PATH again: what runs outside the sandbox gets the
+A script (`#!/usr/bin/env node`) searches PATH again when it starts, so programs outside the sandbox get the
 variables of `outer_environment`.
 """
 
@@ -21,20 +21,20 @@ SEARCHED = tuple(
     PATH PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX NODE_PATH JAVA_HOME LD_LIBRARY_PATH PERL5LIB RUBYLIB
     """.split()
 )
-"""Variables that tell programs where to look for code."""
+"""Environment variables that name places to load code from."""
 
 _SYSTEM_FOLDERS = tuple(
     "/usr /bin /sbin /lib /lib64 /etc/alternatives /nix/store /run/wrappers /run/current-system".split()
 )
 _MAX_LINKS = 40
 WRITABLE = "lies in a folder that agents can write to"
-"""Why a program is not used."""
+"""Why a program is not used, for messages."""
 
 
 def find_program(name: str, path: str, *, outside: Sequence[str]) -> str | None:
-    """Return the absolute path of a program that lies outside these folders; blocking.
+    """Return the absolute path of a program outside these folders, or None; blocking.
 
-    A name with a slash is not looked for: an absolute path is returned as it is, if there is a program.
+    A name with a slash is not searched for: an absolute path is returned unchanged if it is a program.
     """
     if "/" in name:
         return name if os.path.isabs(name) and is_program(name) else None
@@ -43,7 +43,7 @@ def find_program(name: str, path: str, *, outside: Sequence[str]) -> str | None:
 
 
 def why_not_found(name: str, path: str) -> str:
-    """Say why `find_program` found nothing, as the end of a sentence that begins with the name."""
+    """Return why `find_program` found nothing, as the end of a sentence that begins with the name."""
     if "/" in name:
         return "is not there" if os.path.isabs(name) else "is not used: it is a relative path"
     place = next(_places(name, path), None)
@@ -51,12 +51,12 @@ def why_not_found(name: str, path: str) -> str:
 
 
 def outer_path(path: str, outside: Sequence[str]) -> str:
-    """Return a search path without relative entries, and without those in these folders."""
+    """Return a search path without relative entries and without entries in these folders."""
     return _kept(path, _grounds(outside)) or SYSTEM_PATH
 
 
 def outer_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dict[str, str]:
-    """Return an environment in which programs look for no code in these folders."""
+    """Return an environment in which no search variable names a place in these folders."""
     grounds = _grounds(outside)
     kept = {name: _kept(environ[name], grounds) for name in SEARCHED if name in environ}
     others = {name: value for name, value in environ.items() if name not in SEARCHED}
@@ -64,7 +64,7 @@ def outer_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dic
 
 
 def working_folders() -> tuple[str, ...]:
-    """Return the folder that this process works in; nothing where it is gone, or `/`, as for a daemon."""
+    """Return this process's working directory; () if it was deleted or is `/`, as for a daemon."""
     try:
         here = os.getcwd()
     except FileNotFoundError:
@@ -73,12 +73,12 @@ def working_folders() -> tuple[str, ...]:
 
 
 def is_within(path: str, folders: Sequence[str]) -> bool:
-    """True for a path that lies in one of these folders or in their repositories, or leads through one."""
+    """Return True if a path lies in one of these folders or their repositories, or has a link through one."""
     return _is_within(path, _grounds(folders))
 
 
 def is_program(path: str) -> bool:
-    """True for a file that may be executed."""
+    """Return True for an executable file."""
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
@@ -95,7 +95,7 @@ def _kept(path: str, grounds: Sequence[str]) -> str:
 
 def _is_within(path: str, grounds: Sequence[str]) -> bool:
     if not os.path.isabs(path):
-        return True  # it is another file in each folder
+        return True  # a relative path depends on the working directory
     return any(_covers(ground, step) for step in _steps(path) for ground in grounds)
 
 
@@ -115,7 +115,7 @@ def _grounds(folders: Sequence[str]) -> list[str]:
 
 
 def _ground(folder: str) -> str:
-    """Return the outermost repository around a folder, or the folder; the user's home does not count."""
+    """Return the outermost repository around a folder, or else the folder; ignore one in the user's home."""
     home = os.path.realpath(os.path.expanduser("~"))
     found = place = folder
     while place not in ("/", home):
@@ -126,7 +126,7 @@ def _ground(folder: str) -> str:
 
 
 def _steps(path: str) -> Iterator[str]:
-    """Yield every name that is looked up on the way to a file, each with the links before it followed."""
+    """Yield every path that is looked up on the way to a file, with the links before it resolved."""
     left = path.split("/")[::-1]
     current, links = "/", 0
     while left and links <= _MAX_LINKS:

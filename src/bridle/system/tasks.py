@@ -1,12 +1,12 @@
-"""What a task can know about itself."""
+"""Helpers for asyncio tasks."""
 
 import asyncio
 
 
 def is_cancelled() -> bool:
-    """Tell whether somebody wants this task to stop.
+    """Return True if this task itself was cancelled.
 
-    What a function of somebody else raises by itself does not: it may await a task that was cancelled.
+    False if a CancelledError only came out of awaited code, for example from another, cancelled task.
     """
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

@@ -1,16 +1,16 @@
-"""Whose work is being done: what is kept for one tenant is not found by another."""
+"""The current tenant, as a context variable, to keep the data of tenants apart."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 current: ContextVar[str] = ContextVar("tenant", default="")
-"""The tenant of the session that this task works for; empty for the usual one."""
+"""The tenant of the session that this task works for; empty for the default tenant."""
 
 
 @contextmanager
 def working_for(name: str) -> Iterator[None]:
-    """Let what is done meanwhile be that tenant's, also in the tasks that begin."""
+    """Set the current tenant for this block and for the tasks started in it."""
     token = current.set(name)
     try:
         yield

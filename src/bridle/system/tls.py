@@ -1,12 +1,12 @@
-"""TLS by three files: a certificate, its key, and who may connect; read again when they change.
+"""TLS from three files: a certificate, its key and the CA of clients; reloaded when they change.
 
 ```
-cert, key                a server shows the certificate
-cert, key, client_ca     it also asks each client for one that this authority has signed (mTLS)
+cert, key                a server presents the certificate
+cert, key, client_ca     it also requires a client certificate signed by this CA (mTLS)
 ```
 
-A file that is missing, expired, of another pair or open to others is told by its
-name before anything listens.
+A file that is missing, expired, not matching or readable by others is reported by name before anything
+listens.
 """
 
 import logging
@@ -23,7 +23,7 @@ from bridle.core.errors import ConfigError
 from bridle.system.tls_files import NO_TLS, TlsFiles
 
 OLDEST = ssl.TLSVersion.TLSv1_2
-LOOK_S = 1.0  # between two looks at the files
+LOOK_S = 1.0  # seconds between two checks of the files
 MAX_FILE_BYTES = 1024 * 1024
 OPEN_TO_OTHERS = 0o077
 
@@ -37,7 +37,7 @@ log = logging.getLogger("bridle.tls")
 
 
 class Pems(NamedTuple):
-    """What the files hold."""
+    """The contents of the files."""
 
     cert: bytes
     key: bytes
@@ -47,10 +47,10 @@ class Pems(NamedTuple):
 def server_context(
     files: TlsFiles, now: Callable[[], float] = time.time, *, look_s: float = LOOK_S
 ) -> ssl.SSLContext:
-    """Return what a listener needs; raises ConfigError when the files are of no use.
+    """Return the context for a listener; raises ConfigError if the files are unusable.
 
-    Once they have changed, new connections get the new ones; new ones that are of no use are logged and
-    left alone until they change again.
+    When the files change, new connections use the new ones. Unusable new files are logged and ignored until
+    they change again.
     """
     context = _server_context(files, now)
     context.sni_callback = _Renewing(files, now, look_s).look
@@ -58,10 +58,10 @@ def server_context(
 
 
 def client_context(ca: str = "", files: TlsFiles = NO_TLS, *, any_name: bool = False) -> ssl.SSLContext:
-    """Return what a client needs: whom it trusts (else whom the system trusts), and what it shows itself.
+    """Return the context for a client: the CA it trusts (default: the system's), and its own certificate.
 
-    With `any_name` whoever the authority has signed is trusted, by whatever name; only for an authority
-    that signs nobody else. Raises ConfigError.
+    With `any_name` every certificate that the CA signed is trusted, under any host name: only for a CA that
+    signs nothing else. Raises ConfigError.
     """
     where = files.where
     if ca:
@@ -79,7 +79,7 @@ def client_context(ca: str = "", files: TlsFiles = NO_TLS, *, any_name: bool = F
 
 
 def load_pems(files: TlsFiles, now: Callable[[], float] = time.time) -> Pems:
-    """Read the files and look at each; raises ConfigError."""
+    """Read and check the files; raises ConfigError."""
     if not files.key:
         raise ConfigError(
             f"{files.where}: there is no key for the certificate", hint=f"set {files.where}.key"
@@ -94,7 +94,7 @@ def load_pems(files: TlsFiles, now: Callable[[], float] = time.time) -> Pems:
 
 
 def stamp(files: TlsFiles) -> tuple[object, ...]:
-    """Return something that differs once a file has changed."""
+    """Return a value that changes when a file changes."""
     found: list[object] = []
     for path in (files.cert, files.key, files.client_ca):
         try:
@@ -106,7 +106,7 @@ def stamp(files: TlsFiles) -> tuple[object, ...]:
 
 
 class _Renewing:
-    """Looks at the files when somebody connects, and lets newcomers see new ones."""
+    """Check the files when a client connects, and use new files for new connections."""
 
     def __init__(self, files: TlsFiles, now: Callable[[], float], look_s: float) -> None:
         self._files = files
@@ -117,7 +117,7 @@ class _Renewing:
         self._newer: ssl.SSLContext | None = None
 
     def look(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
-        """Give a connection that begins the newest context."""
+        """Set the newest context on a new connection."""
         if time.monotonic() - self._looked_at >= self._look_s:
             self._looked_at = time.monotonic()
             found = stamp(self._files)
@@ -154,7 +154,7 @@ def _server_context(files: TlsFiles, now: Callable[[], float]) -> ssl.SSLContext
 def _load_pair(context: ssl.SSLContext, files: TlsFiles) -> None:
     asked = False
 
-    def no_password() -> str:  # or OpenSSL asks at the terminal
+    def no_password() -> str:  # without it, OpenSSL prompts at the terminal
         nonlocal asked
         asked = True
         return ""
@@ -172,7 +172,7 @@ def _load_pair(context: ssl.SSLContext, files: TlsFiles) -> None:
 
 
 def _read(key: str, path: str, *, is_secret: bool = False) -> bytes:
-    """Return what a file holds; raises ConfigError."""
+    """Return the contents of a file; raises ConfigError."""
     try:
         with open(path, "rb", opener=_open) as opened:
             status = os.fstat(opened.fileno())
@@ -186,7 +186,7 @@ def _read(key: str, path: str, *, is_secret: bool = False) -> bytes:
 
 
 def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would let us wait forever
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a named pipe could block forever
 
 
 def _check_time(key: str, path: str, pem: bytes, now: float) -> None:
@@ -204,11 +204,11 @@ def _check_time(key: str, path: str, pem: bytes, now: float) -> None:
 
 
 def _validity(der: bytes) -> tuple[datetime, datetime]:
-    """Find from when to when a certificate holds (RFC 5280, 4.1); raises ValueError, IndexError."""
+    """Return the validity period of a certificate (RFC 5280, 4.1); raises ValueError, IndexError."""
     _, certificate, _ = _element(der)
     _, content, _ = _element(certificate)
     tag, _, rest = _element(content)
-    for _ in range(3 if tag == _CONTEXT_0 else 2):  # a version may come first; serial, algorithm, issuer
+    for _ in range(3 if tag == _CONTEXT_0 else 2):  # skip an optional version, then serial, algorithm, issuer
         _, _, rest = _element(rest)
     _, validity, _ = _element(rest)
     tag, begins, rest = _element(validity)

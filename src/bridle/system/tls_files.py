@@ -1,16 +1,16 @@
-"""Which files protect a listener; apart from what reads them, which loads OpenSSL."""
+"""The paths of the TLS files of a listener; a separate module, because `tls` loads OpenSSL."""
 
 from typing import NamedTuple
 
 
 class TlsFiles(NamedTuple):
-    """The certificate, its key and the authority of clients; without a certificate there is no TLS."""
+    """Paths of the certificate, its key and the CA of clients; without a certificate there is no TLS."""
 
     cert: str = ""
     key: str = ""
     client_ca: str = ""
     where: str = "tls"
-    """The table of the settings that names them, for errors."""
+    """The settings table that names them, for error messages."""
 
     def __bool__(self) -> bool:
         return bool(self.cert)

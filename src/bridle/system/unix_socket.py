@@ -1,4 +1,4 @@
-"""Paths of Unix sockets, which the kernel wants short."""
+"""Paths of Unix sockets, which the kernel limits in length."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ MAX_SOCKET_PATH = 100  # bytes; Linux takes 107, macOS 103
 
 @contextmanager
 def short_path(path: str) -> Iterator[str]:
-    """Give a path of the socket that is short enough; raises OSError, also where there is no such path."""
+    """Yield a short enough path to the socket; raises OSError, also if the system offers none."""
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
         yield path
         return

@@ -1,4 +1,4 @@
-"""Traces, metrics and logs for a collector, by the GenAI conventions of OpenTelemetry.
+"""Traces, metrics and logs in the GenAI conventions of OpenTelemetry.
 
 ```
 store.append ─▶ WatchedStore ─▶ Runs ─▶ facts ─┬▶ Spans  ─▶ OTLP
@@ -6,5 +6,5 @@ store.append ─▶ WatchedStore ─▶ Runs ─▶ facts ─┬▶ Spans  ─�
 logging "bridle.*" ────────────────────────────▶ LogTeller ─▶ OTLP
 ```
 
-Only `opening` and what it imports know of OpenTelemetry, and it is imported only when something is on.
+Only `opening` and its imports use OpenTelemetry, and it is imported only when telemetry is on.
 """

@@ -1,4 +1,4 @@
-"""What was said, for those who want it in their traces: without secrets, and not at any length."""
+"""Message content for traces, if enabled: secrets masked, long text cut."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,20 +22,20 @@ _CUT = "…"
 
 
 class Content:
-    """Puts messages, arguments and results into attributes."""
+    """Returns messages, arguments and results as span attributes."""
 
     def __init__(self, mask: Callable[[str], str]) -> None:
         self._mask = mask
 
     def of_run(self, over: RunOver) -> Attributes:
-        """Return what a run was asked, and its answer."""
+        """Return the prompt and the final text of a run."""
         return {
             INPUT_MESSAGES: self._messages("user", [self._text(over.run.prompt)]),
             OUTPUT_MESSAGES: self._messages("assistant", [self._text(over.end.text)]),
         }
 
     def of_call(self, call: ModelCall) -> Attributes:
-        """Return what a model answered."""
+        """Return the reply of a model; empty if there was none."""
         if call.message is None or call.stop_reason is None:
             return {}
         parts = list(self._parts(call.message))[:MAX_PARTS]
@@ -43,7 +43,7 @@ class Content:
         return {OUTPUT_MESSAGES: self._messages("assistant", parts, finish_reason=reason)}
 
     def of_tool(self, use: ToolUse) -> Attributes:
-        """Return what a tool was given, and gave back."""
+        """Return the arguments and the result of a tool call."""
         args = encode(use.args or {}).decode()
         return {TOOL_ARGUMENTS: self._cut(args), TOOL_RESULT: self._cut(use.output)}
 
@@ -67,6 +67,6 @@ class Content:
         return encode([{"role": role, "parts": parts, **more}]).decode()
 
     def _cut(self, text: str) -> str:
-        # Masked before it is cut, or the half of a secret could be left.
+        # Mask before cutting, or half of a secret could remain.
         masked = self._mask(text)
         return masked if len(masked) <= MAX_TEXT_CHARS else masked[:MAX_TEXT_CHARS] + _CUT

@@ -1,4 +1,4 @@
-"""What traces and metrics are made of: pieces of the work of a run, each with a beginning and an end."""
+"""The units of work that traces and metrics report, each with a start and an end."""
 
 from typing import Any
 
@@ -11,58 +11,58 @@ from bridle.core.trace import Trace, span_of
 
 
 class Run(Struct):
-    """A run that is followed."""
+    """The state of a run that telemetry follows."""
 
     session: SessionId
     id: RunId
     trace: Trace
-    """What it is a part of."""
+    """The trace and the parent span of the run."""
     agent: str
     model: str
     began: int
     turn: int = 0
     tries: int = 0
-    """How often the model was asked in this turn."""
+    """Requests to the model in this turn so far."""
     asked: int | None = None
-    """Since when it is."""
+    """When the open request to the model started, in milliseconds since 1970; None if there is none."""
     is_answered: bool = True
-    """The model has answered in this turn."""
+    """True if the model has replied in this turn."""
     lost: ReplyLost | None = None
-    """What the last try has used for nothing."""
+    """Usage of the last failed attempt."""
     cut_off: "ModelCall | None" = None
-    """An answer that did not come to its end."""
+    """A reply that was cut off."""
     compacting: int | None = None
     tools: dict[CallId, tuple[int, ToolStarted]] = field(default_factory=dict)
     waits: dict[CallId, tuple[int, str]] = field(default_factory=dict)
-    """Since when somebody was asked about a call, and what for."""
+    """For each call that waits for a person: since when, and for which tool."""
     names: dict[CallId, str] = field(default_factory=dict)
     is_sampled: bool | None = None
-    """Whether its spans are kept, once that is decided."""
+    """True if its spans are sampled; None until that is decided."""
     prompt: str = ""
-    """The beginning of what it is to do."""
+    """The start of the prompt."""
 
     @property
     def span(self) -> int:
-        """Return the id of its span."""
+        """The id of the run's span."""
         return span_of(self.id)
 
 
 class Work(Struct, frozen=True):
-    """Something that was done in a run."""
+    """One finished unit of work in a run."""
 
     run: Run
     began: int
-    """In milliseconds since 1970, as `ended`."""
+    """In milliseconds since 1970, like `ended`."""
     ended: int
     error: str = ""
-    """What kind of failure it ended with; empty for none."""
+    """The type of the failure; empty if it succeeded."""
 
 
 class ModelCall(Work, frozen=True, kw_only=True):
-    """The model was asked, once."""
+    """One request to the model."""
 
     name: str
-    """What it is called within its run."""
+    """A name that is unique within the run."""
     model: str
     usage: Usage | None = None
     cost: float | None = None
@@ -71,28 +71,28 @@ class ModelCall(Work, frozen=True, kw_only=True):
 
 
 class ToolUse(Work, frozen=True, kw_only=True):
-    """A call of a tool was made, or refused."""
+    """One tool call, executed or denied."""
 
     call_id: CallId
     tool: str
     parent: CallId | None
     args: dict[str, Any] | None
-    """None when it did not run."""
+    """None if the tool did not run."""
     output: str
     denied: bool
 
 
 class Wait(Work, frozen=True, kw_only=True):
-    """A person was asked."""
+    """One wait for a person's answer."""
 
     call_id: CallId
     tool: str
     answer: str
-    """What was decided; empty for the answer to a question."""
+    """The decision; empty for the answer to a question."""
 
 
 class RunBegun(Struct, frozen=True):
-    """A run began here."""
+    """A run started in this process."""
 
     run: Run
 
@@ -104,7 +104,7 @@ class RunOver(Work, frozen=True, kw_only=True):
 
 
 class Spent(Struct, frozen=True):
-    """Tokens were used beside the turns of a run."""
+    """Tokens used outside the turns of a run."""
 
     model: str
     usage: Usage

@@ -1,4 +1,4 @@
-"""The log of Bridle for a collector: each line with the run it belongs to, where that is known."""
+"""Exports Bridle's log, each line with its run's trace context if known."""
 
 import logging
 from collections.abc import Callable
@@ -28,11 +28,11 @@ _SEVERITIES = (
 )
 
 current: ContextVar[Trace | None] = ContextVar("bridle_trace", default=None)
-"""Where in a trace the task is that runs."""
+"""The trace and span of the running task."""
 
 
 class LogTeller(logging.Handler):
-    """Hands what is logged to a collector's queue."""
+    """A logging handler that queues records for a collector."""
 
     def __init__(self, logger: Logger, mask: Callable[[str], str]) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class LogTeller(logging.Handler):
         self.setFormatter(logging.Formatter("%(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one line; what is wrong with it is nobody's failure."""
+        """Queue one log record; never raises."""
         try:
             self._logger.emit(self._told(record))
         except Exception:  # noqa: BLE001  logging does not raise

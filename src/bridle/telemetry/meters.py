@@ -1,4 +1,4 @@
-"""Metrics of runs: those of the GenAI conventions, and a few of our own beside them."""
+"""Metrics of runs: those of the GenAI conventions, and some of Bridle's own."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -24,7 +24,7 @@ from bridle.telemetry.words import (
     tool_type,
 )
 
-TOKEN_BOUNDS = tuple(float(4**power) for power in range(14))  # the conventions name these, as the next two
+TOKEN_BOUNDS = tuple(float(4**power) for power in range(14))  # the conventions define these and the next two
 CALL_BOUNDS_S = tuple(0.01 * 2**power for power in range(14))
 RUN_BOUNDS_S = tuple(0.1 * 2**power for power in range(13))
 WAIT_BOUNDS_S = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0)
@@ -33,12 +33,12 @@ TURN_BOUNDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
 
 class Meters:
-    """Counts what was done."""
+    """Records facts as metrics."""
 
     def __init__(self, meter: Meter) -> None:
         self._tools, self._models, self._agents = Names(), Names(), Names()
         self.live: Mapping[str, int] = {}
-        """How many sessions are in memory, by what they do."""
+        """The number of sessions in memory, by state."""
 
         def histogram(name: str, unit: str, about: str, bounds: Iterable[float]) -> Callable[..., None]:
             return meter.create_histogram(
@@ -76,15 +76,15 @@ class Meters:
         )
 
     def appended(self, seconds: float) -> None:
-        """Count one append of the store."""
+        """Record the duration of one append to the store."""
         self._append_s(seconds)
 
     def lagged(self, seconds: float) -> None:
-        """Count how late the event loop was."""
+        """Record how late the event loop ran a timer."""
         self._lag_s(seconds)
 
     def tell(self, fact: Fact) -> None:
-        """Count a piece of work."""
+        """Record a fact."""
         match fact:
             case RunBegun():
                 self._started(1, {AGENT: self._agents.of(fact.run.agent)})

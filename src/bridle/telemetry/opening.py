@@ -1,7 +1,7 @@
-"""Opening and closing of what tells a collector: providers of our own, exporters in threads of the SDK.
+"""Starts and stops telemetry export: its own OpenTelemetry providers, with exporters in the SDK's threads.
 
-Nothing of OpenTelemetry that is global is touched. What cannot be told in time is dropped: every queue is
-bounded, and a collector that is away costs a run nothing.
+It changes no global OpenTelemetry state. Data that cannot be exported in time is dropped: every queue is
+bounded, and an unreachable collector does not slow down a run.
 """
 
 import asyncio
@@ -43,26 +43,26 @@ log = logging.getLogger("bridle.telemetry")
 
 
 class Plan(Struct, frozen=True):
-    """What is to be told, and to whom."""
+    """Telemetry settings: what to export, and where."""
 
     version: str
-    """Of Bridle."""
+    """Bridle's version."""
     traces: bool = False
     metrics: bool = False
     logs: bool = False
     endpoint: str = ""
-    """Where the collector is; empty for what the environment says, or this machine."""
+    """The collector's URL; empty means the one in the environment, or this machine."""
     content: bool = False
     prometheus: bool = False
     mask: Callable[[str], str] = str
-    """Takes secrets out of a text."""
+    """Removes secrets from a text."""
 
 
 class Telemetry:
-    """Follows what this process records, and tells of it; who made it closes it."""
+    """Exports telemetry for the records this process appends; its creator must close it."""
 
     def __init__(self, plan: Plan, beat_s: float = BEAT_S) -> None:
-        """Begin; the loop is looked at every `beat_s` seconds."""
+        """Start the exporters; the event loop is sampled every `beat_s` seconds."""
         self.runs = Runs()
         self._beat_s = beat_s
         self._closing: list[Callable[[], object]] = []
@@ -70,30 +70,30 @@ class Telemetry:
         self._beating: asyncio.TimerHandle | None = None
         self._has_failed = False
         self._registry = CollectorRegistry() if plan.prometheus else None
-        # What goes wrong is told by the SDK in the log; a terminal without a log is left alone.
+        # The SDK logs its errors; without a log they must not appear on the terminal.
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
         resource = _resource(plan.version)
         self._spans = self._open_spans(plan, resource) if plan.traces else None
         self._meters = self._open_meters(plan, resource) if plan.metrics or plan.prometheus else None
         self._logs = self._open_logs(plan, resource) if plan.logs else None
 
-    # ------------------------------------------------------------------ for the engine
+    # ------------------------------------------------------------------ for runs
 
     def environment(self, session: SessionId, call_id: CallId | None) -> Mapping[str, str]:
-        """Return what tells the programs of a call, or of the run itself, which trace they belong to."""
+        """Return the environment variable that gives a call's programs, or the run's, their trace context."""
         run = self.runs.run(session)
         if run is None or self._spans is None:
             return {}
         return {TRACE: self._spans.place(run, call_id).text}
 
     def seen(self, session: SessionId, records: Sequence[Record], seconds: float) -> None:
-        """Take in what was appended, and how long that took; never raises and never waits."""
+        """Export appended records and the duration of the append; never raises and never blocks."""
         try:
             self._take(session, records)
             if self._meters is not None:
                 self._meters.appended(seconds)
                 self.begin()
-        except Exception:  # no run may fail because of this
+        except Exception:  # telemetry must not fail a run
             if not self._has_failed:
                 self._has_failed = True
                 log.exception("something could not be told to the collector")
@@ -106,27 +106,27 @@ class Telemetry:
                 self._meters.tell(fact)
         if self._logs is not None and self._spans is not None:
             run = self.runs.run(session)
-            # The task that begins a turn drives the run: what it logs from now on belongs there.
+            # The task that starts a turn drives the run, so its log lines belong to the run.
             if run is not None and any(isinstance(one.event, TurnStarted | RunResumed) for one in records):
                 current.set(self._spans.place(run, None))
 
-    # ------------------------------------------------------------------ for who opened it
+    # ------------------------------------------------------------------ for the application
 
     def count(self, live: Callable[[], Sequence[LiveSession]]) -> None:
-        """Count the sessions that are in memory from now on; called in the loop that they live in."""
+        """Set the function that lists the sessions in memory, to count them; runs in their event loop."""
         self._live = live
 
     def begin(self) -> None:
-        """Look at the running loop from time to time, unless that is done already."""
+        """Start sampling the running event loop, unless already started."""
         if self._meters is not None and self._beating is None:
             self._beat(asyncio.get_running_loop(), None)
 
     def metrics_text(self) -> bytes:
-        """Return the metrics as Prometheus reads them; blocking. Nothing where they are not wanted."""
+        """Return the metrics in Prometheus format; blocks. Empty if Prometheus is off."""
         return b"" if self._registry is None else generate_latest(self._registry)
 
     async def aclose(self) -> None:
-        """Tell what is left to tell, for a few seconds at most."""
+        """Export what is left, for at most `SHUTDOWN_S` seconds."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -144,7 +144,7 @@ class Telemetry:
         due_s = now_s + self._beat_s
         self._beating = loop.call_at(due_s, self._beat, loop, due_s)
 
-    # ------------------------------------------------------------------ its parts
+    # ------------------------------------------------------------------ signals
 
     def _open_spans(self, plan: Plan, resource: Resource) -> Spans:
         ids = GivenIds()
@@ -182,7 +182,7 @@ def _endpoint(base: str, signal: str) -> str | None:
 
 
 def _resource(version: str) -> Resource:
-    """Say who tells; what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say counts more."""
+    """Return the resource attributes; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override ours."""
     ours = {
         "service.name": "bridle",
         "service.version": version,
@@ -192,13 +192,13 @@ def _resource(version: str) -> Resource:
 
 
 async def _within(seconds: float, closing: Sequence[Callable[[], object]]) -> None:
-    """Do what may block, each in a thread that nobody waits for any longer than this."""
+    """Run blocking functions, each in a thread, and wait at most this long for them."""
     loop = asyncio.get_running_loop()
 
     def run(close: Callable[[], object], done: asyncio.Future[None]) -> None:
         try:
             close()
-        except Exception:  # the process ends anyway
+        except Exception:  # the process is about to exit
             log.exception("telemetry could not be closed")
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(done.set_result, None)

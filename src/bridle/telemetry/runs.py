@@ -1,12 +1,12 @@
-"""What runs have done, made from their records: pieces of work with a beginning and an end.
+"""Turns the records of runs into facts: finished units of work with a start and an end.
 
 ```
-records ──Runs.take──▶ ModelCall, ToolUse, Wait, RunOver      told to traces and metrics
-                       Spent                                  tokens that belong to no piece of work
+records ──Runs.take──▶ ModelCall, ToolUse, Wait, RunOver      for traces and metrics
+                       Spent                                  tokens outside any unit of work
 ```
 
-Nothing here knows of OpenTelemetry, and nothing waits: a process that takes up a run of another one shows it
-the run's earlier records first (`recall`), and goes on from there.
+This module does not use OpenTelemetry and does no I/O. A process that resumes another process's run first
+passes the run's earlier records to `recall`.
 """
 
 from collections import OrderedDict
@@ -47,15 +47,15 @@ from bridle.core.protocol import (
 from bridle.core.trace import trace_of
 from bridle.telemetry.facts import Fact, ModelCall, Run, RunBegun, RunOver, Spent, ToolUse, Wait
 
-MAX_SESSIONS = 4_096  # that are known; of one that is used again after that, the store is asked once more
+MAX_SESSIONS = 4_096  # in memory; for a session that was dropped, the records are read from the store again
 MAX_PROMPT_CHARS = 16_384
 CANCELLED = "cancelled"
 UNNAMED = "_OTHER"
-"""The type of an error that has none of its own."""
+"""The error type of a failure without one."""
 
 
 class _Known(Struct):
-    """What is known of a session."""
+    """The agent and the open run of a session."""
 
     agent: str | None = None
     run: Run | None = None
@@ -69,24 +69,24 @@ class Runs:
         self._known: OrderedDict[SessionId, _Known] = OrderedDict()
 
     def run(self, session: SessionId) -> Run | None:
-        """Return the run of a session that is followed."""
+        """Return the open run of a session; None if there is none."""
         known = self._known.get(session)
         return None if known is None else known.run
 
     def misses(self, session: SessionId, first: Event) -> bool:
-        """Tell whether earlier records are needed to make sense of what begins with this."""
+        """Return True if earlier records are needed to interpret records that start with `first`."""
         if session not in self._known:
             return not isinstance(first, SessionCreated)
-        return isinstance(first, RunResumed)  # what is known may be what was, before another process had it
+        return isinstance(first, RunResumed)  # our state may be older than what another process did
 
     def recall(self, session: SessionId, records: Sequence[Record]) -> None:
-        """Take in, without telling of it, all that was recorded earlier and matters."""
+        """Restore a session's state from earlier records, without returning facts."""
         self._known.pop(session, None)
         for record in records:
             self._take(session, record)
 
     def take(self, session: SessionId, records: Sequence[Record]) -> list[Fact]:
-        """Take in what is new, and return what that ended."""
+        """Process new records and return the facts they complete."""
         return [fact for record in records for fact in self._take(session, record)]
 
     def _take(self, session: SessionId, record: Record) -> Sequence[Fact]:
@@ -124,9 +124,9 @@ def _started(session: SessionId, known: _Known, at: int, event: RunStarted) -> S
 
 
 def _resumed(session: SessionId, known: _Known, at: int, event: RunResumed) -> Sequence[Fact]:
-    if known.run is None or known.run.id != event.run_id:  # its beginning cannot be found any more
+    if known.run is None or known.run.id != event.run_id:  # its start is not in the store any more
         known.run = Run(session, event.run_id, trace_of(event.run_id), known.agent or "", "", at)
-    elif not known.run.is_answered:  # what the model was asked has died with the process
+    elif not known.run.is_answered:  # the request to the model died with the process
         known.run.asked = at
         known.run.tries += 1
     return ()
@@ -143,7 +143,7 @@ def _ended(session: SessionId, known: _Known, at: int, event: RunEnded) -> Seque
 
 
 def _of_run(step: Callable[[Run, int, Any], Sequence[Fact]]) -> _Step:
-    """Make a step of what can only happen in a run."""
+    """Wrap a step so that it does nothing without an open run."""
 
     def taken(session: SessionId, known: _Known, at: int, event: Any) -> Sequence[Fact]:
         return () if known.run is None else step(known.run, at, event)
@@ -173,7 +173,7 @@ def _replied(run: Run, at: int, event: ModelReplied) -> Sequence[Fact]:
         stop_reason=event.stop_reason,
         message=event.message,
     )
-    if event.stop_reason == CANCELLED:  # the end of the run, which comes next, says why
+    if event.stop_reason == CANCELLED:  # the RunEnded that follows says why
         run.cut_off = call
         return ()
     return (call,)
@@ -233,7 +233,7 @@ def _compaction(
         return (Spent(model, usage, cost),) if usage != Usage() else ()
     began, run.compacting = run.compacting, None
     run.asked = None if run.is_answered else at
-    if usage == Usage():  # old outputs were cleared, and that was enough
+    if usage == Usage():  # clearing old outputs was enough
         return ()
     name = f"compaction {began}"
     began = min(began, at)
@@ -284,7 +284,7 @@ def _tool_finished(run: Run, at: int, event: ToolFinished) -> Sequence[Fact]:
 
 
 def _asked(run: Run, at: int, event: ApprovalRequested | QuestionAsked) -> Sequence[Fact]:
-    if event.child is None:  # a sub-agent's is told of in its own session
+    if event.child is None:  # a sub-agent's wait is reported in its own session
         tool = event.tool if isinstance(event, ApprovalRequested) else run.names.get(event.call_id, "")
         run.waits[event.call_id] = at, tool
     return ()
@@ -323,4 +323,4 @@ _STEPS: dict[type[Event], _Step] = {
     QuestionAsked: _of_run(_asked),
     QuestionAnswered: _of_run(_decided),
 }
-"""What each kind of event means; all others mean nothing here."""
+"""The step for each event type; other events are ignored."""

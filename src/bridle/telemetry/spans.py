@@ -1,13 +1,13 @@
-"""Spans of runs: each is made when its work is over, with ids that every process would give it.
+"""Spans of runs: each is created when its work is finished, with ids that are the same in every process.
 
 ```
-invoke_agent coder                      the run; below what the run's `trace` names, if anything
-├── chat claude-x                       one for each try to reach the model
-├── wait_for_answer bash                while a person was asked
+invoke_agent coder                      the run; a child of the span in the run's `trace`, if any
+├── chat claude-x                       one for each request to the model
+├── wait_for_answer bash                while the run waits for a person
 ├── execute_tool python
-│   └── execute_tool read_file          a call that code made
+│   └── execute_tool read_file          a call made by code
 └── execute_tool agent_spawn
-    └── invoke_agent reviewer           the run of a sub-agent, in a session of its own
+    └── invoke_agent reviewer           the run of a sub-agent, in its own session
 ```
 """
 
@@ -61,40 +61,40 @@ NS_PER_MS = 1_000_000
 
 
 class GivenIds(IdGenerator):
-    """Hands out the ids that were put in."""
+    """Returns the ids that were set last."""
 
     def __init__(self) -> None:
         self.trace_id = 0
         self.span_id = 0
 
     def generate_trace_id(self) -> int:
-        """Return the trace that was put in."""
+        """Return the trace id that was set."""
         return self.trace_id
 
     def generate_span_id(self) -> int:
-        """Return the span that was put in."""
+        """Return the span id that was set."""
         return self.span_id
 
 
 class Spans:
-    """Makes spans of what was done."""
+    """Creates spans from facts."""
 
     def __init__(
         self, provider: TracerProvider, ids: GivenIds, version: str, content: Content | None
     ) -> None:
-        """Take a provider that has these ids; `content` is there if what was said is to be told."""
+        """Use a provider whose id generator is `ids`; without `content`, spans contain no message text."""
         self._sampler = provider.sampler
         self._tracer = provider.get_tracer(SCOPE, version)
         self._ids = ids
         self._content = content
 
     def place(self, run: Run, call_id: CallId | None) -> Trace:
-        """Return where in its trace a run is, or a call of it."""
+        """Return the trace context of a run, or of one of its calls."""
         span_id = run.span if call_id is None else _tool_span(run, call_id)
         return Trace(run.trace.trace_id, span_id, self._is_sampled(run))
 
     def tell(self, fact: Fact) -> None:
-        """Make the span of a piece of work."""
+        """Create the span of a fact, if it has one."""
         match fact:
             case RunOver():
                 self._tell_run(fact)
@@ -185,7 +185,7 @@ class Spans:
         span.end(work.ended * NS_PER_MS)
 
     def _is_sampled(self, run: Run) -> bool:
-        """Tell whether a run is kept; every process finds the same, as its trace is the same."""
+        """Return True if a run is sampled; every process decides the same, from the same trace."""
         if run.is_sampled is None:
             above = run.trace
             parent = _context(above.trace_id, above.span_id, sampled=bool(above.sampled))

@@ -1,4 +1,4 @@
-"""A store that lets somebody know what is appended to it; where nobody wants to know, it is not there."""
+"""A store wrapper that reports every append to a follower; used only if telemetry is on."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ log = logging.getLogger("bridle.telemetry")
 
 
 class Follower(Protocol):
-    """Whoever wants to know."""
+    """Receives the records that are appended to a store."""
 
     @property
     def runs(self) -> Runs:
@@ -28,16 +28,16 @@ class Follower(Protocol):
         ...
 
     def seen(self, session: SessionId, records: Sequence[Record], seconds: float) -> None:
-        """Take in what was appended, and how long that took; never raises."""
+        """Receive appended records and the duration of the append in seconds; never raises."""
         ...
 
     async def aclose(self) -> None:
-        """Tell what is left to tell."""
+        """Export what is left."""
         ...
 
 
 class WatchedStore:
-    """A journal, and somebody who follows what this process appends to it."""
+    """A store that reports this process's appends to a follower."""
 
     def __init__(self, store: Store, follower: Follower) -> None:
         self._store = store
@@ -47,7 +47,7 @@ class WatchedStore:
         self.delete = store.delete
 
     async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
-        """Append, and let it be known; raises what the store raises."""
+        """Append events and report the records; raises what the store raises."""
         if expected_seq and events and self._follower.runs.misses(session, events[0]):
             await self._look_back(session, expected_seq)
         began_s = perf_counter()
@@ -56,14 +56,14 @@ class WatchedStore:
         return records
 
     async def aclose(self) -> None:
-        """Close the journal, then tell what is left to tell."""
+        """Close the store, then the follower."""
         try:
             await self._store.aclose()
         finally:
             await self._follower.aclose()
 
     async def _look_back(self, session: SessionId, upto: int) -> None:
-        """Find out what a run has done before this process took it up."""
+        """Restore the state of a session from records of other processes; logs a warning if that fails."""
         try:
             async with asyncio.timeout(LOOK_S):
                 self._follower.runs.recall(session, await _earlier(self._store, session, upto))
@@ -72,7 +72,10 @@ class WatchedStore:
 
 
 async def _earlier(store: Store, session: SessionId, upto: int) -> list[Record]:
-    """Return the session's first record, and all since its last run began or ended."""
+    """Return the session's first record, and at least all records since a run last started or ended.
+
+    At most `MAX_CHUNKS * CHUNK` records are read backward.
+    """
     found: list[Record] = []
     for _ in range(MAX_CHUNKS):
         before = found[0].seq if found else upto + 1

@@ -1,4 +1,4 @@
-"""The words of the GenAI conventions, and which of ours each stands for."""
+"""Attribute names and values of the GenAI conventions, and their mapping from Bridle's terms."""
 
 from bridle.core.messages import StopReason, Usage
 from bridle.core.servers import LENT_PREFIX
@@ -31,11 +31,11 @@ TOOL_CALLS = "bridle.run.tool_calls"
 COST = "bridle.cost"
 ANSWER = "bridle.answer"
 
-MAX_NAMES = 100  # of one kind, in metrics; a model may make up any number of names
+MAX_NAMES = 100  # distinct names per kind in metrics; a model may invent any number
 OTHER = "other"
 
 _PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
-"""Providers whose name in the conventions is not the one in our settings."""
+"""Providers whose name in the conventions differs from our settings."""
 _FINISHED: dict[StopReason, str] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -47,23 +47,23 @@ _FINISHED: dict[StopReason, str] = {
 
 
 def provider_and_model(ref: str) -> tuple[str, str]:
-    """Split a model's reference, with the provider as the conventions know it."""
+    """Split a model reference; the provider gets its name in the conventions."""
     provider, _, model = ref.partition("/")
     return _PROVIDERS.get(provider, provider), model
 
 
 def finish_reasons(stop: StopReason) -> list[str]:
-    """Return why a model stopped."""
+    """Return a stop reason in the conventions' terms."""
     return [_FINISHED[stop]]
 
 
 def input_tokens(usage: Usage) -> int:
-    """Return all that was sent, also what came from a cache or went into it."""
+    """Return all input tokens, including those read from or written to a cache."""
     return usage.input + usage.cache_read + usage.cache_write
 
 
 def usage_attributes(usage: Usage) -> Attributes:
-    """Return what was used; what vendors do not always report only if there is some."""
+    """Return usage attributes; counts that not every vendor reports only if nonzero."""
     found: Attributes = {
         "gen_ai.usage.input_tokens": input_tokens(usage),
         "gen_ai.usage.output_tokens": usage.output,
@@ -77,19 +77,19 @@ def usage_attributes(usage: Usage) -> Attributes:
 
 
 def tool_type(tool: str) -> str:
-    """Say what kind of tool it is: one of a server elsewhere, or a function of ours."""
+    """Return `extension` for a tool of an MCP server, otherwise `function`."""
     return "extension" if tool.startswith(LENT_PREFIX) else "function"
 
 
 class Names:
-    """Lets through so many different names; all others are one."""
+    """Limits the number of distinct names in metrics."""
 
     def __init__(self, most: int = MAX_NAMES) -> None:
         self._most = most
         self._known: set[str] = set()
 
     def of(self, name: str) -> str:
-        """Return a name, or what stands for all that are too many."""
+        """Return a name, or `OTHER` for a new name beyond the limit."""
         if name in self._known:
             return name
         if len(self._known) >= self._most:

@@ -1,4 +1,4 @@
-"""Tools: what a model can do, and the box that finds them and checks calls."""
+"""The built-in tools, and the toolbox that finds a tool by name and checks its arguments."""
 
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.files import EditFile, WriteFile, file_tools

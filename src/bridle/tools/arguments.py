@@ -1,7 +1,7 @@
-"""Arguments a model sends: checked against the tool's JSON Schema, and refused in words it can act on.
+"""Check the arguments of a tool call against the tool's JSON Schema, with errors that a model can act on.
 
-A near miss that can be read in one way only is taken as meant: `"2"` for an integer, `"true"` for a
-boolean, JSON text for an array or an object, null for an argument that may be left out.
+A near miss with only one possible meaning is corrected: `"2"` for an integer, `"true"` for a boolean,
+JSON text for an array or an object, null for an optional argument.
 """
 
 import json
@@ -20,7 +20,7 @@ from bridle.core.schema import COSTLY, is_costly
 from bridle.core.tool import ToolSpec
 
 MAX_PROBLEMS = 5
-MAX_SHOWN = 60  # characters of a value in a message
+MAX_SHOWN = 60  # characters of a value in an error message
 
 _KINDS = {
     bool: "boolean",
@@ -34,13 +34,13 @@ _ARTICLES = {"array": "an array", "integer": "an integer", "object": "an object"
 
 
 def validate_arguments(spec: ToolSpec, args: dict[str, Any]) -> None:
-    """Check arguments as they are; raises ToolError."""
+    """Check arguments without correcting them; raises ToolError."""
     if problems := _problems(spec, args):
         raise _refusal(spec, args, problems)
 
 
 def fit_arguments(spec: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
-    """Return valid arguments, near misses put right; raises ToolError."""
+    """Return valid arguments, with near misses corrected; raises ToolError."""
     if not _problems(spec, args):
         return args
     fitted: dict[str, Any] = _fit(args, spec.parameters)
@@ -49,7 +49,7 @@ def fit_arguments(spec: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def broken_json(call: ToolCall) -> ToolError:
-    """Say where the argument text of a call stops being a JSON object, or that its block of code does."""
+    """Return the error for a call whose arguments are not a JSON object, or whose code block was cut off."""
     if call.meta.get(FENCED):
         return ToolError(
             f"{call.name}: the reply was cut off within a code block; none of its code was run",
@@ -68,7 +68,7 @@ def broken_json(call: ToolCall) -> ToolError:
         )
     except (ValueError, RecursionError) as error:
         return ToolError(f"{call.name}: the arguments are not JSON: {error}", hint="send one JSON object")
-    if isinstance(value, dict):  # json takes what the standard forbids, such as half a surrogate pair
+    if isinstance(value, dict):  # json accepts what the standard forbids, such as half a surrogate pair
         return ToolError(f"{call.name}: the arguments are not valid Unicode", hint="send them as UTF-8")
     return ToolError(f"{call.name}: the arguments must be a JSON object, got {_shown(value)}")
 
@@ -82,12 +82,12 @@ def _refuse_constant(name: str) -> None:
 
 @lru_cache(maxsize=256)
 def _validator(schema: str) -> Validator:
-    """Compile a schema; `offline`, because a tool of a stranger could name any address in it."""
+    """Compile a schema; `offline`, because the schema of a third-party tool could refer to any address."""
     return validator_for(schema, offline=True)
 
 
 def _may_be_costly(schema: str) -> bool:
-    """Tell it from the text: to walk through a schema for each call takes longer than the check itself."""
+    """Search the schema's text: walking the schema on every call would take longer than the check itself."""
     return any(word in schema for word in COSTLY)
 
 
@@ -95,7 +95,7 @@ def _problems(spec: ToolSpec, args: dict[str, Any]) -> list[ValidationError]:
     try:
         schema = encode(spec.parameters).decode()
         if _may_be_costly(schema) and is_costly(spec.parameters, args):
-            return []  # then it is for the tool alone to judge
+            return []  # too costly to check here: the tool checks its arguments itself
         validator = _validator(schema)
     except ValueError as error:
         first_line = str(error).partition("\n")[0]
@@ -196,7 +196,7 @@ def _fit_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
 
 
 def _read(text: str, kinds: Sequence[str]) -> Any:
-    """Read a text as JSON of a wanted kind; the text itself if it is none."""
+    """Parse a text as JSON of one of the wanted types; return the text itself if it is not."""
     if not kinds or "string" in kinds:
         return text
     try:

@@ -1,4 +1,4 @@
-"""Blocking work beside the event loop, which can be told to stop."""
+"""Run blocking work in a thread beside the event loop, with a way to stop it."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_GRACE_S = 0.15  # a cancelled run must have settled after 0.2 s
+_GRACE_S = 0.15  # a cancelled run must end within 0.2 s
 
 
 async def in_thread(
@@ -18,9 +18,9 @@ async def in_thread(
 ) -> T:
     """Run `work` in a thread and return its result.
 
-    The event it gets is set at the deadline, and when the caller is cancelled: it should then return
-    what it has and change nothing more. A cancelled caller waits for that a moment, not for ever.
-    `on_stop` is called right after it is set, for work that waits for something which can be ended.
+    `work` gets an event that is set at the deadline and when the caller is cancelled. It should then
+    return what it has and change nothing more. A cancelled caller waits at most `_GRACE_S` for that.
+    `on_stop` is called right after the event is set; it can end whatever `work` is waiting for.
     """
     stop = Event()
     future = asyncio.get_running_loop().run_in_executor(None, work, stop)
@@ -44,6 +44,6 @@ async def in_thread(
 
 
 def _retrieve(future: "asyncio.Future[T]") -> None:
-    """Look at the error of abandoned work, or asyncio reports it as never seen."""
+    """Retrieve the error of abandoned work; otherwise asyncio logs that it was never retrieved."""
     if not future.cancelled():
         future.exception()

@@ -1,8 +1,8 @@
-"""How a tool changes a file: planned once, shown as a diff, done only if the file is as the model knows it.
+"""Plan a change to a file, show it as a diff, and write it only if the file is as the model last saw it.
 
 ```
-locate ─▶ load ─▶ known? ─▶ new content ─▶ Change ─▶ preview shows its diff
-                                                └──▶ carry_out puts it in place, unless the file changed
+locate ─▶ load ─▶ seen by model? ─▶ new content ─▶ Change ─▶ preview shows its diff
+                                                        └──▶ carry_out writes it, unless the file changed
 ```
 """
 
@@ -28,12 +28,12 @@ from bridle.tools.linked import another_name, is_denied_elsewhere
 from bridle.tools.paths import Place, printable
 from bridle.tools.toolbox import cap_output
 
-MAX_PREVIEW_BYTES = 200_000  # more than a person looks through before answering
-_NO_FOLDER = (errno.ENOTDIR, errno.ENAMETOOLONG)  # whoever makes the folders tells what is wrong with them
+MAX_PREVIEW_BYTES = 200_000  # more than a person reads before answering
+_NO_FOLDER = (errno.ENOTDIR, errno.ENAMETOOLONG)  # reported later, when the folders are created
 
 
 class Loaded(Struct, frozen=True):
-    """A file that exists."""
+    """The content, version and mode of an existing file."""
 
     data: bytes
     version: Version
@@ -41,19 +41,19 @@ class Loaded(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What would become of one file."""
+    """A planned change to one file."""
 
     place: Place
     data: bytes
     expected: Version | None
-    """What is replaced; None for a new file."""
+    """The version that is replaced; None for a new file."""
     diff: str
     result: str
-    """What the model reads when it is done."""
+    """The text for the model after the change is written."""
 
 
 def write_access(tool: str, args: dict[str, Any], context: ToolContext) -> Access:
-    """Name the file that a call would change; raises ToolError for what no tool may change."""
+    """Return the access of a call that changes a file; raises ToolError for a protected file."""
     access = path_access(tool, "write", args, context)
     for subject in access.subjects:
         check_unprotected(subject.value)
@@ -61,12 +61,12 @@ def write_access(tool: str, args: dict[str, Any], context: ToolContext) -> Acces
 
 
 async def preview(plan: Callable[[Event], Change]) -> str:
-    """Show what a planned change would do; raises ToolError when it would fail."""
+    """Return the diff of a planned change; raises ToolError when the change would fail."""
     return await in_thread(lambda stop: plan(stop).diff)
 
 
 async def carry_out(plan: Callable[[Event], Change], context: ToolContext) -> ToolOutput:
-    """Plan a change and make it in one step; raises ToolError, and then nothing is changed."""
+    """Plan a change and write it atomically; raises ToolError, and then nothing is changed."""
 
     def work(stop: Event) -> ToolOutput:
         change = plan(stop)
@@ -79,7 +79,7 @@ async def carry_out(plan: Callable[[Event], Change], context: ToolContext) -> To
 
 
 def plan_write(tool: str, path: str, content: str, context: ToolContext, max_bytes: int) -> Change:
-    """Replace all of a file, or make it; raises ToolError."""
+    """Plan to replace a whole file or to create it; raises ToolError."""
     place = _target(tool, path, context)
     name = printable(place.name)
     found = _load(place, context, max_bytes, reading=False)
@@ -105,9 +105,9 @@ def plan_edit(
     context: ToolContext,
     max_bytes: int,
 ) -> Change:
-    """Change a file that exists; raises ToolError.
+    """Plan to change an existing file; raises ToolError.
 
-    `edit` takes its name and its text, and returns the new text and what the model reads about it.
+    `edit` takes the file's name and text, and returns the new text and the result for the model.
     """
     place = _target(tool, path, context)
     name = printable(place.name)
@@ -135,9 +135,9 @@ def _target(tool: str, path: str, context: ToolContext) -> Place:
 
 
 def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) -> Loaded | None:
-    """Read a file that the model knows as it is; None when there is none.
+    """Read a file whose current content the model has seen; None when there is no file.
 
-    Raises ToolError for a file that was not read before, that changed since, or that is too large.
+    Raises ToolError for a file that the model has not read, that changed since, or that is too large.
     """
     found = load_file(place, context, max_bytes, reading=reading)
     if found is None:
@@ -151,7 +151,7 @@ def _load(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) 
 
 
 def load_file(place: Place, context: ToolContext, max_bytes: int, *, reading: bool) -> Loaded | None:
-    """Read a file that is to be changed; None when there is none; raises ToolError also for a large one."""
+    """Read a file before a change; None when there is none; raises ToolError, also for a file too large."""
     name = printable(place.name)
     with system_errors(place.shown, reading=reading):
         try:

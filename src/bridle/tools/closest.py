@@ -1,7 +1,8 @@
-"""Saying why a text was not found in a file, and what stands there instead.
+"""Explain why a text was not found in a file, and show the closest text in it.
 
-The file is never compared line by line: its cost would grow with the product of both texts. The rarest
-lines and words of the wanted text are looked for, and only the few places they point to are compared.
+The file is never compared line by line, because the cost would grow with the product of both texts.
+Instead, the rarest lines and words of the wanted text are searched for, and only the few places where
+they occur are compared.
 """
 
 import re
@@ -11,11 +12,11 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-MIN_KNOWN = 8  # shorter texts stand everywhere
+MIN_KNOWN = 8  # shorter texts occur everywhere
 _MIN_LIKENESS = 0.6
-_MAX_LINES = 40  # of the wanted text that are compared
+_MAX_LINES = 40  # lines of the wanted text that are compared
 _MAX_CLUES = 12
-_MAX_HITS = 20  # of one clue
+_MAX_HITS = 20  # occurrences of one clue
 _MAX_PLACES = 6
 _MAX_COMPARED = 120  # characters of a line
 _MAX_SHOWN = 12  # lines
@@ -26,16 +27,16 @@ _VISIBLE = str.maketrans({" ": "·", "\t": "→"})
 
 
 class Region(Struct, frozen=True):
-    """Lines of a file that are like the wanted ones."""
+    """Lines of a file that resemble the wanted ones."""
 
     start: int
-    """Where the first one starts in the text."""
+    """The offset in the text where the first line starts."""
     lines: tuple[str, ...]
     likeness: float
 
 
 def why_not_found(text: str, old: str, new: str) -> str:
-    """Return what helps whoever gave `old`; empty when nothing does."""
+    """Return a hint for the caller that gave `old`; empty when there is none."""
     known = new.strip()
     if len(known) >= MIN_KNOWN and known not in old and (at := text.find(known)) >= 0:
         return f"new_str already stands at line {_line_number(text, at)}: was the edit made before?"
@@ -47,7 +48,7 @@ def why_not_found(text: str, old: str, new: str) -> str:
 
 
 def closest_region(text: str, wanted: Sequence[str]) -> Region | None:
-    """Return the lines that are most like the wanted ones; None when none are much like them."""
+    """Return the lines most similar to the wanted ones; None when none are similar enough."""
     places = Counter(_places(text, wanted)).most_common(_MAX_PLACES)
     regions = [_region(text, start, wanted) for start, _ in places]
     best = max(regions, key=lambda region: region.likeness, default=None)
@@ -55,7 +56,7 @@ def closest_region(text: str, wanted: Sequence[str]) -> Region | None:
 
 
 def _places(text: str, wanted: Sequence[str]) -> Iterator[int]:
-    """Yield where the wanted lines would start, as each rare line or word of them says."""
+    """Yield where the wanted lines would start, from each occurrence of their rare lines and words."""
     lines = {line.strip(): index for index, line in enumerate(wanted) if len(line.strip()) >= MIN_KNOWN}
     words = {word: index for index, line in enumerate(wanted) for word in _WORD.findall(line[:1000])}
     clues = [*_rarest(text, lines), *_rarest(text, words)]
@@ -77,7 +78,7 @@ def _rarest(text: str, clues: Iterable[str]) -> list[str]:
 
 
 def _back(text: str, position: int, lines: int) -> int:
-    """Return the start of the line that lies so many lines before a position."""
+    """Return the start of the line that is `lines` lines before a position."""
     start = _line_start(text, position)
     for _ in range(lines):
         if start == 0:
@@ -87,7 +88,7 @@ def _back(text: str, position: int, lines: int) -> int:
 
 
 def _line_start(text: str, position: int) -> int:
-    """Return where the line of a position starts; a position far inside a line counts as its start."""
+    """Return the start of the line of a position; more than `_MAX_LINE` into a line, the position itself."""
     earliest = max(0, position - _MAX_LINE)
     return text.rfind("\n", earliest, position) + 1 or (position if earliest else 0)
 
@@ -106,7 +107,7 @@ def _region(text: str, start: int, wanted: Sequence[str]) -> Region:
 
 
 def _likeness(lines: Sequence[str], wanted: Sequence[str]) -> float:
-    """Compare line by line, and as sequences of lines of which some are missing; 1.0 is the same."""
+    """Return the higher of two scores, line by line and allowing missing lines; 1.0 means equal."""
     ours, theirs = ([line.strip()[:_MAX_COMPARED] for line in side] for side in (lines, wanted))
     pairs = list(zip(ours, theirs, strict=False))
     likeness = sum(_line_likeness(*pair) for pair in pairs) / max(len(ours), len(theirs))
@@ -139,7 +140,7 @@ def _describe(text: str, region: Region, wanted: Sequence[str]) -> str:
 
 
 def visible(line: str) -> str:
-    """Show a line with its indentation made visible, cut to a readable length."""
+    """Return a line with its indentation made visible, cut to a readable length."""
     body = line.lstrip(" \t")
     indent = line[: len(line) - len(body)][:_MAX_COMPARED]
     cut = body[:_MAX_COMPARED] + ("…" if len(body) > _MAX_COMPARED else "")

@@ -1,4 +1,4 @@
-"""What the tools share: reading arguments, naming what a call touches, wording errors and descriptions."""
+"""Helpers shared by the tools: arguments, access subjects, system errors, descriptions and schemas."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
 def text_arg(args: dict[str, Any], key: str) -> str:
-    """Return a text; raises ToolError when it is missing or cannot be encoded."""
+    """Return a string argument; raises ToolError when it is missing or cannot be encoded."""
     value = args.get(key)
     if not isinstance(value, str):
         raise ToolError(f"missing {key}")
@@ -32,7 +32,7 @@ def text_arg(args: dict[str, Any], key: str) -> str:
 
 
 def integer_arg(args: dict[str, Any], key: str) -> int | None:
-    """Return a whole number; anything else counts as not given."""
+    """Return an integer argument; anything but a whole number counts as not given."""
     value = args.get(key)
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -40,26 +40,27 @@ def integer_arg(args: dict[str, Any], key: str) -> int | None:
 
 
 def flag_arg(args: dict[str, Any], key: str) -> bool:
-    """Return whether something is asked for; anything but true counts as not."""
+    """Return a boolean argument; anything but true counts as false."""
     return args.get(key) is True
 
 
 def locate(tool: str, access: AccessClass, path: str, context: ToolContext) -> Place:
-    """Find where a path leads; raises ToolError when it lies outside and no rule opens that to the tool."""
+    """Resolve a path; raises ToolError when it is outside and no rule allows the tool to use it."""
     return resolve(context.cwd, path, outside=opened(tool, access, context))
 
 
 def opened(tool: str, access: AccessClass, context: ToolContext) -> Callable[[str], bool] | None:
-    """Return what tells whether a tool may use a real path outside the working directory; None if none.
+    """Return a predicate for the real paths outside the working directory that a tool may use; None if none.
 
-    Only an allow rule with an absolute pattern opens one. A rule for `read_file` speaks for all that read.
+    Only an allow rule with an absolute pattern allows such a path. A rule for `read_file` counts for every
+    tool that reads.
     """
     speakers = (tool, READING_TOOL) if access == "read" else (tool,)
     openings = [rule for rule in context.rules if rule.action == "allow" and rule.pattern.startswith("/")]
 
     def is_open(real: str) -> bool:
         name = printable(real)
-        # With the slash, `/usr/include/**` also opens the folder itself.
+        # With the slash, `/usr/include/**` also matches the folder itself.
         subjects = (Subject("path", name), Subject("path", f"{name}/"))
         return any(
             rule_matches(rule, speaker, subject)
@@ -72,20 +73,20 @@ def opened(tool: str, access: AccessClass, context: ToolContext) -> Callable[[st
 
 
 def path_access(tool: str, access: AccessClass, args: dict[str, Any], context: ToolContext) -> Access:
-    """Name the file of the argument `path`, and what it leads to if it is a link."""
+    """Return the access to the file in the argument `path`, and to its target if it is a link."""
     place = locate(tool, access, text_arg(args, "path"), context)
     return named_access(tool, access, place.name, place.subject)
 
 
 def named_access(tool: str, access: AccessClass, named: str, real: str) -> Access:
-    """Judge a path by both its names: a link must not be a way around a rule."""
+    """Return an access with both names of a path, so that a link is no way around a rule."""
     paths = dict.fromkeys((printable(named), printable(real)))
     return Access(tool, access, tuple(Subject("path", path) for path in paths))
 
 
 @contextmanager
 def system_errors(shown: str, *, reading: bool = False) -> Iterator[None]:
-    """Give the system's refusals in Kontekst's words."""
+    """Turn an OSError into a ToolError with the wording of Kontekst's errors."""
     try:
         yield
     except OSError as error:
@@ -95,14 +96,14 @@ def system_errors(shown: str, *, reading: bool = False) -> Iterator[None]:
 
 @cache
 def description(tool: str) -> str:
-    """Return what the model is told about a tool: the text file of that name beside the code."""
+    """Return a tool's description for the model: the text of `TOOL.md` in this package."""
     return (get_data(__package__, f"{tool}.md") or b"").decode().strip()
 
 
 def parameters(required: int, **properties: tuple[str, str]) -> dict[str, Any]:
-    """Build the schema of arguments that each have a type and a description; the first ones are required.
+    """Build the schema of arguments, each a type and a description; the first `required` are required.
 
-    One whose name says it all has an empty description: each word is paid for on every turn.
+    An argument with a self-explanatory name has an empty description: each word costs tokens on every turn.
     """
     schema: dict[str, Any] = {
         "type": "object",

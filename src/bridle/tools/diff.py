@@ -6,11 +6,11 @@
 @@ -2,7 +2,7 @@          no marker for a missing newline at the end
 ```
 
-Lines are matched by a table of longest common subsequences, whose ties decide how the diff looks.
-The table grows with the product of both sides, so it is used while it stays small. A larger region
-is first divided at the lines that occur once on each side, which needs no table; what then is still
-too large is shown as replaced. Of long texts only the part between their common start and end is looked
-at, and when even that has too many lines, some of them are shown without being compared.
+Lines are matched with a table of longest common subsequences; the way it breaks ties decides how the
+diff looks. The table grows with the product of both sides, so it is used only while it stays small. A
+larger region is first divided at the lines that occur once on each side, which needs no table; a part
+that is still too large is shown as replaced. Of long texts, only the part between their common start and
+end is compared. When even that part has too many lines, some of its lines are shown without comparison.
 """
 
 from bisect import bisect_left
@@ -22,8 +22,8 @@ from msgspec import Struct
 CONTEXT_LINES = 3
 MAX_CELLS = 1_000_000  # 0.2 s and 1 MB
 MAX_NEW_LINES = 1000
-MAX_LINES = 400_000  # of both sides, 0.5 s
-_LONG = 200_000  # characters of both texts
+MAX_LINES = 400_000  # both sides together, 0.5 s
+_LONG = 200_000  # characters, both texts together
 _CHUNK = 1 << 16
 
 
@@ -41,7 +41,7 @@ class Region(Struct, frozen=True, gc=False):
 
 
 def unified_diff(old: str, new: str, path: str) -> str:
-    """Show how a file that exists changes; empty when no line differs."""
+    """Return the diff between an existing file and its new text; empty when no line differs."""
     if not old:
         return new_file_diff(new, path)
     skipped = 0
@@ -62,7 +62,7 @@ def unified_diff(old: str, new: str, path: str) -> str:
 
 
 def new_file_diff(content: str, path: str, max_lines: int = MAX_NEW_LINES) -> str:
-    """Show a file that does not exist yet; of a long one the beginning and the end."""
+    """Return the diff of a file that does not exist yet; of a long one, only its start and end."""
     lines = _split(content)
     total = len(lines)
     if not total:
@@ -129,11 +129,11 @@ def _format_coarsely(old: Sequence[str], new: Sequence[str], skipped: int) -> It
         yield _marked(mark, lines[head + omitted :])
 
 
-# ---------------------------------------------------------------------------- what changed
+# ---------------------------------------------------------------------------- changed regions
 
 
 def _around_change(old: str, new: str) -> tuple[int, int]:
-    """Return how many characters before and after all changes, and the context of them, are the same."""
+    """Return how many equal characters come before and after all changes and their context lines."""
     size = min(len(old), len(new))
     same = _same_length(size, lambda start, end: old[start:end] == new[start:end])
     start = old.rfind("\n", 0, same) + 1
@@ -153,7 +153,7 @@ def _around_change(old: str, new: str) -> tuple[int, int]:
 
 
 def _same_length(size: int, is_same: Callable[[int, int], bool]) -> int:
-    """Return how far two texts are the same, comparing pieces of them."""
+    """Return the length of the equal part of two texts, found by comparing pieces of them."""
     known, step = 0, _CHUNK
     while step:
         while known + step <= size and is_same(known, known + step):
@@ -163,7 +163,7 @@ def _same_length(size: int, is_same: Callable[[int, int], bool]) -> int:
 
 
 def changed_regions(old: list[str], new: list[str], *, max_cells: int = MAX_CELLS) -> list[Region]:
-    """Return the differing regions in order; between any two lies at least one common line."""
+    """Return the differing regions in order; at least one common line separates any two."""
     whole = _without_same_end(Region(0, len(old), 0, len(new)), old, new)
     if whole.cells > max_cells:
         whole = _without_same_start(whole, old, new)
@@ -189,7 +189,7 @@ def _without_same_start(region: Region, old: list[str], new: list[str]) -> Regio
 
 
 def _by_anchors(region: Region, old: list[str], new: list[str], cells_left: int) -> Iterator[Region]:
-    """Divide a region at lines that are unique on both sides, and compare what lies between them."""
+    """Divide a region at lines that are unique on both sides, and compare the parts between them."""
     top, left = region.top, region.left
     for row, column in [*_anchors(region, old, new), (region.bottom, region.right)]:
         gap = _without_same_end(Region(top, row, left, column), old, new)
@@ -203,7 +203,7 @@ def _by_anchors(region: Region, old: list[str], new: list[str], cells_left: int)
 
 
 def _anchors(region: Region, old: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """Return the longest rising chain of lines that occur once on each side."""
+    """Return the longest chain, in order on both sides, of lines that occur once on each side."""
     old_counts = Counter(old[region.top : region.bottom])
     new_counts = Counter(new[region.left : region.right])
     columns = {
@@ -214,8 +214,8 @@ def _anchors(region: Region, old: list[str], new: list[str]) -> list[tuple[int, 
         for row in range(region.top, region.bottom)
         if old[row] in columns and old_counts[old[row]] == 1
     ]
-    ends: list[int] = []  # the lowest column that ends a chain of each length
-    last: list[int] = []  # and the pair it belongs to
+    ends: list[int] = []  # for each length, the lowest column that ends a chain
+    last: list[int] = []  # the pair that column belongs to
     previous: list[int] = []
     for index, (_, column) in enumerate(pairs):
         length = bisect_left(ends, column)
@@ -231,7 +231,7 @@ def _anchors(region: Region, old: list[str], new: list[str]) -> list[tuple[int, 
 
 
 def _by_table(region: Region, old: list[str], new: list[str]) -> Iterator[Region]:
-    """Compare by a table of longest common subsequences; on a tie a line counts as added last."""
+    """Compare with a table of longest common subsequences; on a tie, added lines follow removed ones."""
     numbers: dict[str, int] = {}
     rows = [numbers.setdefault(line, len(numbers)) for line in old[region.top : region.bottom]]
     columns = [numbers.setdefault(line, len(numbers)) for line in new[region.left : region.right]]
@@ -260,7 +260,7 @@ def _by_table(region: Region, old: list[str], new: list[str]) -> Iterator[Region
 
 
 def _fill_table(rows: Sequence[int], columns: Sequence[int]) -> list[bytearray]:
-    """Return for each pair of ends whether the last row is better left out than the last column."""
+    """Return, per row and column, 1 if dropping the row keeps more common lines than dropping the column."""
     removed = []
     above = [0] * (len(columns) + 1)
     for row in rows:

@@ -1,8 +1,8 @@
 """Files and folders below a working directory, opened without following any symbolic link.
 
-Each step of a resolved path is opened relative to the folder before it with O_NOFOLLOW. Whoever swaps
-a folder for a link after the path was resolved gets an error, never a file outside. Only regular files
-are opened: a FIFO would block, a device may do anything.
+Each step of a resolved path is opened with O_NOFOLLOW, relative to the folder before it. If another
+process replaces a folder with a link after the path was resolved, the result is an error, never a file
+outside. Only regular files are opened: a FIFO would block, and a device may do anything.
 """
 
 import errno
@@ -24,10 +24,10 @@ from bridle.core.errors import ToolError
 from bridle.tools.paths import Place, link_error, printable
 
 Version = tuple[int, int, int, int]
-"""What changes when a file is replaced or written to: device, inode, size, time of the last change."""
+"""Device, inode, size and modification time: one of them changes when a file is replaced or written."""
 
 Expected = Version | None | Literal["any"]
-"""What must lie where a file is put: a file of this version, nothing, or whatever there is."""
+"""What must exist at the target of a write: a file of this version, nothing (None), or anything."""
 
 _PROTECTED = frozenset({".git", ".bridle"})
 _TEMPORARY = re.compile(r"\.bridle-(?P<pid>\d{1,9})-\d+\.tmp")
@@ -39,7 +39,7 @@ _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 _NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = _NO_LINK | os.O_DIRECTORY
-# Passing through a folder needs no right to list it where the system can say so.
+# Where the system has O_PATH, passing through a folder needs no right to list it.
 _PASS = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -50,7 +50,7 @@ _KINDS = {
 
 
 def open_file(place: Place) -> BufferedReader:
-    """Open a regular file for reading; raises OSError, or ToolError for a link and for what is no file."""
+    """Open a regular file for reading; raises OSError, or ToolError for a link or anything but a file."""
     with _parent(place) as (folder, name):
         _require_file(place, os.stat(name, dir_fd=folder, follow_symlinks=False))
         descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _NO_LINK, dir_fd=folder)
@@ -64,7 +64,7 @@ def open_file(place: Place) -> BufferedReader:
 
 @contextmanager
 def open_folder(place: Place) -> Iterator[int]:
-    """Open a folder for listing, as a descriptor; raises OSError, or ToolError for a link."""
+    """Open a folder for listing and yield its descriptor; raises OSError, or ToolError for a link."""
     folder = _walk(place, place.parts)
     try:
         descriptor = open_subfolder(".", folder)
@@ -77,12 +77,12 @@ def open_folder(place: Place) -> Iterator[int]:
 
 
 def open_subfolder(name: str, folder: int) -> int:
-    """Open a folder inside an open one for listing; the caller closes it; raises OSError, also for a link."""
+    """Open a subfolder for listing; the caller closes it; raises OSError, also for a link."""
     return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
 
 
 def file_mode(place: Place) -> int:
-    """Return what lies at a place, as a `stat` mode; raises OSError or ToolError."""
+    """Return the `stat` mode of a place; raises OSError or ToolError."""
     if not place.parts:
         return stat.S_IFDIR
     with _parent(place) as (folder, name):
@@ -90,12 +90,12 @@ def file_mode(place: Place) -> int:
 
 
 def version_of(found: os.stat_result) -> Version:
-    """Return what to compare to notice that a file was changed."""
+    """Return the values that differ once a file was changed."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_unprotected(path: str) -> None:
-    """Refuse what no tool may change, whatever rules say: git's own files and Bridle's settings."""
+    """Raise ToolError for what no tool may change under any rule: git's files and Bridle's settings."""
     if not _PROTECTED.isdisjoint(path.casefold().split("/")):
         raise ToolError(f"{printable(path)} is protected; ask the user to change it")
 
@@ -108,7 +108,7 @@ def replace_file(
     expected: Expected = "any",
     keep: Callable[[str], None] = lambda path: None,
 ) -> None:
-    """Put new content at a place in one step; as `replacement`."""
+    """Write new content to a place atomically; see `replacement`."""
     with replacement(place, stop=stop, expected=expected, keep=keep) as descriptor:
         rest = memoryview(data)
         while rest:
@@ -119,11 +119,12 @@ def replace_file(
 def replacement(
     place: Place, *, stop: Event, expected: Expected, keep: Callable[[str], None]
 ) -> Iterator[int]:
-    """Give a descriptor whose content is put at a place in one step: a crash leaves the old or the new file.
+    """Yield a descriptor to write to, then put the file in place atomically.
 
-    Missing folders are made. A file that exists keeps its mode and, where we may set it, its owner. A file
-    that is not the expected one by now is left alone. `keep` is called with the absolute path of all that
-    is about to change. Raises OSError or ToolError, and then leaves nothing behind.
+    A crash leaves either the old or the new file. Missing folders are created. An existing file keeps its
+    mode and, where Bridle may set it, its owner. A file that is no longer the expected one is not changed.
+    `keep` is called with the absolute path of everything that is about to change. Raises OSError or
+    ToolError, and then leaves nothing behind.
     """
     check_unprotected(place.real)
     _check_stop(place, stop)
@@ -151,7 +152,7 @@ def replacement(
 
 
 def remove_file(place: Place, *, stop: Event, expected: Version, keep: Callable[[str], None]) -> None:
-    """Take away a file that is the expected one; raises OSError or ToolError."""
+    """Delete a file if it is the expected one; raises OSError or ToolError."""
     check_unprotected(place.real)
     _check_stop(place, stop)
     with _parent(place) as (folder, name), _held(place, folder, name):
@@ -161,16 +162,16 @@ def remove_file(place: Place, *, stop: Event, expected: Version, keep: Callable[
 
 
 def reason(error: OSError) -> str:
-    """Say why the system refused, in the words of Kontekst's error texts."""
+    """Return the system's error text with the wording of Kontekst's errors."""
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 class _Making(Struct, frozen=True):
-    """What to do about folders that are missing."""
+    """How to create missing folders."""
 
     keep: Callable[[str], None]
     made: list[int]
-    """How deep below the root those lie that were made."""
+    """The depths below the root of the folders that were created."""
 
 
 @contextmanager
@@ -186,7 +187,7 @@ def _parent(place: Place, making: _Making | None = None) -> Iterator[tuple[int, 
 
 
 def _walk(place: Place, parts: Sequence[str], making: _Making | None = None) -> int:
-    """Go down from the root step by step; the caller closes the descriptor of the last folder."""
+    """Open the folders from the root down; the caller closes the descriptor of the last one."""
     folder = os.open(place.root, _PASS & ~os.O_NOFOLLOW)
     for depth, part in enumerate(parts, start=1):
         try:
@@ -218,7 +219,7 @@ def _exists(name: str, folder: int) -> bool:
 
 
 def _remove_folders(place: Place, depths: Sequence[int]) -> None:
-    """Take away folders that were made in vain, unless somebody uses them by now."""
+    """Remove folders that were created for a failed write, unless they are no longer empty."""
     for depth in reversed(depths):
         with suppress(OSError, ToolError):
             folder = _walk(place, place.parts[: depth - 1])
@@ -247,10 +248,11 @@ def _require_file(place: Place, found: os.stat_result) -> None:
 
 @contextmanager
 def _held(place: Place, folder: int, name: str) -> Iterator[os.stat_result | None]:
-    """Give the facts of the file to be replaced, which nobody else can replace meanwhile in this way.
+    """Yield the `stat` result of the file to be replaced, locked against other replacements of this kind.
 
-    It is opened for writing, since a rename alone would ignore that it is read-only. Whoever opens it
-    later finds it locked; whoever opens its successor finds another version than the expected one.
+    The file is opened for writing, because a rename alone would ignore that it is read-only. Another
+    replacement that opens it later finds it locked; one that opens its successor finds a version other
+    than the expected one.
     """
     try:
         _require_file(place, os.stat(name, dir_fd=folder, follow_symlinks=False))
@@ -276,7 +278,7 @@ def _held(place: Place, folder: int, name: str) -> Iterator[os.stat_result | Non
 
 
 def _create_temporary(folder: int, mode: int) -> tuple[str, int]:
-    """Create a file beside the target, under a name that a leftover of a crash does not have."""
+    """Create a temporary file beside the target, with a name that no leftover of a crash has."""
     for number in count():
         name = f".bridle-{os.getpid()}-{number}.tmp"
         with suppress(FileExistsError):
@@ -285,7 +287,7 @@ def _create_temporary(folder: int, mode: int) -> tuple[str, int]:
 
 
 def _sweep(folder: int) -> None:
-    """Remove what killed processes left in a folder, as far as it is looked through."""
+    """Remove temporary files of killed processes from a folder's first `_MAX_SWEPT` entries."""
     with suppress(OSError):
         listing = open_subfolder(".", folder)
         try:
@@ -299,10 +301,10 @@ def _sweep(folder: int) -> None:
 
 
 def _is_leftover(pid: int, found: os.stat_result) -> bool:
-    """Tell whether nobody writes to a temporary file any more.
+    """Return whether no process writes to a temporary file any more.
 
-    A process that cannot be seen may live in another container, and one that can may have got the number
-    of a dead one: therefore its age counts too.
+    A process that is not visible may run in another container, and a visible one may have the reused PID
+    of a dead one. Therefore the file's age counts too.
     """
     age_s = time.time() - found.st_mtime
     if not stat.S_ISREG(found.st_mode) or age_s < _FRESH_S:
@@ -317,7 +319,7 @@ def _is_leftover(pid: int, found: os.stat_result) -> bool:
 
 
 def _dress(descriptor: int, old: os.stat_result | None) -> None:
-    """Give a new file the owner and the mode of the one that it replaces."""
+    """Give a new file the owner and the mode of the file that it replaces."""
     if old is None:
         return
     ours = os.fstat(descriptor)
@@ -345,7 +347,7 @@ def _check_expected(place: Place, folder: int, name: str, expected: Expected) ->
 
 
 def _put(place: Place, folder: int, temporary: str, name: str, *, is_new: bool) -> None:
-    """Give the finished file its name; a new file never takes that of another one."""
+    """Give the finished file its name; a new file never replaces an existing one."""
     if not is_new:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
@@ -358,6 +360,6 @@ def _put(place: Place, folder: int, temporary: str, name: str, *, is_new: bool) 
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
-        # The name is taken before it is replaced, so that nobody else can take it in between.
+        # Claim the name first, so that no other process can create it before the rename.
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o644, dir_fd=folder))
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

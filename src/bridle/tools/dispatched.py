@@ -1,4 +1,4 @@
-"""A tool that somebody else performs: a client of a session, or a program that embeds Bridle."""
+"""A tool that runs outside Bridle: in a client of a session, or in a program that embeds Bridle."""
 
 import re
 from collections.abc import Iterable
@@ -9,14 +9,15 @@ from bridle.core.messages import ToolCall
 from bridle.core.ports import GuardedDispatcher, ToolContext, ToolDispatcher, ToolOutput, offers
 from bridle.core.tool import Access, ToolSpec
 
-LONGEST_S = 24 * 3600.0  # somebody may have to think about it
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every vendor takes
+LONGEST_S = 24 * 3600.0  # a person may have to think about the answer
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every vendor accepts
 
 
 class DispatchedTool:
     """One of the tools of a dispatcher.
 
-    Who lends it answers for what it does: it is not asked about, unless the dispatcher says what it touches.
+    The program that provides the tool is responsible for what it does: no approval is requested, unless
+    the dispatcher declares what the tool accesses.
     """
 
     def __init__(self, spec: ToolSpec, dispatcher: ToolDispatcher) -> None:
@@ -28,34 +29,34 @@ class DispatchedTool:
 
     @property
     def parallel(self) -> bool:
-        """Whether calls may run beside others."""
+        """True if calls may run in parallel with others."""
         return self._access.access == "read"
 
     def longest_s(self) -> float:
-        """Return what a call may take at most."""
+        """Return the maximum duration of a call."""
         return LONGEST_S
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Say what the dispatcher says; otherwise nothing that Bridle guards is touched."""
+        """Return what the dispatcher declares; by default, the call accesses nothing that Bridle guards."""
         return self._access
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing."""
+        """Return an empty text: a dispatched call has no preview."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Let the dispatcher do it."""
+        """Run the call through the dispatcher."""
         return await self._dispatcher.dispatch(ToolCall(context.call_id, self.spec.name, args))
 
 
 def dispatched(dispatcher: ToolDispatcher) -> list[DispatchedTool]:
-    """Return every tool of a dispatcher; raises UsageError for what cannot be a tool."""
+    """Return every tool of a dispatcher; raises UsageError for a bad name or schema."""
     check_specs(dispatcher.specs)
     return [DispatchedTool(spec, dispatcher) for spec in dispatcher.specs]
 
 
 def check_specs(specs: Iterable[ToolSpec]) -> None:
-    """Raise UsageError for what cannot be a tool."""
+    """Raise UsageError for a bad tool name or a schema that is not of type object."""
     for spec in specs:
         if not NAME.fullmatch(spec.name):
             raise UsageError(

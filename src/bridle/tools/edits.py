@@ -1,16 +1,16 @@
-"""Changing text without changing what kind of text it is: encoding, byte order mark and line endings stay.
+"""Edit a file's text but keep its encoding, byte order mark and line endings.
 
 ```
 UTF-8                                  with a byte order mark or without
 UTF-16, little or big endian           only with its mark
-anything else                          is not decoded: it could not be written back without loss
+anything else                          not decoded: it could not be written back without loss
 ```
 
 An edit is first taken literally. read_file shows lines without their carriage returns, so a model
-describes an edit of a CRLF file with plain newlines. Where both texts are free of carriage returns,
-their newlines are read as CRLF if the whole file is written so; in a file of mixed endings only if the
-text as given is not found. What then is still not found is looked for up to whitespace
-(`bridle.tools.tolerant`); what is not there either is answered with what stands there instead
+describes an edit of a CRLF file with plain newlines. If neither text has a carriage return, their
+newlines are read as CRLF when the whole file uses CRLF; in a file with mixed endings, only when the text
+as given is not found. If the text is still not found, it is searched for with whitespace ignored
+(`bridle.tools.tolerant`). If that fails too, the error shows the closest text in the file
 (`bridle.tools.closest`).
 """
 
@@ -42,55 +42,55 @@ class Document(Struct, frozen=True):
 def parse_document(data: bytes) -> Document:
     """Decode a file; raises UnicodeDecodeError."""
     for mark in (BOM, BOM_UTF16_LE, BOM_UTF16_BE):
-        # UTF-32 starts with the mark of UTF-16 and a NUL, with which no text starts.
+        # UTF-32 LE starts with the UTF-16 mark and a NUL character; no text starts with a NUL.
         if data.startswith(mark) and not data.startswith(BOM_UTF16_LE + b"\0\0"):
             return Document(data.decode(_CODECS[mark])[1:], mark)
     return Document(data.decode())
 
 
 def has_crlf(text: str) -> bool:
-    """Tell whether every line of a text, and there is one, ends with a carriage return and a newline."""
+    """Return whether a text has line endings and all of them are a carriage return and a newline."""
     endings = text.count("\n")
     return bool(endings) and text.count("\r\n") == endings
 
 
 def in_kind(old: Document, content: str) -> Document:
-    """Return new content for a file in the encoding and with the line endings that it has."""
+    """Return new content for a file, with the file's current encoding and line endings."""
     if has_crlf(old.text) and "\r" not in content:
         content = content.replace("\n", "\r\n")
     return Document(content.removeprefix("\ufeff") if old.mark else content, old.mark)
 
 
 class Edit(Struct, frozen=True):
-    """One replacement as a model asks for it."""
+    """One replacement that a model requests."""
 
     old: str
     new: str
     occurrence: int = 0
-    """Which one, counted from 1; 0 is all of them."""
+    """Which occurrence to replace, counted from 1; 0 means all."""
 
 
 class Edited(Struct, frozen=True):
-    """A text after an edit."""
+    """The result of an edit."""
 
     text: str
     which: str
-    """What was replaced, in Kontekst's words."""
+    """What was replaced, with Kontekst's wording."""
     note: str = ""
-    """What else the model should know."""
+    """A note for the model about an inexact match; empty for an exact one."""
 
 
 class Fitted(Struct, frozen=True):
-    """A replacement as it applies to one text."""
+    """A replacement with the line endings of one text."""
 
     old: str
     new: str
     count: int
-    """How often `old` occurs, without overlaps; an empty one between all characters."""
+    """How often `old` occurs, without overlaps; an empty `old` occurs between all characters."""
 
 
 def edit_text(text: str, edit: Edit, *, max_size: int) -> Edited:
-    """Make an edit; raises ToolError when it cannot be made, or when the result would exceed `max_size`."""
+    """Apply an edit; raises ToolError when that fails, or when the result would exceed `max_size`."""
     if edit.old == edit.new:
         raise ToolError("old_str and new_str are the same: there is nothing to change")
     fitted = fit_endings(text, edit.old, edit.new)
@@ -101,7 +101,7 @@ def edit_text(text: str, edit: Edit, *, max_size: int) -> Edited:
             f"occurrence {edit.occurrence} of old_str not found (only {fitted.count} occurrences exist)"
         )
     changes = 1 if edit.occurrence else fitted.count
-    # Counted before it is built: an empty old_str makes the new text occur between all characters.
+    # Check the size before building the text: an empty old_str inserts new_str between all characters.
     if len(text) + changes * (len(fitted.new) - len(fitted.old)) > max_size:
         raise ToolError(f"result would exceed maximum file size of {max_size} bytes")
     which = f"occurrence {edit.occurrence}" if edit.occurrence else f"{fitted.count} occurrence(s)"
@@ -109,7 +109,7 @@ def edit_text(text: str, edit: Edit, *, max_size: int) -> Edited:
 
 
 def fit_endings(text: str, old: str, new: str) -> Fitted:
-    """Find out how often a text occurs, and with which line endings."""
+    """Choose the line endings with which a text occurs, and count its occurrences."""
     exact = Fitted(old, new, text.count(old))
     crlf_endings = text.count("\r\n")
     if not crlf_endings or "\r" in old or "\r" in new:

@@ -13,7 +13,7 @@ from bridle.tools.read_file import ReadFile
 
 
 def file_tools(max_file_bytes: int = MAX_FILE_BYTES, blobs: Blobs | None = None) -> tuple[Tool, ...]:
-    """Make all file tools; `blobs` hold output that was too long."""
+    """Return all file tools; `blobs` holds output that was too long to show."""
     return (
         ReadFile(max_file_bytes, blobs),
         EditFile(max_file_bytes),
@@ -24,30 +24,30 @@ def file_tools(max_file_bytes: int = MAX_FILE_BYTES, blobs: Blobs | None = None)
 
 
 class WriteFile:
-    """Creates a file or replaces all of it."""
+    """The tool that creates a file or replaces its whole content."""
 
     parallel = False
 
     def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
-        """Limit how large a file may become."""
+        """Set the maximum size of a written file."""
         self._max_bytes = max_bytes
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("write_file", description("write_file"), _WRITE_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the file, and what it leads to if it is a link."""
+        """Return the access to the file, and to its target if it is a link."""
         return write_access("write_file", args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the new file, or what changes in it; nothing when the write would fail."""
+        """Return the diff; raises ToolError when the write would fail."""
         limit = max(MAX_FILE_BYTES, self._max_bytes)
         return await preview(lambda _: self._plan(args, context, limit))
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Write in one step: whatever happens, the file is the old one or the new one."""
+        """Write atomically: even after a crash, the file is either the old one or the new one."""
         return await carry_out(lambda _: self._plan(args, context, self._max_bytes), context)
 
     def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int) -> Change:
@@ -56,30 +56,30 @@ class WriteFile:
 
 
 class EditFile:
-    """Replaces text in a file that exists."""
+    """The tool that replaces text in an existing file."""
 
     parallel = False
 
     def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
-        """Limit how large a file may be and become."""
+        """Set the maximum file size, before and after the edit."""
         self._max_bytes = max_bytes
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("edit_file", description("edit_file"), _EDIT_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the file, and what it leads to if it is a link."""
+        """Return the access to the file, and to its target if it is a link."""
         return write_access("edit_file", args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what changes; nothing when the edit would fail."""
+        """Return the diff; raises ToolError when the edit would fail."""
         limit = max(MAX_FILE_BYTES, self._max_bytes)
         return await preview(lambda _: self._plan(args, context, limit))
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Edit in one step, unless somebody else changed the file meanwhile."""
+        """Edit atomically, unless the file was changed meanwhile."""
         return await carry_out(lambda _: self._plan(args, context, self._max_bytes), context)
 
     def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int) -> Change:

@@ -32,15 +32,15 @@ DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
 MAX_PATTERN_CHARS = 4096
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024  # about a million paths
-MAX_DATED = 5000  # to ask for the dates of more files takes longer than to find them
+MAX_DATED = 5000  # reading the dates of more files takes longer than finding them
 
 
 class _Query(Struct, frozen=True):
     path: str
     folder: str
-    """Where the search starts: the path, and the folders that the pattern names."""
+    """Where the search starts: the path plus the literal folders at the start of the pattern."""
     patterns: tuple[str, ...]
-    """What is left of the pattern below that folder."""
+    """The rest of the pattern below that folder, with braces expanded."""
     limit: int
 
 
@@ -52,7 +52,7 @@ class _Names(Struct, frozen=True):
 
 
 class Glob:
-    """Finds the files whose path matches a pattern."""
+    """The tool that finds files whose path matches a pattern."""
 
     parallel = True
 
@@ -63,7 +63,7 @@ class Glob:
         max_dated: int = MAX_DATED,
         writable: Sequence[str] = (),
     ) -> None:
-        """Use this ripgrep, or the one that is found outside what can be written; limit time and dates."""
+        """Set the limits and the ripgrep program; by default, one found outside the `writable` folders."""
         self._program = program
         self._writable = writable
         self._deadline_s = deadline_s
@@ -71,20 +71,20 @@ class Glob:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("glob", description("glob"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the folder that is searched, and where it leads if it is a link."""
+        """Return the access to the searched folder, and to its target if it is a link."""
         place = locate("glob", "read", _query(args).folder, context)
         return named_access("glob", "read", place.name, place.subject)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return one path on each line, the file that was changed last first."""
+        """Return one path per line, the most recently changed file first."""
         query = _query(args)
         visible = Visible("glob", context, hidden=("deny",))
         wanted = path_expression(query.patterns)
@@ -140,7 +140,7 @@ def _query(args: dict[str, Any]) -> _Query:
 
 
 def _searched(query: _Query, context: ToolContext) -> Place | None:
-    """Find the folder to search; None when the pattern names one that does not exist."""
+    """Return the folder to search; None when the pattern names one that does not exist."""
     base = locate("glob", "read", query.path, context) if query.path != "/" else None
     if base is not None:
         with system_errors(base.shown):
@@ -168,7 +168,7 @@ def _read_names(chunks: Iterator[bytes], stop: Event) -> _Names:
 
 
 def _first(paths: list[str], place: Place, count: int, visible: Visible, stop: Event) -> list[str]:
-    """Return the first files that may be shown, each looked at without following a link."""
+    """Return the first `count` files that may be shown, checked without following links."""
     prefix = "/" if place.outside else ""
     shown: list[str] = []
     for path in paths:
@@ -178,7 +178,7 @@ def _first(paths: list[str], place: Place, count: int, visible: Visible, stop: E
         try:
             if visible(prefix + path) and stat.S_ISREG(file_mode(here)):
                 shown.append(printable(prefix + path))
-        except (OSError, ToolError):  # gone, or swapped for a link
+        except (OSError, ToolError):  # deleted, or replaced by a link
             continue
     return shown
 

@@ -1,9 +1,9 @@
 """Glob patterns over paths, matched in linear time.
 
 ```
-*       any characters inside one name     [a-z] [^a-z] [!a-z]   one character of a set, or of none
+*       any characters inside one name     [a-z] [^a-z] [!a-z]   one character in a set, or not in it
 ?       one character                      \\x                    x itself
-**      as a whole name: any number of folders, also none
+**      as a whole name: any number of folders, including none
 {a,b}   a or b, only where `expand_braces` is used
 ```
 """
@@ -15,7 +15,7 @@ from functools import lru_cache
 from bridle.core.errors import ToolError
 
 Segment = re.Pattern[str] | None
-"""What one name in a path must look like; None is `**`."""
+"""The expression that one name in a path must match; None is `**`."""
 
 MAX_ALTERNATIVES = 64
 
@@ -25,7 +25,7 @@ _NOT_PLAIN = re.compile(r"[^\w.* -](?:.*[^\w.* -])?", re.ASCII | re.DOTALL)
 
 
 def parse_glob(pattern: str) -> tuple[Segment, ...]:
-    """Read a cleaned pattern, one segment for each name in it; raises ToolError when it is malformed."""
+    """Parse a cleaned pattern into one segment per name; raises ToolError when it is malformed."""
     segments: list[Segment] = []
     for name in pattern.split("/"):
         if name != "**":
@@ -36,7 +36,7 @@ def parse_glob(pattern: str) -> tuple[Segment, ...]:
 
 
 def literal_folders(pattern: str) -> tuple[str, ...]:
-    """Return the names at the start of a pattern that are no patterns; never the last name."""
+    """Return the names at the start of a pattern that have no wildcard; never the last name."""
     *folders, _ = pattern.split("/")
     for index, name in enumerate(folders):
         if _META & set(name):
@@ -46,7 +46,7 @@ def literal_folders(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _segment(name: str) -> re.Pattern[str]:
-    """Translate one name; a star never gives back what it took, so nothing is tried twice."""
+    """Translate one name; a star never backtracks, so that matching takes linear time."""
     return re.compile(_expression(name))
 
 
@@ -76,9 +76,9 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def path_expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Translate patterns of whole paths, of which one has to fit; raises ToolError when one is malformed.
+    """Translate path patterns into one expression that any of them matches; raises ToolError if malformed.
 
-    What lies between two `**` is taken where it first fits: a later place could not do better.
+    The part between two `**` matches at its first possible position: a later one could not do better.
     """
     return re.compile("|".join(f"(?:{_path(pattern)})" for pattern in patterns))
 
@@ -100,18 +100,18 @@ def _path(pattern: str) -> str:
 
 
 def anywhere(pattern: str) -> str:
-    """Let a pattern without a folder match in every folder."""
+    """Return the pattern with `**/` before it if it names no folder, so that it matches in every folder."""
     return pattern if "/" in pattern else f"**/{pattern}"
 
 
 def is_plain(pattern: str) -> bool:
-    """Tell whether a path pattern says no more than its plain name does."""
+    """Return whether a path pattern matches exactly the files that its plain name matches."""
     folder, _, name = pattern.rpartition("/")
     return folder == "**" and name == plain_name(pattern)
 
 
 def plain_name(pattern: str) -> str:
-    """Return a pattern of file names, free of all but stars, that fits whatever the path pattern fits."""
+    """Return a file name pattern, with stars only, that matches every file the path pattern matches."""
     name = pattern.rpartition("/")[2]
     return re.sub(r"\*+", "*", _NOT_PLAIN.sub("*", name)) or "*"
 
@@ -155,7 +155,7 @@ def _set(name: str, position: int) -> tuple[str, int]:
 
 
 def _char(name: str, position: int, *, special: str) -> tuple[str, int]:
-    """Take one character, escaped or not; raises ToolError where a pattern cannot have it."""
+    """Read one character, escaped or not; raises ToolError where the pattern cannot have it."""
     if name[position : position + 1] == "\\":
         position += 1
         special = ""
@@ -165,7 +165,7 @@ def _char(name: str, position: int, *, special: str) -> tuple[str, int]:
 
 
 def reaches(segments: Sequence[Segment], states: set[int]) -> frozenset[int]:
-    """Add the states that `**` reaches by matching no folder at all."""
+    """Add the states that `**` reaches by matching no folder."""
     reached = set(states)
     for state in states:
         if segments[state] is None and state + 1 < len(segments):
@@ -174,7 +174,7 @@ def reaches(segments: Sequence[Segment], states: set[int]) -> frozenset[int]:
 
 
 def matches_file(segments: Sequence[Segment], states: frozenset[int], name: str) -> bool:
-    """Tell whether a file with this name ends a match."""
+    """Return whether a file with this name completes a match."""
     last = len(segments) - 1
     if last not in states:
         return False

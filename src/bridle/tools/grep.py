@@ -48,30 +48,30 @@ class _Query(Struct, frozen=True):
 
 
 class Grep:
-    """Shows the lines of files that match a regular expression."""
+    """The tool that shows the lines of files that match a regular expression."""
 
     parallel = True
 
     def __init__(
         self, program: str | None = None, deadline_s: float = DEADLINE_S, writable: Sequence[str] = ()
     ) -> None:
-        """Use this ripgrep, or the one that is found outside what can be written; limit its time."""
+        """Set the deadline and the ripgrep program; by default, one found outside the `writable` folders."""
         self._program = program
         self._writable = writable
         self._deadline_s = deadline_s
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("grep", description("grep"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the folder or file that is searched, and where it leads if it is a link."""
+        """Return the access to the searched folder or file, and to its target if it is a link."""
         place = locate("grep", "read", _query(args).path, context)
         return named_access("grep", "read", place.name, place.subject)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
@@ -138,7 +138,7 @@ def _query(args: dict[str, Any]) -> _Query:
 
 
 def _searched(path: str, context: ToolContext) -> Place:
-    """Find the folder or text file to search; raises ToolError when it is neither."""
+    """Return the folder or text file to search; raises ToolError when it is neither."""
     place = locate("grep", "read", path, context)
     with system_errors(place.shown):
         if stat.S_ISDIR(file_mode(place)):
@@ -153,7 +153,7 @@ def _options(query: _Query) -> list[str]:
     return [
         "--json",
         "--crlf",
-        "--encoding=none",  # offsets then are those of the file
+        "--encoding=none",  # keeps offsets equal to those in the file
         f"--max-filesize={MAX_FILE_SIZE}",
         f"--max-count={1 if query.files_only else query.limit + 1}",
         f"--context={query.context}",
@@ -165,7 +165,7 @@ def _options(query: _Query) -> list[str]:
 
 
 def _accepts(query: _Query, place: Place, visible: Visible) -> Callable[[str], bool]:
-    """Return what tells whether a found path, relative to the place's root, is wanted and may be shown."""
+    """Return a predicate: is a found path, relative to the place's root, wanted and may it be shown?"""
     prefix = "/" if place.outside else ""
     start = "" if place.real == "." else f"{place.real}/"
     if not query.include:
@@ -173,7 +173,7 @@ def _accepts(query: _Query, place: Place, visible: Visible) -> Callable[[str], b
     included = path_expression(query.include)
 
     def accepts(path: str) -> bool:
-        # A file that was named itself is searched whatever it is called.
+        # A file that the path names directly is searched whatever its name.
         below = path.removeprefix(start)
         return (path == place.real or included.fullmatch(below) is not None) and visible(prefix + path)
 
@@ -181,7 +181,7 @@ def _accepts(query: _Query, place: Place, visible: Visible) -> Callable[[str], b
 
 
 def _explained(error: ToolError) -> ToolError:
-    """Shorten what ripgrep says about a pattern: its last line tells what is wrong."""
+    """Shorten ripgrep's error about a pattern to the line that says what is wrong."""
     if "regex" not in error.message and "pattern" not in error.message:
         return error
     lines = error.message.removeprefix("rg: ").splitlines()

@@ -1,13 +1,13 @@
-"""Giving lines the indentation that a file has, when they were written with another one.
+"""Convert the indentation of lines to the indentation that a file uses.
 
 ```
-described as     stands there as        then a new line     becomes
+described as     in the file            then a new line     becomes
 "if x:"          "\\tif x:"              "        z()"       "\\t\\t\\tz()"
 "    y()"        "\\t\\ty()"
 ```
 
-Lines that stand in both tell what becomes of their indentation. An indentation that none of them has is
-measured from the nearest one that is known, in columns, and stretched as the known ones are.
+Lines that are in both show how each indentation is converted. An indentation that none of them has is
+derived from the nearest known one: the distance in columns is scaled like the known ones.
 """
 
 import re
@@ -26,12 +26,12 @@ def indent_of(line: str) -> str:
 
 
 def columns(indent: str) -> int:
-    """Return the width of an indentation, in which a tab is as wide as one usual step."""
+    """Return the width of an indentation in columns; a tab counts as `TAB_COLUMNS`."""
     return len(indent) + indent.count("\t") * (TAB_COLUMNS - 1)
 
 
 def indent_unit(sample: str) -> str:
-    """Return what one step of indentation looks like in a text; empty when nothing is indented."""
+    """Return one step of a text's indentation, such as a tab; empty when nothing is indented."""
     indents = _INDENTED.findall(sample)
     tabs = sum(indent.startswith("\t") for indent in indents)
     if tabs * 2 > len(indents):
@@ -40,12 +40,12 @@ def indent_unit(sample: str) -> str:
 
 
 class Indents:
-    """What the indentation of described lines is in the file they describe."""
+    """The mapping from the indentation of described lines to the indentation in the file."""
 
     def __init__(
         self, described: Sequence[str], standing: Sequence[str], new: Sequence[str], unit: str
     ) -> None:
-        """Compare lines with the ones in the file that they stand for; `unit` is one step in that file."""
+        """Compare described lines with those in the file; `unit` is one step of indentation in that file."""
         self._known: dict[str, str] = {}
         for line, other in zip(described, standing, strict=True):
             if line.strip():
@@ -56,7 +56,7 @@ class Indents:
         self._stretch = self._measure([*described, *new])
 
     def fit(self, line: str, nearby: Mapping[str, str]) -> str:
-        """Return a new line as the file would have it; `nearby` is what the lines next to it were given."""
+        """Return a new line with the file's indentation; `nearby` maps the indents of neighboring lines."""
         if not line.strip() or not self._widths:
             return line
         indent = indent_of(line)
@@ -67,7 +67,7 @@ class Indents:
         return derived + line[len(indent) :]
 
     def _measure(self, lines: Iterable[str]) -> tuple[int, int]:
-        """Return how many columns of the file correspond to how many of the description."""
+        """Return how many columns in the file correspond to how many in the described lines."""
         if self._widths:
             (least, first), (most, last) = self._widths[0], self._widths[-1]
             grown = columns(self._known[last]) - columns(self._known[first])
@@ -104,7 +104,7 @@ def _cut(indent: str, width: int) -> str:
 
 
 def _step(widths: Iterable[int]) -> int:
-    """Return the usual difference between neighbouring indentations; 0 when they do not differ."""
+    """Return the most common difference between neighboring indentations; 0 when they do not differ."""
     counts = dict.fromkeys(_UNITS, 0)
     for before, after in pairwise(widths):
         if abs(after - before) in counts:

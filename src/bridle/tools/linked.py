@@ -1,4 +1,4 @@
-"""Hard links: a file that a rule keeps from being read may have another name, which no rule knows."""
+"""Hard links: a file that a rule denies may have another name that no rule matches."""
 
 import os
 import stat
@@ -13,10 +13,10 @@ MAX_ENTRIES = 200_000
 
 
 def is_denied_elsewhere(found: os.stat_result, context: ToolContext) -> bool:
-    """Tell whether a file has another name in the working directory that a rule denies; blocking.
+    """Return whether a file has another name in the working directory that a rule denies; blocking.
 
-    Looks for the names of files with several of them only, and only where such a rule exists. In a tree
-    that is too large to look through the answer is yes.
+    Searches only for a file with several names, and only if such a rule exists. In a tree that is too
+    large to search (`MAX_ENTRIES`), the answer is yes.
     """
     if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode) or not hidden_patterns(context.rules):
         return False
@@ -35,14 +35,14 @@ def is_denied_elsewhere(found: os.stat_result, context: ToolContext) -> bool:
                         if _is_denied(os.path.relpath(entry.path, root), context):
                             return True
         except OSError:
-            continue  # what cannot be listed has no names to compare
+            continue  # a folder that cannot be listed has no names to compare
         if entries_left < 0:
             return True
     return False
 
 
 def another_name(name: str) -> ToolError:
-    """Say why a file is not shown."""
+    """Return the error for a file with a denied name."""
     return ToolError(f"{name} is another name of a file that a rule does not let you read")
 
 

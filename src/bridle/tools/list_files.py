@@ -1,4 +1,4 @@
-"""The tool that lists the files which match a pattern."""
+"""The tool that lists the files below a folder that match a pattern."""
 
 import posixpath
 from threading import Event
@@ -26,23 +26,23 @@ LIST_DEADLINE_S = 5.0
 
 
 class ListFiles:
-    """Lists the files that match a pattern."""
+    """The tool that lists the files that match a pattern."""
 
     parallel = True
     seldom = True
 
     def __init__(self, max_files: int = MAX_LISTED, deadline_s: float = LIST_DEADLINE_S) -> None:
-        """Limit how much is listed and how long it is searched for."""
+        """Set the maximum number of listed files and the maximum duration of the search."""
         self._max_files = max_files
         self._deadline_s = deadline_s
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("list_files", description("list_files"), _LIST_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the pattern, and where its first folders lead if they are links."""
+        """Return the access to the pattern, and to the pattern with links in its literal folders resolved."""
         pattern = _pattern(args, context)
         folders = literal_folders(pattern)
         start = locate("list_files", "read", "/".join(folders) or ("/" if folders else "."), context)
@@ -51,11 +51,11 @@ class ListFiles:
         return named_access("list_files", "read", pattern, f"/{real}" if start.outside else real)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return one path on each line, and a note when the list is not complete."""
+        """Return one path per line, and a note when the list is not complete."""
         pattern = _pattern(args, context)
         visible = Visible("list_files", context, hidden=("deny",))
 
@@ -75,7 +75,7 @@ class ListFiles:
 
 
 def _pattern(args: dict[str, Any], context: ToolContext) -> str:
-    """Return the cleaned pattern; one that starts outside only if a rule may open that place."""
+    """Return the cleaned pattern; an absolute one only if a rule may allow paths outside."""
     pattern = text_arg(args, "pattern")
     if pattern.startswith("/") and "\0" not in pattern and opened("list_files", "read", context):
         return "/" + posixpath.normpath(pattern).lstrip("/")

@@ -1,7 +1,7 @@
-"""Files below a working directory that match a pattern, in order, without leaving it.
+"""List the files below a working directory that match a pattern, sorted, without leaving the directory.
 
-`**` does not go through linked folders (they may form a ring) nor into `.git`; a pattern that names
-them does. A link is listed, or gone through, only if it leads to a place inside.
+`**` matches neither linked folders (they may form a loop) nor `.git`; a pattern that names them does. A
+link is listed or followed only if its target is inside.
 """
 
 import os
@@ -17,12 +17,12 @@ from bridle.tools.disk import file_mode, open_folder, open_subfolder
 from bridle.tools.globs import Segment, enter_folder, literal_folders, matches_file, parse_glob, reaches
 from bridle.tools.paths import Place, printable
 
-MAX_DEPTH = 100  # each level holds a descriptor
+MAX_DEPTH = 100  # each level holds an open descriptor
 _NOT_CROSSED = frozenset({".git"})
 
 
 class Listing(Struct, frozen=True):
-    """The files found, sorted, and what kept others from being found."""
+    """The files found, sorted, and a note that says why others may be missing."""
 
     files: tuple[str, ...]
     note: str = ""
@@ -30,19 +30,19 @@ class Listing(Struct, frozen=True):
 
 class _Entry(Struct, frozen=True):
     key: bytes
-    """Sorts a folder where the paths below it belong."""
+    """The sort key; it puts a folder where the paths below it belong."""
     name: str
     states: frozenset[int] | None = None
-    """How far the pattern is matched below this folder; None for a file."""
+    """The states of the pattern below this folder; None for a file."""
     linked: bool = False
 
 
 class _Folder(Struct, frozen=True):
     descriptor: int
     path: str
-    """How the paths of what is in it begin, as they are shown."""
+    """The prefix of the paths inside, as shown."""
     real: str
-    """How they begin with every link followed."""
+    """The same prefix with every link followed."""
     depth: int = 0
 
 
@@ -54,10 +54,10 @@ def list_matching(
     max_files: int,
     stop: Event,
 ) -> Listing:
-    """Find the files that match and are visible; raises ToolError for a bad pattern.
+    """Return the files that match and are visible; raises ToolError for a bad pattern.
 
-    `find` resolves a path and raises ToolError where that leads outside. `visible` is asked for the path
-    of each file as it was found and, if a link was passed, for the one it leads to.
+    `find` resolves a path and raises ToolError if that leads outside. `visible` is called with the path of
+    each file as found and, if the path goes through a link, with its real path.
     """
     walk = _Walk(pattern, find, visible, stop)
     files: list[str] = []
@@ -116,7 +116,7 @@ class _Walk:
     def _through_folder(self, folder: _Folder, name: str, states: frozenset[int]) -> Iterator[str]:
         try:
             descriptor = open_subfolder(name, folder.descriptor)
-        except OSError:  # gone by now, swapped for a link, or not ours to read
+        except OSError:  # deleted, replaced by a link, or not readable
             return
         below = _Folder(descriptor, f"{folder.path}{name}/", f"{folder.real}{name}/", folder.depth + 1)
         try:
@@ -164,7 +164,7 @@ class _Walk:
         return None
 
     def _behind(self, path: str) -> tuple[int, str]:
-        """Return what a link leads to; nothing if that lies outside, loops or does not exist."""
+        """Return the type and real path of a link's target; type 0 if it is outside, loops or is missing."""
         try:
             place = self._find(path)
             return stat.S_IFMT(file_mode(place)), place.subject
@@ -173,7 +173,7 @@ class _Walk:
 
 
 def _below(place: Place) -> str:
-    """Return how real paths below a folder begin."""
+    """Return the prefix of real paths below a folder."""
     return "" if place.subject == "." else place.subject.rstrip("/") + "/"
 
 

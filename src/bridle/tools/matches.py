@@ -1,13 +1,14 @@
-"""The lines that ripgrep found: taken from its JSON stream, checked against the files, and shown.
+"""The lines that ripgrep found: read from its JSON stream, checked against the files, and formatted.
 
 ```
 rg --json ──▶ read_matches ──▶ {path: [Line, …]} ──▶ confirmed ──▶ show
-              counts, judges      cut around            opened without
+              counts, checks      cut around            opened without
               and drops           the match             following links
 ```
 
-ripgrep opens files by their path. If a folder was swapped for a link to the outside just then, it read
-something else; so a line is shown only if a file opened step by step holds the same bytes there.
+ripgrep opens files by their path. If a folder was replaced by a link to the outside at that moment, it
+read a different file. So a line is shown only if the file, opened step by step without following links,
+has the same bytes at the same offset.
 """
 
 import os
@@ -26,7 +27,7 @@ from bridle.tools.reading import is_binary
 
 MAX_LINE_BYTES = 500
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-_LEAD_BYTES = 150  # what is shown before the match in a line that is cut
+_LEAD_BYTES = 150  # shown before the match in a line that is cut
 
 _FIRST_START = re.compile(rb'"start":(\d+)')
 _CUT_START = re.compile(rb"\A[\x80-\xbf]{1,3}")
@@ -34,11 +35,11 @@ _CUT_END = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 
 
 class Line(Struct, frozen=True):
-    """A line, or the part of a long one around its match."""
+    """A line, or the part of a long line around its match."""
 
     number: int
     offset: int
-    """Where `data` begins in the file, in bytes."""
+    """The offset of `data` in the file, in bytes."""
     data: bytes
     is_match: bool
     cut_before: bool = False
@@ -46,14 +47,14 @@ class Line(Struct, frozen=True):
 
 
 class Matches(Struct):
-    """What was found, by path, in the order of the stream."""
+    """The lines found, by path, in the order of the stream."""
 
     files: dict[str, list[Line]]
     count: int = 0
-    """Matching lines, or files when one line is enough."""
+    """The number of matching lines; of files when one line per file is requested."""
     is_cut: bool = False
     too_long: int = 0
-    """Lines that were too long even to be looked at."""
+    """The number of messages that were dropped because they were too long."""
     timed_out: bool = False
 
 
@@ -63,7 +64,7 @@ class Wanted(Struct, frozen=True):
     limit: int
     context: int
     accepts: Callable[[str], bool]
-    """Tells of a path whether it may be shown."""
+    """Returns whether a path may be shown."""
     max_message_bytes: int = MAX_MESSAGE_BYTES
 
 
@@ -93,12 +94,12 @@ _DECODER = Decoder(_Message)
 
 
 def read_matches(chunks: Iterator[bytes], stop: Event, wanted: Wanted) -> Matches:
-    """Collect lines until there are more than enough."""
+    """Collect lines until there are more than `wanted.limit` matches."""
     found = Matches({})
     for raw in _lines(chunks, found, wanted.max_message_bytes):
         try:
             message = _DECODER.decode(raw)
-        except ValidationError:  # the summary at the end
+        except ValidationError:  # the summary that ends the stream
             continue
         if message.type not in ("match", "context") or message.data.path is None:
             continue
@@ -119,7 +120,7 @@ def read_matches(chunks: Iterator[bytes], stop: Event, wanted: Wanted) -> Matche
 
 
 def _lines(chunks: Iterator[bytes], found: Matches, max_bytes: int) -> Iterator[bytes]:
-    """Split the stream; a message that is too long is counted and dropped."""
+    """Split the stream into messages; a message that is too long is counted and dropped."""
     rest: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -158,13 +159,13 @@ def _line(message: _Message) -> Line:
 
 
 def _near(lines: list[Line], context: int) -> list[Line]:
-    """Leave out what stood around a match that is itself not shown."""
+    """Drop the context lines of a match that is not shown."""
     last = max((line.number for line in lines if line.is_match), default=None)
     return [] if last is None else [line for line in lines if line.number <= last + context]
 
 
 def confirmed(root: str, files: dict[str, list[Line]], stop: Event) -> dict[str, list[Line]]:
-    """Return the files, sorted by path, that are text and hold these lines; no link is followed."""
+    """Return the files, sorted by path, that are text and have these lines; no link is followed."""
     kept: dict[str, list[Line]] = {}
     for path in sorted(files, key=os.fsencode):
         if stop.is_set():
@@ -182,7 +183,7 @@ def confirmed(root: str, files: dict[str, list[Line]], stop: Event) -> dict[str,
 
 
 def show(path: str, lines: list[Line]) -> str:
-    """Return a file's lines below its name: `12: text` for a match, `11- text` for what is around it."""
+    """Format a file's lines below its name: `12: text` for a match, `11- text` for a line around it."""
     shown = [printable(path)]
     for line in lines:
         text = line.data.decode(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Small tools that touch nothing outside: the list of things to do, questions to the user, time."""
+"""Small tools without side effects outside the session: a todo list, questions to the user, time, waiting."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,30 +30,30 @@ _Args = TypeVar("_Args", bound=Struct)
 
 
 def meta_tools(clock: Clock) -> tuple[Tool, ...]:
-    """Make all of these tools."""
+    """Return one instance of each of these tools."""
     return AskUser(), DateTime(clock), Todos(), Wait()
 
 
 class Todos:
-    """Keeps the list of what is to be done."""
+    """The tool that keeps the todo list."""
 
     parallel = False
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("todos", description("todos"), _TODOS_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing."""
+        """Return a read access without subjects."""
         return Access("todos", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes but the list."""
+        """Return an empty text: only the list changes."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Replace the list and return it as it now is."""
+        """Replace the list and return the new one."""
         wanted = _convert(args, _TodosArgs).todos
         todos = tuple(Todo(_line(todo.text, "a todo needs a text"), todo.status) for todo in wanted)
         current = [todo.text for todo in todos if todo.status == "in_progress"]
@@ -66,25 +66,25 @@ class Todos:
 
 
 class AskUser:
-    """Puts a question to the user."""
+    """The tool that asks the user a question."""
 
     parallel = False
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("ask_user", description("ask_user"), _ASK_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing: the user sees the question anyway."""
+        """Return a read access without subjects: the user sees the question anyway."""
         return Access("ask_user", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: the question itself is shown."""
+        """Return an empty text: the question itself is shown."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the answers, one on each line; say so when there is none."""
+        """Return the answers, one per line, or a text that says there is none."""
         wanted = _convert(args, _AskArgs)
         if not wanted.question.strip():
             raise ToolError("the question is empty")
@@ -98,7 +98,7 @@ class AskUser:
 
 
 class DateTime:
-    """Tells what time it is."""
+    """The tool that returns the current time."""
 
     parallel = True
     seldom = True
@@ -108,23 +108,23 @@ class DateTime:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("datetime", description("datetime"), _DATETIME_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing."""
+        """Return a read access without subjects."""
         return Access("datetime", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the time in a zone, the day of the week and the seconds since 1970."""
+        """Return the time in a time zone, the day of the week and the seconds since 1970."""
         zone = _convert(args, _DateTimeArgs).timezone.strip()
         epoch_s = self._clock.now_ms() // 1000
 
-        def tell(_: Event) -> str:  # zones are files
+        def tell(_: Event) -> str:  # in a thread, because it reads time zone files
             now = datetime.fromtimestamp(epoch_s, UTC).astimezone(_zone(zone) if zone else None)
             return f"{now.isoformat()}\n{now:%A}, {zone or 'local time'} ({now:%Z})\nepoch {epoch_s}"
 
@@ -132,26 +132,26 @@ class DateTime:
 
 
 class Wait:
-    """Lets some time pass."""
+    """The tool that waits for some seconds."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("wait", description("wait"), _WAIT_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing."""
+        """Return a read access without subjects."""
         return Access("wait", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return when the time is over."""
+        """Return after the given time."""
         seconds = _convert(args, _WaitArgs).seconds
         await asyncio.sleep(seconds)
         return ToolOutput(f"Waited {seconds:g} s")
@@ -185,7 +185,7 @@ class _WaitArgs(Struct, frozen=True):
 
 
 def _convert(args: Mapping[str, Any], into: type[_Args]) -> _Args:
-    """Read arguments; raises ToolError that names the one which does not fit."""
+    """Convert arguments; raises ToolError that names the invalid one."""
     try:
         return msgspec.convert(args, into)
     except msgspec.ValidationError as error:
@@ -204,7 +204,7 @@ def _zone(name: str) -> tzinfo:
     from zoneinfo import ZoneInfo, available_timezones  # noqa: PLC0415  only for this tool
 
     if name.upper() in ("UTC", "Z"):
-        return UTC  # known also where no zones are installed
+        return UTC  # works even if no time zones are installed
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
@@ -220,7 +220,7 @@ def _zone(name: str) -> tzinfo:
         raise ToolError(f"no time zone is named {name!r}", hint=hint) from error
 
 
-# ---------------------------------------------------------------------------- what the model sees
+# ---------------------------------------------------------------------------- schemas sent to the model
 
 _TODOS_PARAMETERS: dict[str, Any] = {
     "type": "object",

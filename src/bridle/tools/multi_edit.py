@@ -14,31 +14,31 @@ MAX_EDITS = 100
 
 
 class MultiEdit:
-    """Replaces several texts in a file that exists."""
+    """The tool that replaces several texts in an existing file."""
 
     parallel = False
     seldom = True
 
     def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
-        """Limit how large a file may be and become."""
+        """Set the maximum file size, before and after the edit."""
         self._max_bytes = max_bytes
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("multi_edit", description("multi_edit"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the file, and what it leads to if it is a link."""
+        """Return the access to the file, and to its target if it is a link."""
         return write_access("multi_edit", args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what all edits together change; nothing when one of them would fail."""
+        """Return the diff of all edits together; raises ToolError when one of them would fail."""
         limit = max(MAX_FILE_BYTES, self._max_bytes)
         return await preview(lambda stop: self._plan(args, context, limit, stop))
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Make all edits in one step; raises ToolError with a line for each when one of them fails."""
+        """Apply all edits atomically; if one fails, raises ToolError with a line for each edit."""
         return await carry_out(lambda stop: self._plan(args, context, self._max_bytes, stop), context)
 
     def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int, stop: Event) -> Change:
@@ -67,9 +67,9 @@ def _wanted(args: dict[str, Any]) -> list[Edit]:
 
 
 def _edit_all(name: str, text: str, edits: list[Edit], max_bytes: int, stop: Event) -> tuple[str, str]:
-    """Make each edit on the result of the ones before it, and say what came of each.
+    """Apply each edit to the result of those before it; return the text and a report with a line per edit.
 
-    After one that fails the others are still tried, so that all reasons are told at once.
+    After an edit fails, the others are still tried, so that the error lists all failures at once.
     """
     lines, failed = [], 0
     for number, edit in enumerate(edits, start=1):

@@ -1,12 +1,12 @@
-"""The paths a model names, and where they lead inside the working directory.
+"""Clean and resolve the paths that a model names, inside the working directory.
 
 ```
 "sub/../lnk/x"  --clean_path-->  "lnk/x"   Kontekst's lexical rule
-                --resolve----->  "data/x"  symbolic links followed; must lie below the root
+                --resolve----->  "data/x"  symbolic links followed; must be below the root
 ```
 
-What `resolve` found may be changed by somebody before it is opened. `bridle.tools.disk` therefore
-opens the resolved path piece by piece and follows no link at all.
+Another process may change the resolved path before it is opened. `bridle.tools.disk` therefore opens it
+step by step and follows no link at all.
 """
 
 import os
@@ -19,33 +19,33 @@ from bridle.core.errors import ToolError
 
 
 class Place(Struct, frozen=True):
-    """Where a named path leads."""
+    """A path that a model named, resolved."""
 
     root: str
-    """The working directory, free of links; "/" for a place outside of it."""
+    """The working directory with links resolved; "/" for a place outside it."""
     name: str
-    """The path as the model named it, cleaned; for messages and rules."""
+    """The path as the model named it, cleaned; used in messages and rules."""
     real: str
-    """The same place relative to the root with every link followed; "." is the root itself."""
+    """The path relative to the root with every link followed; "." is the root itself."""
     shown: str
-    """The absolute path as Kontekst's error texts show it."""
+    """The absolute path, as Kontekst's error texts show it."""
     outside: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the steps from the root; none for the root itself."""
+        """The names from the root down; empty for the root itself."""
         return () if self.real == "." else tuple(self.real.split("/"))
 
     @property
     def subject(self) -> str:
-        """Return the real path as rules and records name it: absolute when it lies outside."""
+        """The real path as rules and records name it: absolute when it is outside."""
         if not self.outside:
             return self.real
         return "/" if self.real == "." else f"/{self.real}"
 
 
 def clean_path(path: str) -> str:
-    """Return the path without `.`, `..` and doubled slashes; raises ToolError when it is not a relative one.
+    """Return the path without `.`, `..` and double slashes; raises ToolError when it is not relative.
 
     A cleaned path that starts with two dots is refused even if it is a file name (`..foo`), as in Kontekst.
     """
@@ -60,8 +60,8 @@ def clean_path(path: str) -> str:
 def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None) -> Place:
     """Follow every link of a named path; raises ToolError when it leads out of the working directory.
 
-    `outside` may allow that: it is asked with the absolute path, free of links. A path that starts
-    outside and leads back in becomes the one inside, so that the same rules hold for it.
+    `outside` may allow that; it is called with the absolute path, links resolved. A path that starts
+    outside and leads back inside becomes the inside path, so that the same rules apply to it.
     """
     try:
         name, refusal = clean_path(path), None
@@ -72,7 +72,7 @@ def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None
     try:
         root = os.path.realpath(cwd)
         real = os.path.realpath(os.path.join(root, name))
-    except OSError as error:  # a link was swapped while it was being read
+    except OSError as error:  # a link was replaced while it was being read
         raise link_error(name) from error
     shown = cwd if name == "." else os.path.join(cwd, name)
     is_inside = real == root or real.startswith(root.rstrip("/") + "/")
@@ -88,12 +88,12 @@ def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None
 
 
 def link_error(name: str) -> ToolError:
-    """Say that a path goes through links which lead nowhere for certain."""
+    """Return the error for a path whose links loop or changed during resolution."""
     return ToolError(f"cannot follow the symbolic links of {printable(name)}: they loop or changed just now")
 
 
 def printable(name: str) -> str:
-    """Return a file name that can be stored and cannot pass for two lines: other bytes become escapes."""
+    """Return a file name as storable text on one line: other bytes and characters become escapes."""
     text = name.encode(errors="surrogateescape").decode(errors="backslashreplace")
     if text.isprintable():
         return text

@@ -1,4 +1,4 @@
-"""The tool that shows a file: text with line numbers, an image to a model that sees, or kept output."""
+"""The tool that shows text with line numbers, an image (to a model that accepts images), or stored output."""
 
 import os
 import re
@@ -54,29 +54,29 @@ class _Request(Struct, frozen=True):
 
 
 class ReadFile:
-    """Shows a text file, or some of its lines, with line numbers; or an image."""
+    """The tool that shows a text file or some of its lines, with line numbers, or an image."""
 
     parallel = True
 
     def __init__(self, max_bytes: int = MAX_FILE_BYTES, blobs: Blobs | None = None) -> None:
-        """Limit what one call shows, the file itself may be larger; `blobs` hold output that was too long."""
+        """Set how many bytes one call shows at most; `blobs` holds output that was too long to show."""
         self._max_bytes = max_bytes
         self._blobs = blobs
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("read_file", description("read_file"), _READ_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the file, and what it leads to if it is a link."""
+        """Return the access to the file, and to its target if it is a link."""
         path = text_arg(args, "path")
         if path.startswith(BLOB):
             return Access("read_file", "read", (Subject("text", printable(path)),))
         return path_access("read_file", "read", args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
@@ -94,7 +94,7 @@ class ReadFile:
         return await in_thread(read)
 
     def _read(self, request: _Request, stop: Event) -> ToolOutput:
-        """Read a file, once more if somebody wrote to it meanwhile."""
+        """Read a file; read it once more if it was written to meanwhile."""
         output, is_settled = self._read_once(request, stop)
         if not is_settled:
             output, is_settled = self._read_once(request, stop)
@@ -125,7 +125,7 @@ class ReadFile:
         return ToolOutput(text, notes=_seen(request.place, data))
 
     def _blob(self, digest: str, lines: LineRange, stop: Event) -> str:
-        """Show kept output; a very long line becomes several, so that all of it can be seen."""
+        """Return stored output; a very long line is split into several, so that all of it can be shown."""
         if not _DIGEST.fullmatch(digest):
             raise ToolError("blob: is followed by 64 hexadecimal digits", hint="copy them from the note")
         if self._blobs is None:
@@ -138,7 +138,7 @@ class ReadFile:
 
 
 def _wrapped(text: str) -> bytes:
-    # A character has at most four bytes, so no piece is cut again.
+    # A character has at most four bytes, so read_numbered cuts no piece again.
     return re.sub(rf"[^\n]{{{MAX_SHOWN_BYTES // 4}}}(?=[^\n])", r"\g<0>\n", text).encode()
 
 

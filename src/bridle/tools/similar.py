@@ -1,4 +1,4 @@
-"""Paths that somebody may have meant who named one that does not exist."""
+"""Suggest existing paths for one that does not exist."""
 
 import os
 import stat
@@ -15,12 +15,12 @@ MAX_SIMILAR = 3
 MAX_LOOKED_AT = 5000
 
 _CUTOFF = 0.7
-_MAX_COMPARED = 12  # some of them may be hidden, or no files
+_MAX_COMPARED = 12  # some of them may be hidden, or not files
 _NOT_ENTERED = frozenset({".git", "node_modules"})
 
 
 def similar_paths(place: Place, visible: Callable[[str], bool]) -> list[str]:
-    """Return up to three files that exist: with a similar name beside it, or the same name elsewhere."""
+    """Return up to three existing files: with a similar name beside it, or the same name elsewhere."""
     found: dict[str, None] = {}
     for parts in (*_beside(place), *(() if place.outside else _elsewhere(place))):
         here = _at(place, parts)
@@ -30,7 +30,7 @@ def similar_paths(place: Place, visible: Callable[[str], bool]) -> list[str]:
 
 
 def _beside(place: Place) -> Iterator[tuple[str, ...]]:
-    """Yield paths that differ in the first name that does not exist."""
+    """Yield existing alternatives for the first name in the path that does not exist."""
     for depth in range(len(place.parts) - 1, -1, -1):
         try:
             with open_folder(_at(place, place.parts[:depth])) as folder, os.scandir(folder) as entries:
@@ -45,7 +45,7 @@ def _beside(place: Place) -> Iterator[tuple[str, ...]]:
 
 
 def _elsewhere(place: Place) -> Iterator[tuple[str, ...]]:
-    """Yield paths of the same name in other folders, nearest to the top first; no link is followed."""
+    """Yield paths with the same name in other folders, closest to the root first; no link is followed."""
     wanted = place.parts[-1].lower() if place.parts else ""
     waiting: deque[tuple[str, ...]] = deque([()])
     seen = 0

@@ -1,4 +1,4 @@
-"""The tool that loads a skill: the instructions that a person has written for a kind of task."""
+"""The tool that loads a skill: instructions that a person wrote for a kind of task."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,40 +15,40 @@ MAX_LISTED = 30
 MAX_SHOWN_CHARS = 80
 
 LoadSkills = Callable[[str], Sequence[Skill]]
-"""Returns the skills of a working directory; blocking, raises ConfigError."""
+"""Returns the skills of a working directory; blocking; raises ConfigError."""
 
 
 class SkillTool:
-    """Returns a skill as its result, arguments put in."""
+    """The tool that returns the text of a skill with its arguments filled in."""
 
     parallel = True
 
     def __init__(self, load: LoadSkills) -> None:
-        """Take what finds skills; they are read anew for every call."""
+        """Take the function that loads skills; it is called for every tool call."""
         self._load = load
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("skill", description("skill"), _PARAMETERS)
 
     def is_useful(self, cwd: str) -> bool:
-        """Tell whether there is a skill that a model may load."""
+        """Return whether there is a skill that a model may load."""
         try:
             return any(not skill.disable_model_invocation for skill in self._load(cwd))
         except ConfigError:
             return False
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the skill, so that a rule such as `skill(deploy)` can speak of it."""
+        """Return an access that names the skill, so that a rule such as `skill(deploy)` can match it."""
         return Access("skill", "read", (Subject("text", printable(_name(args))),))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the text of the skill, and where its files lie."""
+        """Return the text of the skill and the folder of its files."""
         name = _name(args)
         arguments = text_arg(args, "arguments") if args.get("arguments") is not None else ""
         if not name:
@@ -62,7 +62,7 @@ class SkillTool:
 
 
 def _name(args: dict[str, Any]) -> str:
-    """Return the name without the slash that people type before it."""
+    """Return the name without the slash that users type before it."""
     return text_arg(args, "name").strip().removeprefix("/")
 
 

@@ -1,16 +1,16 @@
-"""Finding the lines that are meant, when a text does not occur as given.
+"""Find the lines that an edit means when its text does not occur exactly in the file.
 
 ```
-tried in turn                         is the difference of
+tried in turn                         ignores differences in
 the lines without their indentation   spaces and tabs around lines, depth, CRLF
-the same, characters made plain       curly quotes, long dashes, spaces that do not break
+the same, with plain characters       curly quotes, long dashes, non-breaking spaces
 ```
 
-Only whole lines match, and only if they are the only ones: of those that match, the ones whose
-indentation is the given one come first, then those that are indented in the same shape. Lines that the
-edit does not change stay as they are in the file; new ones are indented like the lines they replace.
+Only whole lines match, and only if the best match is unique: lines with exactly the given indentation
+come first, then lines indented in the same shape. Lines that the edit does not change stay the same in
+the file; new lines are indented like the lines they replace.
 
-Nothing here splits the file into lines: the rarest line is looked for, and its surroundings compared.
+The file is never split into lines: the rarest line is searched for, and the lines around it are compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,10 @@ from bridle.tools.diff import changed_regions
 from bridle.tools.indents import Indents, indent_of, indent_unit
 
 MAX_WINDOWS = 50
-_MAX_RARE = 8  # of so many lines the rarest one is looked for
-_LINE_WORK = 40  # a line costs as much as so many characters in it
+_MAX_RARE = 8  # the rarest of this many lines is searched for
+_LINE_WORK = 40  # a line costs as much as this many characters
 _LEAST_WORK = 1_000_000
-_SAMPLE = 100_000  # characters on each side, to see how a file is indented
+_SAMPLE = 100_000  # characters on each side, to detect how a file is indented
 _PLAIN = {
     "'": "\u2018\u2019\u201a\u201b\u2032",
     '"': "\u201c\u201d\u201e\u201f\u2033",
@@ -42,11 +42,11 @@ class Window(Struct, frozen=True):
 
     start: int
     end: int
-    """After the ending of the last line."""
+    """The offset after the ending of the last line."""
 
 
 class Match(Struct, frozen=True):
-    """A text with one edit made where it was meant."""
+    """The text after an edit at its only inexact match."""
 
     text: str
     line: int
@@ -56,7 +56,7 @@ class Match(Struct, frozen=True):
 
 
 def edit_tolerantly(text: str, old: str, new: str) -> Match | None:
-    """Replace the only lines that match up to whitespace; None when there are none.
+    """Replace the only lines that match if whitespace is ignored; None when there are none.
 
     Raises ToolError when several match, or when nothing would change.
     """
@@ -80,7 +80,7 @@ def edit_tolerantly(text: str, old: str, new: str) -> Match | None:
 
 
 def plain(text: str) -> str:
-    """Replace typographic characters by the ones of a keyboard, one for one."""
+    """Replace typographic characters with keyboard characters, one for one."""
     if text.isascii():
         return text
     for key, variants in _PLAIN.items():
@@ -90,9 +90,9 @@ def plain(text: str) -> str:
 
 
 def find_windows(text: str, keys: Sequence[str]) -> list[Window]:
-    """Return where consecutive lines, without the whitespace around them, are these; at most MAX_WINDOWS + 1.
+    """Return at most MAX_WINDOWS + 1 places whose consecutive lines, stripped of whitespace, equal `keys`.
 
-    The work is bounded by a multiple of the text's length; raises ToolError when more would be needed.
+    The work is limited to a multiple of the text's length; raises ToolError when more is needed.
     """
     distinct = sorted({key for key in keys if key}, key=len)[-_MAX_RARE:]
     counts = {key: text.count(key) for key in distinct}
@@ -119,7 +119,7 @@ def find_windows(text: str, keys: Sequence[str]) -> list[Window]:
 
 
 def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts; a newline at the end of the old one ends its last line, and that of the new one."""
+    """Split both texts into lines; if the old one ends with a newline, drop the empty last line of both."""
     old_lines, new_lines = old.split("\n"), new.split("\n")
     if len(old_lines) > 1 and not old_lines[-1]:
         old_lines.pop()
@@ -129,7 +129,7 @@ def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def _lines_with(text: str, part: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the lines that hold a text, each line once."""
+    """Yield the start and end of each line that contains a text, each line once."""
     position = 0
     while (hit := text.find(part, position)) >= 0:
         start = text.rfind("\n", position, hit) + 1 or position
@@ -140,7 +140,7 @@ def _lines_with(text: str, part: str) -> Iterator[tuple[int, int]]:
 
 
 def _surroundings(text: str, start: int, keys: Sequence[str], index: int) -> tuple[Window | None, int]:
-    """Compare the lines around the one that starts here; return where all of them lie, and what it cost."""
+    """Compare the lines around the one at `start`; return the window if all match, and the cost."""
     first, cost = start, 0
     for key in reversed(keys[:index]):
         if first == 0:
@@ -163,7 +163,7 @@ def _surroundings(text: str, start: int, keys: Sequence[str], index: int) -> tup
 
 
 def _only(text: str, windows: Sequence[Window], old: Sequence[str], looseness: Looseness) -> Window:
-    """Choose the window that fits best; raises ToolError when several fit alike."""
+    """Return the window that fits best; raises ToolError when several fit equally well."""
     if len(windows) > MAX_WINDOWS:
         raise ToolError(
             f"old_str not found in file exactly; more than {MAX_WINDOWS} places match it up to {looseness}",
@@ -183,7 +183,7 @@ def _only(text: str, windows: Sequence[Window], old: Sequence[str], looseness: L
 
 
 def _misfit(standing: Sequence[str], old: Sequence[str]) -> int:
-    """Tell how far the indentation is from the given one: 0 the same, 1 the same shape, 2 another one."""
+    """Return how the indentation differs from the given one: 0 equal, 1 the same shape, 2 different."""
     pairs = {
         (indent_of(given), indent_of(found))
         for given, found in zip(old, standing, strict=True)
@@ -223,7 +223,7 @@ def _replace(text: str, window: Window, old: list[str], new: list[str]) -> str:
 
 
 def _end_like(lines: list[str], standing: Sequence[str], ending: str) -> str:
-    """Join lines so that all of them end, except the last one if the file ended without a newline there."""
+    """Join lines, each with an ending, except the last one if the replaced lines ended without a newline."""
     ended = [line if line.endswith("\n") else line + ending for line in lines]
     if ended and not standing[-1].endswith("\n"):
         ended[-1] = ended[-1].removesuffix("\n").removesuffix("\r")

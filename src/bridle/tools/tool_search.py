@@ -1,4 +1,4 @@
-"""Tools that lead to tools: the schemas of all of them would fill the window, so few are shown at a time."""
+"""Tools to find and call other tools: all schemas together would fill the context, so few are shown."""
 
 import math
 import re
@@ -26,7 +26,7 @@ MAX_LISTED = 60
 MAX_NEAR = 3
 MAX_QUERY_WORDS = 64
 NAME_WEIGHT = 4
-SATURATION, LENGTH_SHARE = 1.2, 0.75  # the usual constants of BM25
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # the standard constants of BM25
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 _ENDINGS = ("ing", "es", "ed", "s")
@@ -34,22 +34,22 @@ _ENDINGS = ("ing", "es", "ed", "s")
 
 class _Index(Struct, frozen=True):
     places: dict[str, list[tuple[int, float]]]
-    """For each word the tools that have it, and how much it says of them."""
+    """For each word, the tools that contain it and its weight in each."""
     count: int
 
 
 class ToolSearch:
-    """Shows the tools that fit best, with all that is needed to call them."""
+    """The tool that shows the tools that best fit a query, with all that is needed to call them."""
 
     parallel = True
 
     def __init__(self, specs: Sequence[ToolSpec]) -> None:
-        """Take the tools that are not shown otherwise."""
+        """Take the tools that the model does not see otherwise."""
         self._specs = sorted(specs, key=lambda spec: spec.name)
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         lent = [spec.name for spec in self._specs if spec.name.startswith(LENT_PREFIX)]
         servers = Counter(name.split("__")[1] for name in lent)
         named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
@@ -58,15 +58,15 @@ class ToolSearch:
         return ToolSpec(SEARCH, text, _SEARCH_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Say that nothing is touched."""
+        """Return a read access without subjects."""
         return Access(SEARCH, "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the tools that fit, the best first."""
+        """Return the matching tools, best first."""
         query = text_arg(args, "query")
         limit = min(MAX_FOUND, max(1, integer_arg(args, "limit") or DEFAULT_FOUND))
         found = await in_thread(lambda _: self.find(query, limit))
@@ -75,7 +75,7 @@ class ToolSearch:
         return ToolOutput("\n\n".join(_shown(found)))
 
     def find(self, query: str, limit: int) -> list[ToolSpec]:
-        """Return the tools that fit best; one whose name is asked for comes first."""
+        """Return the best matching tools; tools named in the query come first."""
         wanted = set(re.split(r"[\s,]+", query.strip()))
         named = [spec for spec in self._specs if spec.name in wanted]
         scores: dict[int, float] = defaultdict(float)
@@ -102,26 +102,26 @@ class ToolSearch:
 
 
 class ToolCaller:
-    """Stands for the tools that are not shown: what it is called with becomes a call of one of them.
+    """The tool that calls the tools that are not shown: a call of it becomes a call of the named tool.
 
-    A call comes here only when it names none.
+    A call gets here only when it names no such tool.
     """
 
     parallel = True
 
     def __init__(self, specs: Sequence[ToolSpec] = ()) -> None:
-        """Take the tools to name; those of servers are for `tool_search` to find."""
+        """Take the tools to list in the description; `tool_search` finds those of MCP servers."""
         self._specs = sorted(specs, key=lambda spec: spec.name)
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         named = self._named()
         text = f"{description(CALL)} There are {named}." if named else description(CALL)
         return ToolSpec(CALL, text, _CALL_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Refuse: there is nothing to call."""
+        """Raise ToolError with similar names: there is nothing to call."""
         name = str(args.get("name", ""))[:80]
         if any(spec.name == name for spec in context.tools):
             raise ToolError(f"{name} is not called through {CALL}", hint="call it by itself")
@@ -133,11 +133,11 @@ class ToolCaller:
         raise ToolError(f"no tool is named {name!r}", hint=hint)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing would change."""
+        """Return an empty text: nothing would change."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Refuse, too."""
+        """Raise ToolError, as `access` does."""
         self.access(args, context)
         raise AssertionError("access has refused it")
 
@@ -146,7 +146,7 @@ class ToolCaller:
 
 
 def _count(spec: ToolSpec) -> Counter[str]:
-    """Count the words of a tool; those of its name say most."""
+    """Count the words of a tool; each word of its name counts `NAME_WEIGHT` times."""
     counted = Counter(_words(spec.description))
     properties = spec.parameters.get("properties")
     if isinstance(properties, dict):

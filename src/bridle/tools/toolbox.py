@@ -1,4 +1,4 @@
-"""The tools of one agent: found by name, their calls checked, their output kept to a size."""
+"""The tools of one agent: look them up by name, check their calls and limit the size of their output."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +16,12 @@ _MAX_NAMES = 30
 
 
 class Toolbox:
-    """Looks tools up and checks calls of them."""
+    """Looks up tools by name and checks the arguments of calls."""
 
     def __init__(self, tools: Sequence[Tool], deferred: frozenset[str] = frozenset()) -> None:
-        """Take the tools in any order, and which of them the model has to find first.
+        """Take the tools in any order, and the names of those that the model has to find first.
 
-        Raises UsageError when two have the same name.
+        Raises UsageError when two tools have the same name.
         """
         by_name: dict[str, tuple[ToolSpec, Tool]] = {}
         for tool in tools:
@@ -31,23 +31,23 @@ class Toolbox:
             by_name[spec.name] = (spec, tool)
         self._by_name = dict(sorted(by_name.items()))
         self.names = tuple(self._by_name)
-        """What can be called, also what the model has to find first."""
+        """The names of all tools, including those that the model has to find first."""
         self.deferred = deferred
         self.specs = tuple(spec for name, (spec, _) in self._by_name.items() if name not in deferred)
-        """What the model sees, sorted by name: the same tools give the same bytes."""
+        """The definitions sent to the model, sorted by name: the same tools give the same bytes."""
         far = {name for name in deferred if name.startswith(LENT_PREFIX)}
-        left_out = far or {CALL}  # which is of no use where every tool is a function
+        left_out = far or {CALL}  # tool_call is useless where every tool is a function
         self.functions = tuple(spec for name, (spec, _) in self._by_name.items() if name not in left_out)
-        """What code can call: all but those of servers that have to be found first."""
+        """The tools that code can call: all but those of MCP servers that have to be found first."""
 
     def get(self, name: str) -> Tool:
         """Return the tool with this name; raises ToolError with similar names."""
         return self._find(name)[1]
 
     def arguments(self, call: ToolCall) -> dict[str, Any]:
-        """Return the arguments to run a call with, near misses put right.
+        """Return the arguments to run a call with, near misses corrected.
 
-        Raises ToolError, which tells all about a tool that the model has not seen.
+        Raises ToolError, which includes the definition of a tool that the model has not seen.
         """
         try:
             return self._fitted(call)
@@ -58,7 +58,7 @@ class Toolbox:
 
     def _fitted(self, call: ToolCall) -> dict[str, Any]:
         spec, _ = self._find(call.name)
-        # Loads jsonschema-rs, which a program that only looks at sessions never needs.
+        # Loads jsonschema-rs, which a program that only reads sessions never needs.
         from bridle.tools.arguments import broken_json, fit_arguments  # noqa: PLC0415
 
         if call.invalid:
@@ -66,7 +66,7 @@ class Toolbox:
         return fit_arguments(spec, call.args)
 
     def validate(self, name: str, args: dict[str, Any]) -> None:
-        """Check arguments as they are, near misses included; raises ToolError."""
+        """Check arguments without correcting near misses; raises ToolError."""
         spec, _ = self._find(name)
         from bridle.tools.arguments import validate_arguments  # noqa: PLC0415  as above
 
@@ -79,15 +79,14 @@ class Toolbox:
 
 
 def told(spec: ToolSpec) -> str:
-    """Return all that is needed to call a tool, as a result shows it."""
+    """Return the text of a tool's definition: all that is needed to call it."""
     return f"{spec.name}: {spec.description}\nparameters: {encode(spec.parameters).decode()}"
 
 
 def cap_output(text: str, limit: int, *, rest: str = "ask for a smaller part to see it") -> str:
-    """Return at most `limit` bytes of a text: its head and its tail, and between them a line about the rest.
+    """Return at most `limit` bytes of a text: its head and its tail, with a line about the rest between them.
 
-    `rest` tells the reader how to get what was left out. Half characters, which could not be stored,
-    become escapes.
+    `rest` says how to get what was left out. Half surrogate pairs, which cannot be stored, become escapes.
     """
     data = text.encode(errors="backslashreplace")
     if len(data) <= limit:
@@ -97,7 +96,7 @@ def cap_output(text: str, limit: int, *, rest: str = "ask for a smaller part to 
     if room <= 0:
         return data[:limit].decode(errors="ignore")
     head, tail = data[:room], data[-room:]
-    # A cut between two lines reads best, unless the lines are very long.
+    # Cut between two lines, unless the lines are very long.
     head = head[: head.rfind(b"\n")] if head.rfind(b"\n") > room // 2 else head
     tail = tail[tail.find(b"\n") + 1 :] if 0 <= tail.find(b"\n") < room // 2 else tail
     start, end = head.decode(errors="ignore"), tail.decode(errors="ignore")

@@ -1,7 +1,7 @@
-"""What a search may show: nothing that a rule keeps from being read.
+"""Decide which files a search may show: none that a rule hides.
 
-What is left out is said in one fixed sentence, whether or not there was something to leave out: a count
-would let a model guess at a denied file, one pattern at a time.
+The note about hidden files is one fixed sentence, whether or not a file was left out: a count would let a
+model guess the content of a denied file, one pattern at a time.
 """
 
 import os
@@ -17,12 +17,12 @@ LEFT_OUT = "files that a rule does not let you read are left out"
 
 
 class Visible:
-    """Tells whether a found file may be shown, once for each path; made anew for every call."""
+    """Decides whether a found file may be shown, and caches the answer per path; one instance per call."""
 
     def __init__(self, tool: str, context: ToolContext, *, hidden: tuple[Action, ...]) -> None:
-        """Leave out what gets one of these verdicts.
+        """Hide the files for which the rules give one of the actions in `hidden`.
 
-        A name may be shown of a file that can be read after asking, its content may not.
+        For a file that needs an approval to be read, the name may be shown, but not the content.
         """
         self._tools = dict.fromkeys((tool, READING_TOOL))
         self._rules = tuple(rule for rule in context.rules if self._matters(rule))
@@ -34,11 +34,11 @@ class Visible:
 
     @property
     def note(self) -> str:
-        """Return what to say about files left out; empty when no rule hides any."""
+        """The note about files that are left out; empty when no rule hides any."""
         return LEFT_OUT if any(rule.action in self._hidden for rule in self._rules) else ""
 
     def __call__(self, path: str) -> bool:
-        """Tell of a path relative to the working directory, or an absolute one outside of it."""
+        """Return whether a path may be shown: relative to the working directory, or absolute outside it."""
         if path not in self._known:
             self._known[path] = self._is_allowed(path)
         return self._known[path]
@@ -53,14 +53,14 @@ class Visible:
         ) and not self._has_denied_name(path)
 
     def is_denied_elsewhere(self, found: os.stat_result) -> bool:
-        """Tell whether an open file has another name that a rule denies."""
+        """Return whether an open file has another name that a rule denies."""
         return is_denied_elsewhere(found, self._context)
 
     def _has_denied_name(self, path: str) -> bool:
         try:
             return self.is_denied_elsewhere(os.lstat(os.path.join(self._context.cwd, path)))
         except OSError:
-            return False  # it has gone
+            return False  # the file was deleted
 
     def _matters(self, rule: Rule) -> bool:
         if rule.action == "allow" or rule.pattern.startswith("domain:"):

@@ -1,4 +1,4 @@
-"""Writing what was found elsewhere into the user's own files: beside what is there, never over it."""
+"""Write imported settings into the user's own files, without overwriting anything."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -25,19 +25,19 @@ BEFORE = "it was brought in before"
 
 
 class Bringer:
-    """Brings findings of one program into the files of a user; blocking."""
+    """Imports the findings of one program into a user's files. Blocks."""
 
     def __init__(
         self, settings: Settings, record: Record, variables: Collection[str] = (), *, dry_run: bool
     ) -> None:
         self._settings = settings
         self._variables = variables
-        """Those that are set already."""
+        """The variables that are already set."""
         self._record = record
         self._dry_run = dry_run
 
     def bring(self, findings: Iterable[Finding]) -> Iterator[Brought]:
-        """Bring each, and say what became of it; what fails is left out, and the others come."""
+        """Import each finding and yield its outcome; one that fails is left out, and the others continue."""
         for finding in findings:
             try:
                 yield self._one(finding)

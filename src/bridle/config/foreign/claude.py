@@ -1,11 +1,11 @@
-"""Claude Code: `~/.claude` and `~/.claude.json`.
+"""Import from Claude Code: `~/.claude` and `~/.claude.json`.
 
 ```
 settings.json            permissions            rules
-~/.claude.json           mcpServers             tool servers
-commands/**/NAME.md      prompts                skills, for people to call
+~/.claude.json           mcpServers             MCP servers
+commands/**/NAME.md      prompts                skills, for users to call
 agents/NAME.md           sub-agents             agents
-skills/NAME/SKILL.md     skills                 read where they lie, if that is your own folder
+skills/NAME/SKILL.md     skills                 read in place, if that is your own folder
 ```
 
 `CLAUDE.md`, and `.mcp.json` and `.claude/skills` of a project, need no import: Bridle reads them.
@@ -45,7 +45,7 @@ MODES = {"acceptEdits": "accept-edits", "plan": "plan"}
 
 
 def findings(folder: Path) -> Iterator[Finding]:
-    """Yield what a `.claude` folder holds beside sessions and hooks; blocking."""
+    """Yield what a `.claude` folder holds besides sessions and hooks. Blocks."""
     yield from or_left_out("setting", SETTINGS_FILE, _settings(folder))
     yield from or_left_out("server", STATE_FILE, _servers(folder))
     for file in markdown_files(folder / "commands"):
@@ -82,7 +82,7 @@ def _agent(file: Path, folder: Path) -> Iterator[Finding]:
 
 
 def _state(folder: Path) -> dict[str, Any]:
-    """Return what lies beside the folder, or in it where CLAUDE_CONFIG_DIR moved it; raises ConfigError."""
+    """Return `.claude.json`, next to the folder, or in it if CLAUDE_CONFIG_DIR is set; raises ConfigError."""
     beside = folder.parent / STATE_FILE
     return read_json(beside, folder.parent) or read_json(folder / STATE_FILE, folder)
 
@@ -108,7 +108,7 @@ def _choices(settings: dict[str, Any], permissions: dict[str, Any]) -> Iterator[
 
 
 def _entry(entry: Any) -> Any:
-    """Return a server in our words."""
+    """Return a server's entry with Bridle's keys."""
     if not isinstance(entry, dict):
         return entry
     ours = {key: entry[key] for key in SAME_KEYS if key in entry}
@@ -121,7 +121,7 @@ def _entry(entry: Any) -> Any:
 
 
 def agent_from_markdown(name: str, text: str) -> FoundAgent | LeftOut:
-    """Make an agent of a file with front matter and a prompt."""
+    """Build an agent from a file with front matter and a prompt."""
     head, body = head_of(text)
     if not is_agent_name(name):
         return LeftOut("agent", one_line(name), "its name is not one for an agent")

@@ -1,15 +1,15 @@
-"""Permissions of Claude Code as rules of ours.
+"""Translate permissions of Claude Code to Bridle rules.
 
-| theirs | ours |
+| Claude Code | Bridle |
 |---|---|
 | `Bash(npm run test:*)` | `bash(npm run test:*)` |
 | `Read(//etc/**)` | `read_file(/etc/**)` |
 | `Read(/src/**)`, `Read(./src/**)` | `read_file(src/**)` |
-| deny or ask `Read(.env)` | `read_file(**/.env)`: a name alone means that name anywhere |
-| allow `Edit(docs/**)` | the same for each tool that edits; deny and ask hold for all of them by themselves |
+| deny or ask `Read(.env)` | `read_file(**/.env)`: a bare name means that name anywhere |
+| allow `Edit(docs/**)` | the same for each editing tool; deny and ask apply to all of them anyway |
 | `WebFetch(domain:example.com)` | `web_fetch(domain:example.com)` |
 | `mcp__server`, `mcp__server__*` | `mcp__server__*` |
-| allow of every command | left out: here it would open every host, too |
+| allow of every command | left out: in Bridle it would also open every host |
 """
 
 import re

@@ -1,9 +1,9 @@
-"""The Codex CLI: `~/.codex`.
+"""Import from the Codex CLI: `~/.codex`.
 
 ```
-config.toml              mcp_servers            tool servers
+config.toml              mcp_servers            MCP servers
 rules/*.rules            prefix_rule(…)         rules for commands
-prompts/NAME.md          prompts                skills, for people to call
+prompts/NAME.md          prompts                skills, for users to call
 skills/NAME/SKILL.md     skills                 copied
 agents/NAME.toml         agents                 agents
 ```
@@ -47,7 +47,7 @@ _SANDBOX_MODES = {"read-only": "plan", "workspace-write": "accept-edits"}
 
 
 def findings(folder: Path) -> Iterator[Finding]:
-    """Yield what a `.codex` folder holds beside sessions; blocking."""
+    """Yield what a `.codex` folder holds besides sessions. Blocks."""
     for rules in sorted((folder / "rules").glob("*.rules"))[:MAX_ENTRIES]:
         yield from or_left_out("rule", one_line(rules.name), _rules(rules, folder))
     yield from or_left_out("setting", CONFIG_FILE, _settings(folder))
@@ -90,7 +90,7 @@ def _choices(tree: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _entry(entry: Any) -> Any:
-    """Return a server in our words."""
+    """Return a server's entry with Bridle's keys."""
     if not isinstance(entry, dict):
         return entry
     ours = {key: entry[key] for key in ("command", "args", "cwd", "url") if key in entry}
@@ -110,7 +110,7 @@ def _entry(entry: Any) -> Any:
 
 
 def _rules(file: Path, folder: Path) -> Iterator[Finding]:
-    """Yield the rules of a file: its calls are read, never run."""
+    """Yield the rules of a file: its calls are parsed, never run."""
     try:
         body = ast.parse(read_text(file, within=folder) or "").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

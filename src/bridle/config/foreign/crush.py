@@ -1,13 +1,13 @@
-"""Crush: `crush.json` of the user and of a project.
+"""Import from Crush: `crush.json` of the user and of a project.
 
 ```
 permissions.allowed_tools      rules
 options.disabled_tools         rules
-mcp                            tool servers
+mcp                            MCP servers
 ~/.config/crush/skills         copied
 ```
 
-A `crushrc` is a program: it is not run, and what it would say is not known.
+A `crushrc` is a program: it is not run, so its settings are unknown.
 """
 
 import re
@@ -53,7 +53,7 @@ _VARIABLE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::[-?][^}]*)?\}|(?P<ba
 
 
 def findings(folders: tuple[Path, ...]) -> Iterator[Finding]:
-    """Yield what the settings of a user and a project say; blocking."""
+    """Yield what the settings of a user and a project hold. Blocks."""
     for folder in folders:
         for name in CONFIG_NAMES:
             yield from or_left_out("setting", name, _settings(folder / name))
@@ -99,7 +99,7 @@ def _rule(action: Action, written: str, servers: dict[str, Any]) -> Finding:
 
 
 def _entry(name: str, entry: Any) -> Any:
-    """Return a server in our words; what a shell would work out becomes a variable."""
+    """Return a server's entry with Bridle's keys; what a shell would compute becomes a variable."""
     if not isinstance(entry, dict):
         return entry
     ours: dict[str, Any] = {

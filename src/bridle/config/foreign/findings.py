@@ -1,4 +1,4 @@
-"""What can be found in the settings of another program, and what cannot be brought along."""
+"""What an import can find in another program's settings, including what cannot be imported."""
 
 import os
 import re
@@ -21,7 +21,7 @@ MAX_ENTRIES = 1000
 
 
 class FoundRule(Struct, frozen=True):
-    """A rule, as it was written and as it is written here: sometimes that takes more than one."""
+    """A rule as written there, and the one or more Bridle rules that replace it."""
 
     action: Action
     written: str
@@ -29,7 +29,7 @@ class FoundRule(Struct, frozen=True):
 
 
 class FoundServer(Struct, frozen=True):
-    """A tool server; `needs` are the variables that stand where secrets stood."""
+    """An MCP server; `needs` are the variables that replace secrets."""
 
     name: str
     entry: dict[str, Any]
@@ -37,7 +37,7 @@ class FoundServer(Struct, frozen=True):
 
 
 class FoundSkill(Struct, frozen=True):
-    """A skill: a text, or a folder to be copied as it is."""
+    """A skill: a text, or a folder to copy unchanged."""
 
     name: str
     text: str = ""
@@ -55,7 +55,7 @@ class FoundAgent(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """Something that has no place here, and why; or where to put it."""
+    """Something that cannot be imported, and why, or what to do instead."""
 
     kind: BroughtKind
     name: str
@@ -66,7 +66,7 @@ Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | LeftOut
 
 
 def kind_of(finding: Finding) -> BroughtKind:
-    """Return what kind of thing was found."""
+    """Return the kind of a finding."""
     match finding:
         case FoundRule():
             return "rule"
@@ -81,7 +81,7 @@ def kind_of(finding: Finding) -> BroughtKind:
 
 
 def or_left_out(kind: BroughtKind, name: str, found: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield what is found, and what keeps the rest from being read."""
+    """Yield the findings; on a ConfigError, yield a LeftOut for the rest."""
     try:
         yield from found
     except ConfigError as error:
@@ -89,7 +89,7 @@ def or_left_out(kind: BroughtKind, name: str, found: Iterator[Finding]) -> Itera
 
 
 def read_json(file: Path, within: Path) -> dict[str, Any]:
-    """Return a table from a file, empty when there is none; raises ConfigError."""
+    """Return a JSON object from a file, empty if there is no file; raises ConfigError."""
     text = read_text(file, within=within)
     if text is None:
         return {}
@@ -103,19 +103,19 @@ def read_json(file: Path, within: Path) -> dict[str, Any]:
 
 
 def table(tree: Any, key: str) -> dict[str, Any]:
-    """Return a table of a tree that nobody has judged yet; empty when there is none."""
+    """Return a table of an unvalidated tree; empty if there is none."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def texts(tree: Any, key: str) -> list[str]:
-    """Return the texts of a list that nobody has judged yet."""
+    """Return the strings of an unvalidated list, at most MAX_ENTRIES."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return [one for one in value if isinstance(one, str)][:MAX_ENTRIES] if isinstance(value, list) else []
 
 
 def markdown_files(folder: Path) -> list[Path]:
-    """Return the files `*.md` of a folder and those one below, sorted; links are left alone."""
+    """Return the `*.md` files of a folder and of its direct subfolders, sorted; links are ignored."""
     found = []
     for place, folders, names in os.walk(folder):
         if Path(place) != folder:
@@ -126,7 +126,7 @@ def markdown_files(folder: Path) -> list[Path]:
 
 
 def folders_with(folder: Path, file: str) -> Iterator[Path]:
-    """Yield the folders in a folder that hold a file of this name, sorted; hidden ones and links are not."""
+    """Yield the subfolders that contain a file of this name, sorted; hidden ones and links are skipped."""
     try:
         names = sorted(os.listdir(folder))[:MAX_ENTRIES]
     except OSError:
@@ -138,10 +138,10 @@ def folders_with(folder: Path, file: str) -> Iterator[Path]:
 
 
 def other_model(wanted: str) -> str:
-    """Say that an agent comes without its model: models have other names here, and other keys."""
+    """Return a note that an agent comes without its model: names and keys of models differ here."""
     return f"it wanted the model {one_line(wanted)}, and has that of your settings"
 
 
 def is_agent_name(name: str) -> bool:
-    """Tell whether an agent can have this name."""
+    """Return True if an agent can have this name."""
     return re.fullmatch(AGENT_NAME_PATTERN, name) is not None

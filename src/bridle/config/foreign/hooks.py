@@ -1,4 +1,4 @@
-"""The hooks of Claude Code, as `bridle hooks import` takes them over, told like all that is brought in."""
+"""Import the hooks of Claude Code, like `bridle hooks import`, and report them as import outcomes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from bridle.core.hook import CommandRuntime, HookEntry
 
 
 def bring_hooks(file: Path, settings: Settings, *, dry_run: bool) -> Iterator[Brought]:
-    """Add the hooks of a `settings.json` that are not there yet; blocking."""
+    """Add the hooks of a `settings.json` that are not there yet. Blocks."""
     try:
         if not table(read_json(file, file.parent), "hooks"):
             return
@@ -34,6 +34,6 @@ def bring_hooks(file: Path, settings: Settings, *, dry_run: bool) -> Iterator[Br
 
 
 def _command(entry: HookEntry) -> tuple[str, ...]:
-    """Return what tells a hook from others: its point and its command."""
+    """Return what identifies a hook: its point and its command."""
     runtime = entry.runtime
     return (entry.point, *(runtime.args if isinstance(runtime, CommandRuntime) else (entry.id,)))

@@ -1,7 +1,7 @@
-"""The record of origin: what was brought from which program, so that nothing comes twice.
+"""The import record: what was imported from which program, so that nothing is imported twice.
 
 `BRIDLE_HOME/imported.json` holds `{"claude": {"session 84a7…": "12", "rule allow Bash(make)": "", …}}`. What
-is in it stays away also when the user has removed it here since: that was a decision.
+is in it is not imported again even if the user has removed it since: that was a decision.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _decoder = msgspec.json.Decoder(dict[str, dict[str, str]])
 
 
 class Record:
-    """What was brought from one program; blocking, methods raise ConfigError."""
+    """What was imported from one program. Blocks; methods raise ConfigError."""
 
     def __init__(self, home: Path, program: str) -> None:
         self._file = home / RECORD_FILE
@@ -26,15 +26,15 @@ class Record:
         self._new: dict[str, str] = {}
 
     def note_of(self, key: str) -> str | None:
-        """Return what was noted when something was brought; None when it never was."""
+        """Return the note stored when an item was imported; None if it never was."""
         return self._new.get(key, self._known.get(key))
 
     def add(self, key: str, note: str = "") -> None:
-        """Note that something was brought."""
+        """Note that an item was imported."""
         self._new[key] = note
 
     def keep(self) -> None:
-        """Write down what was noted."""
+        """Write the new notes to the file."""
         if not self._new:
             return
         with locked(self._file):

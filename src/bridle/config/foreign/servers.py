@@ -1,11 +1,11 @@
-"""Tool servers of other programs, without their secrets.
+"""Import MCP servers of other programs, without their secrets.
 
 | value | becomes |
 |---|---|
-| `${VAR}` alone, or behind `Bearer ` | stays |
-| one that is called a secret, looks like a key or holds a password | `${NAME}`, to be set |
+| `${VAR}` alone, or after `Bearer ` | unchanged |
+| one named like a secret, one that looks like a key or contains a password | `${NAME}`, to be set |
 | a header | `${SERVER_HEADER}`, to be set |
-| anything else | stays |
+| anything else | unchanged |
 """
 
 import re
@@ -32,7 +32,7 @@ _SPELLED = re.compile(r"[^A-Za-z0-9]+")
 
 
 def found_servers(listed: dict[str, Any]) -> Iterator[Finding]:
-    """Yield servers that another program names; entries are in our words already."""
+    """Yield the servers that another program names; entries already have Bridle's keys."""
     for written, entry in list(listed.items())[:MAX_ENTRIES]:
         name = re.sub(r"_+", "_", _UNNAMED.sub("_", written)).strip("_")[:48].strip("_")
         if not isinstance(entry, dict):
@@ -65,14 +65,14 @@ def _fault(name: str, entry: dict[str, Any]) -> str:
 
 
 class _Cleaner:
-    """Puts variables in the place of what may be a secret, for one server."""
+    """Replaces possible secrets of one server by variables."""
 
     def __init__(self, server: str) -> None:
         self._prefix = server.upper().replace("-", "_")
         self.needs: set[str] = set()
 
     def entry(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """Return an entry without secrets; raises AttributeError or TypeError for what is no entry."""
+        """Return an entry without secrets; raises AttributeError or TypeError for an invalid one."""
         kept = dict(entry)
         if "env" in kept:
             kept["env"] = {name: self._value(name, name, text) for name, text in kept["env"].items()}

@@ -1,4 +1,4 @@
-"""Prompts of other programs as skills: their front matter is read with patience and written anew."""
+"""Convert prompts of other programs to skills: parse their front matter leniently and rewrite it."""
 
 import re
 
@@ -20,9 +20,9 @@ _NAMED = re.compile(r"\$(?!ARGUMENTS\b)[A-Z][A-Z0-9_]+\b")
 
 
 def head_of(text: str) -> tuple[dict[str, str], str]:
-    """Part a text into the plain lines of its front matter and its body; what is no such line is left out.
+    """Split a text into the `key: value` lines of its front matter and its body; other lines are skipped.
 
-    Others are less strict than YAML: `argument-hint: [file] [line]` is good enough for them.
+    Other programs are less strict than YAML: they accept `argument-hint: [file] [line]`.
     """
     parts = read_front_matter(text.replace("\r\n", "\n"))
     if parts.syntax != "yaml":
@@ -32,7 +32,7 @@ def head_of(text: str) -> tuple[dict[str, str], str]:
 
 
 def skill_from_prompt(name: str, text: str) -> FoundSkill | LeftOut:
-    """Make a skill of a prompt that a person calls by its name."""
+    """Convert a prompt that a user calls by name to a skill."""
     if not SKILL_NAME.fullmatch(name):
         return LeftOut("skill", one_line(name), "its name is not one for a skill")
     head, body = head_of(text)
@@ -53,7 +53,7 @@ def skill_from_prompt(name: str, text: str) -> FoundSkill | LeftOut:
 
 
 def _places(body: str) -> str:
-    """Return a body with its places counted from zero, as ours are; some count from one."""
+    """Return a body with its placeholders counted from zero, as in Bridle; some programs count from one."""
     if _COUNTED_FROM_0.search(body):
         return _INDEXED.sub(lambda found: f"${found[1]}", body)
     return _COUNTED.sub(lambda found: f"${int(found[1]) - 1}", body)

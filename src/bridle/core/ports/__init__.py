@@ -1,4 +1,4 @@
-"""The seams: what the engine needs from the outside world, each at most five methods wide."""
+"""Ports: the protocols through which the engine uses the outside world, each with at most five methods."""
 
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
 from bridle.core.ports.models import KnowsModels, LocalModels, Models, Provider, SchemaHolder, TokenCounter

@@ -1,4 +1,4 @@
-"""The user's own code at the points of a run."""
+"""The port for hooks: the user's code at fixed points of a run."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -19,11 +19,11 @@ HookEvent = HookCompleted | HookFailed | HookDenied | HookRewrote | HookPublishe
 
 
 class HookRound(Struct, frozen=True):
-    """What came of asking all hooks of a point."""
+    """The result of calling all hooks of a point."""
 
     outcome: HookOutcome = HookOutcome()
     events: tuple[HookEvent, ...] = ()
-    """What there is to record, in order; also what background hooks have published since the last round."""
+    """Events to record, in order, including those that background hooks published since the last round."""
 
 
 class Hooks(Protocol):
@@ -31,22 +31,22 @@ class Hooks(Protocol):
 
     @property
     def points(self) -> frozenset[HookPoint]:
-        """Where anybody listens; at other points nothing need be asked."""
+        """The points that have hooks; at others `ask` need not be called."""
         ...
 
     @property
     def judged(self) -> frozenset[HookPoint]:
-        """Where somebody may refuse or rewrite; nobody may see before what there is to judge."""
+        """The points at which a hook may deny or rewrite; show nothing of them before the hooks have run."""
         ...
 
     async def ask(self, invocation: HookInvocation, show: Callable[[HookStarted], None]) -> HookRound:
-        """Ask every hook of a point, those in the foreground in order; never raises."""
+        """Call every hook of a point, foreground hooks in order; never raises."""
         ...
 
     def for_child(self) -> "Hooks":
-        """Return the same hooks for a sub-agent of the run, which closes them before these are closed."""
+        """Return the same hooks for a sub-agent, which must close them before these are closed."""
         ...
 
     async def aclose(self) -> tuple[HookEvent, ...]:
-        """Give background hooks a moment to end, stop them, and return what is left to record."""
+        """Wait briefly for background hooks, then stop them; return the events that are left to record."""
         ...

@@ -1,4 +1,4 @@
-"""What answers: providers, and who knows them."""
+"""The ports for models: providers, and the catalog that finds them."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -13,7 +13,7 @@ class Provider(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive and the whole reply last; raises ProviderError.
 
-        Who stops listening closes the generator, and with it the connection.
+        A caller that stops early closes the generator, which closes the connection.
         """
         ...
 
@@ -24,38 +24,38 @@ class Provider(Protocol):
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """What a provider may also be: one that knows its model's tokenizer."""
+    """Optional for a provider: it has its model's tokenizer."""
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens of each text; never raises, it estimates where it cannot count."""
+        """Return the number of tokens of each text; never raises, estimates if it cannot count."""
         ...
 
 
 @runtime_checkable
 class SchemaHolder(Protocol):
-    """What a provider may also be: one that can hold an answer to a JSON Schema."""
+    """Optional for a provider: it can enforce a JSON Schema on an answer."""
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to; nothing if all of it counts."""
+        """Return the parts of a schema that are not enforced; empty if all are."""
         ...
 
 
 @runtime_checkable
 class KnowsModels(Protocol):
-    """What a provider may also be: one that knows the facts of its models."""
+    """Optional for a provider: it supplies the facts of its models."""
 
     def model(self, name: str) -> Model:
-        """Return what is true of a model: its window, its price, whether it takes images."""
+        """Return the facts of a model: its window, its price, whether it accepts images."""
         ...
 
 
 class Models(Protocol):
-    """Finds the provider behind a model reference such as `openai/gpt-5`."""
+    """Find the provider for a model reference such as `openai/gpt-5`."""
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
-        """Return the adapter and the facts; raises ConfigError with near misses for an unknown one.
+        """Return the provider and the model; raises ConfigError with similar names for an unknown one.
 
-        May start what serves the model; raises ProviderError when that fails or its key is missing.
+        May start a local model server; raises ProviderError if that fails or the API key is missing.
         """
         ...
 
@@ -66,8 +66,8 @@ class Models(Protocol):
 
 @runtime_checkable
 class LocalModels(Protocol):
-    """What models may also be: served by processes of ours."""
+    """Optional for `Models`: some models are served by local processes that Bridle started."""
 
     def server_pids(self) -> dict[str, int]:
-        """Return the processes that live, by what they serve."""
+        """Return the pids of the running servers, by what they serve."""
         ...

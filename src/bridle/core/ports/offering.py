@@ -1,4 +1,4 @@
-"""Optional protocols."""
+"""Check whether an object implements an optional protocol."""
 
 from functools import cache
 from typing import Any, TypeGuard, TypeVar
@@ -12,7 +12,7 @@ def _offers(kind: Any, protocol: Any) -> bool:
 
 
 def offers(thing: Any, protocol: type[T]) -> TypeGuard[T]:
-    """Tell whether something is also what a protocol says; found out once for each class of things."""
+    """Return True if an object implements a protocol; checked once per class."""
     kind: Any = type(thing)
     wanted: Any = protocol
     return _offers(kind, wanted)

@@ -1,4 +1,4 @@
-"""Programs that are started, and what holds them."""
+"""The port for programs: the sandbox that starts and confines them."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
@@ -10,37 +10,37 @@ from bridle.core.permission import Mode, Rule
 
 
 class ProcessSpec(Struct, frozen=True):
-    """A program to run under guard, and what it may touch."""
+    """A program to run in the sandbox, and what it may touch."""
 
     argv: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
     output: int
-    """The descriptor that takes what it prints, on both of its streams unless there is one for errors."""
+    """File descriptor for standard output, and for standard error unless `errors` is set."""
     errors: int | None = None
-    """The descriptor that takes what it prints on its error stream."""
+    """File descriptor for standard error."""
     extra: int | None = None
-    """A descriptor that it finds as number 3, for whoever started it."""
+    """File descriptor that the program gets as number 3, to talk to its caller."""
     input: int | None = None
-    """A descriptor it reads from; None gives it an empty input."""
+    """File descriptor for standard input; None for an empty input."""
     writable: tuple[str, ...] = ()
     """Folders it may change, by absolute path; everything else is read-only."""
     reads_only: bool = False
-    """True lets it see `writable`, `shown` and the system, and change nothing: no file, host or socket."""
+    """True lets it see `writable`, `shown` and the system only, and change no file, host or socket."""
     shown: tuple[str, ...] = ()
-    """With `reads_only`: more folders that it may see, by absolute path."""
+    """With `reads_only`: further folders that it may see, by absolute path."""
     rules: tuple[Rule, ...] = ()
-    """Deny rules make paths unreadable or unchangeable; allow rules of `tool` open domains to it."""
+    """Deny rules make paths unreadable or read-only; allow rules of `tool` let it reach domains."""
     mode: Mode = "ask"
     tool: str = "bash"
     keep: Callable[[str], None] | None = None
-    """Called with an absolute path before the program may change what lies there."""
+    """Called with an absolute path before the program may change that path."""
     confined: bool = True
-    """False runs it without a sandbox: the user said so."""
+    """False runs it without a sandbox, as the user decided."""
     open_network: bool = False
     """True lets it reach every host, not only those that rules allow."""
     shows_program: bool = False
-    """True lets it see the files that its command line names, with what belongs to them, also in `/tmp`."""
+    """True lets it see the files named in its command line and what belongs to them, even in `/tmp`."""
     memory_bytes: int | None = None
     max_processes: int | None = None
     max_file_bytes: int | None = None
@@ -48,45 +48,45 @@ class ProcessSpec(Struct, frozen=True):
 
 
 class Changes(Protocol):
-    """What a program has changed: what was refused to it, and what it left that had to be put away."""
+    """The file changes of a program: those that were refused, and traps that were moved away."""
 
     @property
     def kept_error(self) -> str:
-        """Why changes of files were refused because they could not be kept; empty if none was."""
+        """Why file changes were refused because the old content could not be kept; empty if none was."""
         ...
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """A sentence for each file that was put away, as a program of the user would have run it."""
+        """A sentence for each file moved away because one of the user's programs would have run it."""
         ...
 
     async def settle(self, *, is_done: bool = True) -> None:
-        """Put away the traps that it has left by now, as `wait` does at its end; `put_away` says which.
+        """Move away the traps that it has left so far, as `wait` does at its end; `put_away` lists them.
 
-        With `is_done` false something of it may go on and write to what it has open.
+        With `is_done` false, its processes may continue and write to files they have open.
         """
         ...
 
     async def accept(self) -> None:
-        """Take traps that came since it was last settled as those of others, if it has changed nothing."""
+        """Attribute traps that appeared since the last `settle` to others, if the program changed nothing."""
         ...
 
 
 class Process(Protocol):
-    """A program that was started, with everything it started itself."""
+    """A started program, with all processes it started."""
 
     @property
     def pid(self) -> int:
-        """The process on this machine that all others descend from."""
+        """The pid, on this machine, of the process that all others descend from."""
         ...
 
     @property
     def changes(self) -> Changes:
-        """What it has changed."""
+        """Its file changes."""
         ...
 
     async def wait(self) -> int:
-        """Wait for its end; returns its exit status, 128 + n after signal n. Safe to call again."""
+        """Wait for its end and return its exit status, 128 + n after signal n. Safe to call again."""
         ...
 
     def interrupt(self) -> None:
@@ -94,7 +94,7 @@ class Process(Protocol):
         ...
 
     def kill(self) -> None:
-        """End all of its processes at once, also those that ran away into the background."""
+        """Kill all of its processes at once, including those in the background."""
         ...
 
 
@@ -102,34 +102,34 @@ SandboxKind = Literal["bubblewrap", "landlock", "none"]
 
 
 class SandboxStatus(Struct, frozen=True):
-    """What guards programs on this machine."""
+    """The sandbox that is available on this machine."""
 
     kind: SandboxKind
     why: str = ""
-    """Why it is no better than that; empty for the best one."""
+    """Why no better sandbox is available; empty for the best one."""
     parts: tuple[tuple[str, bool, str], ...] = ()
-    """Each protection: its name, whether it is active, and what that rests on."""
+    """Each protection: its name, whether it is active, and what it depends on."""
 
 
 class Sandbox(Protocol):
-    """Starts programs that can only touch what they were given."""
+    """Start programs that can touch only what their `ProcessSpec` allows."""
 
     @property
     def status(self) -> SandboxStatus:
-        """What is active; found out once."""
+        """The active sandbox; determined once."""
         ...
 
     async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
-        """Start a program; raises ToolError when it cannot be."""
+        """Start a program; raises ToolError if it cannot start."""
         ...
 
     async def holds(self, session: SessionId) -> bool:
-        """Tell whether all that a new program would find hidden or fixed is so for those that run.
+        """Return True if all paths that a new program would find hidden or read-only are so for running ones.
 
-        Files come and go while one runs; raises ToolError when that cannot be found out.
+        Files appear and disappear while a program runs. Raises ToolError if this cannot be determined.
         """
         ...
 
     async def end_session(self, session: SessionId) -> None:
-        """End everything that was started for a session."""
+        """Stop everything that was started for a session."""
         ...

@@ -1,4 +1,4 @@
-"""What is kept: the journal, blobs, earlier contents of files, what can be recalled."""
+"""The ports for storage: the journal, blobs, file revisions, memory and claims."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -15,10 +15,10 @@ class Store(Protocol):
     """An append-only journal of events per session."""
 
     async def append(self, session: SessionId, expected_seq: int, events: Sequence[Event]) -> list[Record]:
-        """Add events after `expected_seq` (0 for a new session) in one durable, all-or-nothing step.
+        """Append events after `expected_seq` (0 for a new session) in one durable, all-or-nothing step.
 
-        Raises SessionConflict when the session does not end at `expected_seq`, StoreFull when the
-        device is full, StoreError otherwise.
+        Raises SessionConflict if the session does not end at `expected_seq`, StoreFull if the device is
+        full, StoreError for other failures.
         """
         ...
 
@@ -31,18 +31,18 @@ class Store(Protocol):
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return records with `after` < seq < `before` in order; at most `limit`, the newest ones if asked.
+        """Return records with `after` < seq < `before` in order: at most `limit`, with `newest` the last.
 
         An unknown session has no records. Raises StoreCorrupt for a line that cannot be decoded.
         """
         ...
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
-        """Return a summary of every session, newest first; archived ones only if asked."""
+        """Return a summary of every session, newest first; archived ones only with `archived`."""
         ...
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session for good; raises SessionNotFound."""
+        """Delete a session permanently; raises SessionNotFound."""
         ...
 
     async def aclose(self) -> None:
@@ -51,7 +51,7 @@ class Store(Protocol):
 
 
 class DatedStore(Store, Protocol):
-    """A journal that takes in what was recorded elsewhere, and when."""
+    """A journal that can import events with their original dates."""
 
     async def append(
         self,
@@ -61,72 +61,72 @@ class DatedStore(Store, Protocol):
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events as any store does; `dates`, in milliseconds since 1970, say when each happened.
+        """Append events like any store; `dates` are their times, in milliseconds since 1970.
 
-        Without them that is now; nothing is dated later than that.
+        Without `dates` the time is now; no event is dated later than now.
         """
         ...
 
 
 class Blobs(Protocol):
-    """Bytes kept under the SHA-256 of their content; every method blocks and is safe in any thread."""
+    """Bytes stored under the SHA-256 of their content; every method blocks and is safe in any thread."""
 
     def put(self, data: bytes) -> str:
-        """Keep bytes and return their digest; raises StoreFull or StoreError."""
+        """Store bytes and return their digest; raises StoreFull or StoreError."""
         ...
 
     def get(self, digest: str) -> bytes:
-        """Return kept bytes; raises StoreError when they are missing or damaged."""
+        """Return stored bytes; raises StoreError if they are missing or damaged."""
         ...
 
 
 class Keeper(Protocol):
-    """Watches over the files of one session; every method blocks and is safe in any thread."""
+    """Track the file changes of one session; every method blocks and is safe in any thread."""
 
     def keep(self, path: str) -> None:
-        """Keep what lies at an absolute path, durably, before it is changed; quick if it was kept already.
+        """Save the content of an absolute path durably before it is changed; quick if already saved.
 
-        A folder is kept with all that is in it, as it may be moved; a path that ends in `/.` is a folder
-        alone. Raises StoreError when it cannot be kept: then it must not be changed.
+        A folder is saved with all its contents, because it may be moved; a path that ends in `/.` means the
+        folder alone. Raises StoreError if it cannot be saved: then it must not be changed.
         """
         ...
 
     def collect(self, *, is_over: bool = False) -> tuple[FileChange, ...]:
-        """Return what has changed since the last time, of all that was kept.
+        """Return what has changed since the last call, among all saved paths.
 
-        `is_over` says that nothing of the session runs any more: what is changed from now on is not its own.
-        A path may come twice, in order. Until `confirm` the next one, here or of a new keeper of the session,
-        returns the same again before what is new.
+        `is_over` means that nothing of the session runs any more: later changes are not the session's.
+        A path may occur twice, in order. Until `confirm`, the next call, on this keeper or a new one of the
+        session, returns the same changes again before new ones.
         """
         ...
 
     def confirm(self) -> None:
-        """Say that all that `collect` has returned is recorded."""
+        """Confirm that all changes returned by `collect` are recorded."""
         ...
 
     def look(self, paths: Sequence[str]) -> dict[str, FileState | None]:
-        """Return what lies at these paths now, as change records name them."""
+        """Return the current states of these paths, which are written as in change records."""
         ...
 
     def restore(self, targets: Mapping[str, FileState | None]) -> tuple[str, ...]:
-        """Bring paths back to these states, keeping what is there now; return what could not be, in words."""
+        """Restore paths to these states, saving the current content first; return a message per failure."""
         ...
 
 
 class Revisions(Protocol):
-    """Remembers earlier file contents for every session."""
+    """Earlier file contents of every session."""
 
     def keeper(self, session: SessionId, cwd: str) -> Keeper:
         """Return the keeper of a session, the same one each time."""
         ...
 
     def forget(self, session: SessionId) -> None:
-        """Drop what was kept aside for a session that is deleted."""
+        """Delete the saved contents of a deleted session."""
         ...
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
-    """A passage of the past that fits a question."""
+    """A passage of an earlier conversation that matches a query."""
 
     text: str
     score: float
@@ -136,45 +136,45 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     role: str = ""
     at: int = 0
-    """When it was said, in milliseconds since 1970."""
+    """Time of the message, in milliseconds since 1970."""
 
 
 class Memory(Protocol):
-    """Semantic recall over what was said in the sessions of a project."""
+    """Semantic search over the sessions of a project."""
 
     async def search(
         self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
     ) -> list[Recalled]:
-        """Return the passages of this project that fit best, the best first; raises BridleError.
+        """Return the passages of this project that match best, best first; raises BridleError.
 
-        What `session`, which asks, has said since its run or its last compaction began is left out.
+        Messages of `session`, the caller, since its run or its last compaction began are left out.
         """
         ...
 
     def note(self, session: SessionId, cwd: str) -> None:
-        """Say that a session has grown: it is taken in soon, in the background."""
+        """Schedule a session that has grown for indexing in the background."""
         ...
 
     async def forget(self, session: SessionId) -> None:
-        """Drop all that is known of a session."""
+        """Remove a session from the index."""
         ...
 
     async def aclose(self) -> None:
-        """Stop taking in; what is left is taken in another time."""
+        """Stop indexing; the rest is indexed another time."""
         ...
 
 
 class Claims(Protocol):
-    """Keeps two processes from running one session at once; a claim dies with its process."""
+    """Locks that stop two processes from running one session at once; a claim ends with its process."""
 
     async def claim(self, session: SessionId) -> bool:
-        """Take a session for this process; False when it is taken, here or elsewhere; raises StoreError."""
+        """Claim a session for this process; False if it is claimed, here or elsewhere. Raises StoreError."""
         ...
 
     async def release(self, session: SessionId) -> None:
-        """Give a claimed session back; one that is not held is left alone."""
+        """Release a claim; do nothing if this process does not hold it."""
         ...
 
     async def is_taken(self, session: SessionId) -> bool:
-        """Tell whether somebody has a session, this process or another."""
+        """Return True if this or another process has claimed a session."""
         ...

@@ -1,4 +1,4 @@
-"""Time, chance, and whoever keeps track of what a run does."""
+"""The ports for time, randomness, durable steps and telemetry."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
@@ -10,11 +10,11 @@ class Clock(Protocol):
     """The only source of time."""
 
     def now_ms(self) -> int:
-        """Return the wall clock, for dates."""
+        """Return the wall clock in milliseconds since 1970, for dates."""
         ...
 
     def monotonic_s(self) -> float:
-        """Return a clock that never goes back, for durations."""
+        """Return seconds of a clock that never goes backwards, for durations."""
         ...
 
 
@@ -31,34 +31,34 @@ class Chance(Protocol):
 
 
 class Steps(Protocol):
-    """What keeps track of the work of a run: an engine for many machines, or nobody.
+    """Track the work of a run in a durable engine for many machines, or not at all.
 
-    What may be done again after a crash the effect ledger alone decides, not the one who keeps track.
+    The effect ledger alone decides what may run again after a crash, not this tracking.
     """
 
     async def perform(
         self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Do a piece of work, a model call or a tool call, and know that it was done."""
+        """Perform a model call or a tool call and record that it was done."""
         ...
 
     async def pause(self, session: SessionId, seconds: float) -> None:
-        """Let time pass in which a run rests."""
+        """Wait while a run is idle."""
         ...
 
     async def child(
         self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Live the life of a sub-agent, from its start to its end, as part of its parent's work."""
+        """Run a sub-agent from start to end as part of its parent's work."""
         ...
 
 
 class Observer(Protocol):
-    """Follows what is recorded here, for traces and metrics; nothing rests on it."""
+    """Follow the records of this process for traces and metrics; nothing depends on it."""
 
     def environment(self, session: SessionId, call_id: CallId | None) -> Mapping[str, str]:
-        """Return what tells the programs of a call, or of the run itself, which trace they belong to.
+        """Return environment variables that give the programs of a call, or of the run, their trace.
 
-        Never raises and never waits; nothing for a run that is not followed.
+        Never raises and never waits; empty for a run that is not followed.
         """
         ...

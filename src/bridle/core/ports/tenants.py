@@ -1,4 +1,4 @@
-"""Who may do what, where, and for how much, where several share a cluster."""
+"""The ports for tenants of a shared cluster: tokens, folders and budgets."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,48 +10,48 @@ from bridle.core.tenancy import Bounds, KeptToken, Tenant
 
 
 class Tenants(Protocol):
-    """Knows the tenants, and whose a token is."""
+    """Look up tenants and tokens."""
 
     async def tenant(self, name: str) -> Tenant | None:
-        """Return what holds for a tenant; None when there is none; raises StoreError."""
+        """Return a tenant by name; None if it does not exist. Raises StoreError."""
         ...
 
     async def token(self, token_id: str) -> KeptToken | None:
-        """Return a token by its id; None for an unknown, revoked or expired one; raises StoreError."""
+        """Return a token by its id; None if it is unknown, revoked or expired. Raises StoreError."""
         ...
 
 
 class Workplaces(Protocol):
-    """Knows where the sessions of tenants may work."""
+    """Check where the sessions of tenants may work."""
 
     async def check_session(self, session: SessionId, cwd: str) -> None:
-        """Refuse a folder where a session may not work, as it leads by now; raises UsageError, StoreError."""
+        """Raise UsageError if a session may not work in a folder, links resolved now; raises StoreError."""
         ...
 
     async def bounds(self, session: SessionId) -> Bounds | None:
-        """Return what holds whatever rules a client brings; None for anywhere; raises StoreError."""
+        """Return the bounds that hold whatever rules a client sends; None for none. Raises StoreError."""
         ...
 
 
 class Purse(Protocol):
-    """What a tenant has left, shared by all who run its sessions."""
+    """The remaining budget of a tenant, shared by all workers that run its sessions."""
 
     async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
-        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent.
+        """Set aside the most that a run may use, and return its limits cut to that; raises BudgetSpent.
 
-        Asked again for the same run it returns the same limits, and sets nothing aside a second time. A
-        refusal sets nothing aside and is not kept: asked again, it may grant what other runs gave back since.
-        A caller that was refused, or cannot know the answer, gives up the run with `settle`.
+        A second call for the same run returns the same limits and sets nothing more aside. A refusal sets
+        nothing aside and is not stored: a later call may grant what other runs have returned since. A caller
+        that was refused, or cannot know the answer, gives up the run with `settle`.
         """
         ...
 
     async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
-        """Count what a run has used in the place of what was set aside; a second time changes nothing.
+        """Replace what was set aside for a run with its actual use; a second call changes nothing.
 
-        It waits for a `reserve` of the same run that is under way.
+        Waits for a `reserve` of the same run that is in progress.
         """
         ...
 
     async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
-        """Return what was set aside at least that long ago for runs that were not settled, oldest first."""
+        """Return up to `limit` unsettled reservations, at least `older_s` seconds old, oldest first."""
         ...

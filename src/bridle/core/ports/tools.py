@@ -1,4 +1,4 @@
-"""What a model can do, and what a tool is told and says."""
+"""The ports for tools: what a tool gets, does and returns."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -15,11 +15,11 @@ from bridle.core.tool import Access, ToolSpec
 
 
 def _keep_nothing(path: str) -> None:
-    """Serve where nothing is to be undone."""
+    """Keep nothing; the default where changes cannot be undone."""
 
 
 class ToolContext(Struct, frozen=True):
-    """Where a call happens, and what the session lends it."""
+    """The context of a call: its session, folder, rules, and functions it may use."""
 
     session: SessionId
     cwd: str
@@ -29,32 +29,32 @@ class ToolContext(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     mode: Mode = "ask"
     seen: Mapping[str, str] = {}
-    """Digests of the files the model knows, by path: only those may be edited."""
+    """Digests of the files that the model has seen, by path: only those may be edited."""
     keep: Callable[[str], None] = _keep_nothing
-    """Keep what lies at an absolute path before it is changed; blocking, safe in any thread."""
+    """Save the content of an absolute path before it is changed; blocking, safe in any thread."""
     ask: Callable[[Question], Awaitable[tuple[str, ...]]] | None = None
-    """Put a question to the user; None when a tool may not ask."""
+    """Ask the user a question; None if the tool may not ask."""
     todos: tuple[Todo, ...] = ()
     sees_images: bool = False
-    """The model takes images."""
+    """True if the model accepts images."""
     env: Mapping[str, str] = {}
-    """Variables that programs get beside the usual ones."""
+    """Environment variables for programs, in addition to the default ones."""
     tools: tuple[ToolSpec, ...] = ()
-    """What `call` may call."""
+    """The tools that `call` may use."""
     call: Callable[[str, dict[str, Any]], Awaitable[ToolResult]] | None = None
-    """Make another call, judged and recorded like one of the model's own; None when a tool may not."""
+    """Make another call, judged and recorded like the model's calls; None if the tool may not."""
     snapshot: str = ""
-    """What the kernel of the session should hold."""
+    """Digest of the snapshot that the session's kernel should have loaded."""
     rewinds: int = 0
-    """How often the session went back; a kernel from before the last time holds something else."""
+    """How often the session was rewound; a kernel from before the last rewind has outdated state."""
     children: Children | None = None
-    """The run's sub-agents; None when it may not have any."""
+    """The run's sub-agents; None if it may not have any."""
     sample: Callable[[Sample], Awaitable[Sampled]] | None = None
-    """Ask the model something within the limits of the run; raises ToolError. None when a tool may not."""
+    """Send the model a request within the run's limits; raises ToolError. None if the tool may not."""
 
 
 class ToolOutput(Struct, frozen=True):
-    """What a tool's run gives back before it is capped and recorded."""
+    """The output of a tool before it is capped and recorded."""
 
     text: str
     is_error: bool = False
@@ -62,13 +62,13 @@ class ToolOutput(Struct, frozen=True):
     notes: tuple[FilesSeen | TodosChanged | KernelSaved, ...] = ()
     """Facts to record with the result."""
     diff: str = ""
-    """What was changed, for people."""
+    """The changes made, for people."""
     answer: str = ""
-    """The final answer of the run, which ends with it."""
+    """The final answer of the run; if not empty, the run ends with it."""
 
 
 class Tool(Protocol):
-    """Something the model can use."""
+    """A tool that the model can call."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -77,89 +77,89 @@ class Tool(Protocol):
 
     @property
     def parallel(self) -> bool:
-        """Whether calls may run beside others; a tool that changes things runs alone, in order."""
+        """True if calls may run in parallel; a tool that changes things runs alone, in order."""
         ...
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Say what a call with these arguments would touch; raises ToolError."""
+        """Return what a call with these arguments would touch; raises ToolError."""
         ...
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what a call would change, as a diff or text; empty when there is nothing to show.
+        """Return what a call would change, as a diff or text; empty if there is nothing to show.
 
-        Raises ToolError when the call is bound to fail: then nobody is asked about it.
+        Raises ToolError if the call is certain to fail: then no approval is requested.
         """
         ...
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Do it; raises ToolError with the text the model should see."""
+        """Run the call; raises ToolError with the text that the model should see."""
         ...
 
 
 @runtime_checkable
 class SessionTool(Protocol):
-    """What a tool may also be: one that holds something for a session, such as its background jobs."""
+    """Optional for a tool: it holds resources for a session, such as its background jobs."""
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell whether something of it runs, and may change files."""
+        """Return True if something of the session is running and may change files."""
         ...
 
     async def end_session(self, session: SessionId) -> None:
-        """Let go of all of it; called when the session is closed in this process."""
+        """Release the session's resources; called when the session is closed in this process."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of what it holds for no session in particular."""
+        """Release resources that belong to no particular session."""
         ...
 
 
 @runtime_checkable
 class OccasionalTool(Protocol):
-    """What a tool may also be: one that is of no use everywhere."""
+    """Optional for a tool: it is useful only in some folders."""
 
     def is_useful(self, cwd: str) -> bool:
-        """Tell whether it is worth a place in the requests of a session there; blocking."""
+        """Return True if requests of a session in this folder should include it; blocking."""
         ...
 
 
 @runtime_checkable
 class SlowTool(Protocol):
-    """What a tool may also be: one whose calls keep a time of their own."""
+    """Optional for a tool: its calls have their own time limit."""
 
     def longest_s(self) -> float:
-        """Return what a call may take at most, where that is more than usual."""
+        """Return the most seconds that a call may take, if longer than the default."""
         ...
 
 
 @runtime_checkable
 class ForeseeingTool(Protocol):
-    """What a tool may also be: one that must look around to know what a call would touch."""
+    """Optional for a tool: it must do I/O to find out what a call would touch."""
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
-        """Find that out, so that `access` can say it for this call id; raises ToolError if it would fail."""
+        """Find out what a call would touch, for a later `access` with its call id; raises ToolError."""
         ...
 
 
 class ToolDispatcher(Protocol):
-    """Tools of whoever uses Bridle, all behind one method."""
+    """The tools of an embedding program, all behind one method."""
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        """What the model sees of them."""
+        """What the model sees of the tools."""
         ...
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
-        """Do what a call asks for; raises ToolError with the text the model should see.
+        """Run a call; raises ToolError with the text that the model should see.
 
-        After a crash a call comes again under the same id.
+        After a crash, the call may be dispatched again with the same id.
         """
         ...
 
 
 @runtime_checkable
 class GuardedDispatcher(Protocol):
-    """What a dispatcher may also be: one whose tools are judged by the rules, like those of Bridle itself."""
+    """Optional for a dispatcher: rules judge its tools like Bridle's own."""
 
     def access_of(self, tool: str) -> Access:
-        """Say what calls of a tool touch."""
+        """Return what calls of a tool touch."""
         ...

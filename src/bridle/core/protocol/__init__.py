@@ -1,7 +1,7 @@
-"""What enters a session (Command), what is kept of it (Event) and what only flashes by (Delta).
+"""The protocol of sessions: commands that enter (Command), stored events (Event), live fragments (Delta).
 
-The three unions are the schema: they are encoded, decoded and published from here and nowhere
-else; `core/codec.py` turns them into stored lines and back.
+These three unions are the only schema: everything that is encoded, decoded and published uses them.
+`core/codec.py` turns them into stored lines and back.
 """
 
 from bridle.core.protocol.call_events import (

@@ -1,4 +1,4 @@
-"""What happens to a call of a tool."""
+"""Events of a tool call."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from bridle.core.revision import FileChange
 
 
 class ApprovalRequested(EventKind, frozen=True):
-    """A call waits for somebody to decide about it."""
+    """A call waits for an approval."""
 
     call_id: CallId
     tool: str
@@ -18,11 +18,11 @@ class ApprovalRequested(EventKind, frozen=True):
     why: str
     preview: str = ""
     suggestions: tuple[str, ...] = ()
-    """The rules that the answers "session" and "always" would add; none when no general rule fits."""
+    """The rules that the answers "session" and "always" would add; empty if no general rule fits."""
     parent: CallId | None = None
     """The call whose code made this one."""
     child: SessionId | None = None
-    """The sub-agent that asks; the answer goes on to it."""
+    """The sub-agent that asks; the answer is passed on to it."""
 
 
 class ApprovalDecided(EventKind, frozen=True):
@@ -30,16 +30,16 @@ class ApprovalDecided(EventKind, frozen=True):
     answer: Answer
     reason: str = ""
     rules: tuple[str, ...] = ()
-    """The rules that now hold for the rest of the session."""
+    """The rules that apply for the rest of the session."""
 
 
 class QuestionAsked(EventKind, frozen=True):
-    """The model wants to know something from the user; the call rests until there is an answer."""
+    """The model asks the user a question; the call waits for the answer."""
 
     call_id: CallId
     question: Question
     child: SessionId | None = None
-    """The sub-agent that asks; the answer goes on to it."""
+    """The sub-agent that asks; the answer is passed on to it."""
 
 
 class QuestionAnswered(EventKind, frozen=True):
@@ -48,59 +48,59 @@ class QuestionAnswered(EventKind, frozen=True):
 
 
 class ToolStarted(EventKind, frozen=True):
-    """Durable before the tool acts."""
+    """A call starts; stored before the tool acts."""
 
     call_id: CallId
     tool: str
     args: dict[str, Any]
     repeatable: bool = False
-    """The tool only reads: if its end was never recorded it may simply run again."""
+    """True if the tool only reads: if its end was never recorded, it may run again."""
     parent: CallId | None = None
-    """The call whose code made this one; the model does not know of it."""
+    """The call whose code made this one; the model does not see such a call."""
 
 
 class ToolFinished(EventKind, frozen=True):
-    """Durable before anyone relies on the result."""
+    """A call has its result; stored before anything uses the result."""
 
     result: ToolResult
     duration_ms: int = 0
     tokens: int = 0
     denied: bool = False
-    """A rule, a mode or a person refused the call; it did not run."""
+    """True if a rule, a mode or a person refused the call; it did not run."""
     diff: str = ""
-    """What the call changed, for people to look at; the model does not get it."""
+    """What the call changed, for people; the model does not get it."""
     parent: CallId | None = None
-    """The call whose code made this one and has its result."""
+    """The call whose code made this one and got its result."""
     answer: str = ""
-    """What the code of the call gave as the final answer: it ends the run."""
+    """The final answer that the call's code gave; it ends the run."""
 
 
 class FilesSeen(EventKind, frozen=True):
-    """The model now knows these files as they are: it may edit them until they change."""
+    """The model has seen the current content of these files: it may edit them until they change."""
 
     files: tuple[SeenFile, ...]
 
 
 class FilesChanged(EventKind, frozen=True):
-    """What changed on disk through the session; recorded with the end of the call that did it."""
+    """The session changed files on disk; recorded with the end of the call that did it."""
 
     changes: tuple[FileChange, ...]
     call_id: CallId | None = None
-    """None for what was noticed later: a background job's work, or what a crash cut off."""
+    """None for changes noticed later: those of a background job, or of a call that a crash interrupted."""
     rewind: bool = False
-    """It was done by going back; the Rewound follows."""
+    """True if a rewind made the changes; its Rewound event follows."""
 
 
 class TodosChanged(EventKind, frozen=True):
-    """The whole list as it now is."""
+    """The to-do list changed; contains the whole new list."""
 
     todos: tuple[Todo, ...]
 
 
 class KernelSaved(EventKind, frozen=True):
-    """What the kernel of the session holds is kept: it can be brought back."""
+    """A snapshot of the session's kernel was saved and can be restored."""
 
     snapshot: str
-    """Digest of the sealed snapshot among the blobs; empty when the kernel holds nothing."""
+    """Digest of the sealed snapshot among the blobs; empty if the kernel has no values."""
     dropped: tuple[str, ...] = ()
-    """Names whose values could not be kept."""
+    """Names whose values could not be saved."""

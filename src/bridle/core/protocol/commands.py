@@ -1,4 +1,4 @@
-"""What may enter a session."""
+"""The commands that a session accepts."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ from bridle.core.permission import Mode
 from bridle.core.protocol.names import snake
 
 Answer = Literal["once", "session", "always", "deny", "stop"]
-"""What becomes of a call: allowed once, for the session or always; denied, or denied and the run stopped."""
+"""Allow a call once, for the session or always; deny it, or deny it and stop the run."""
 Delivery = Literal["steer", "queue"]
 RewindScope = Literal["all", "files", "conversation"]
 
@@ -22,12 +22,12 @@ PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_VERSION PYTHONPATH NODE_PA
 MAX_VARIABLE_CHARS = 32 * 1024
 
 MAX_KEY_CHARS = 255
-MAX_TRACE_CHARS = 256  # one of today has 55; later versions may say more
-MAX_PROMPT_BYTES = 4 * 1024 * 1024  # some million tokens: more than any window holds
+MAX_TRACE_CHARS = 256  # version 00 has 55; later versions may be longer
+MAX_PROMPT_BYTES = 4 * 1024 * 1024  # about a million tokens, more than any window
 
 
 class RunOptions(Struct, frozen=True, omit_defaults=True):
-    """What one run does differently from its session's agent; None and () mean no difference."""
+    """How one run differs from its session's agent; None and () mean no difference."""
 
     model: str | None = None
     mode: Mode | None = None
@@ -37,43 +37,43 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     limits: Limits = Limits()
     params: dict[str, Any] = {}
     code: bool | None = None
-    """The model writes Python that calls the tools, instead of calling them one by one."""
+    """True if the model writes Python that calls the tools, instead of calling them one by one."""
     approve_each: bool = False
-    """Every call is asked about, whatever rules allow, and a turn in which one was denied ends the run."""
+    """True if every call needs an approval, whatever rules allow, and a denied call ends the run."""
     agent: str | None = None
     cwd: str | None = None
-    """Where the tools work, by absolute path."""
+    """Absolute path of the folder in which the tools work."""
     env: dict[str, str] = {}
-    """Variables that programs get as whoever asks has them, of those in LENT_VARIABLES; never recorded."""
+    """The client's environment variables for programs, limited to LENT_VARIABLES; never recorded."""
     system: str | None = None
-    """Instead of the agent's own instructions."""
+    """Replaces the agent's instructions."""
     tools: tuple[str, ...] | None = None
-    """The only tools the run may use, of those its agent has."""
+    """The only tools the run may use, out of its agent's."""
     without_tools: tuple[str, ...] = ()
-    """Tools it may not use."""
+    """Tools that the run may not use."""
     hooks: HookOverride = HookOverride()
     output_schema: dict[str, Any] | None = None
     """A JSON Schema: the run ends with a value that fits it."""
     output_retries: int = 2
-    """How often the model may try again when its value does not fit."""
+    """How often the model may try again if its value does not fit."""
     until: str = ""
-    """A shell command: the run goes on until it exits with 0."""
+    """A shell command: the run continues until it exits with 0."""
     trace: Annotated[str, Meta(max_length=MAX_TRACE_CHARS)] = ""
-    """What the run is a part of, as a W3C traceparent; one that is none is not looked at."""
+    """The trace that the run belongs to, as a W3C traceparent; an invalid one is ignored."""
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):
-    """A request that may enter a session."""
+    """The base of all commands."""
 
 
 class Prompt(CommandKind, frozen=True):
-    """Start a run, or wait in the queue while one is active."""
+    """Start a run, or queue the prompt while one is active."""
 
     message: Message
     options: RunOptions = RunOptions()
     if_busy: Literal["queue", "reject"] = "queue"
     key: str = ""
-    """A name for this prompt: sent again under it, also after a crash, it is not taken a second time."""
+    """An idempotency key: a prompt sent again with the same key, even after a crash, counts once."""
 
 
 class Steer(CommandKind, frozen=True):
@@ -81,11 +81,11 @@ class Steer(CommandKind, frozen=True):
 
     message: Message
     key: str = ""
-    """As that of a prompt."""
+    """An idempotency key, like that of a prompt."""
 
 
 class Resume(CommandKind, frozen=True):
-    """Go on with a run that was cut off, from its last stored event."""
+    """Resume an interrupted run after its last stored event."""
 
     options: RunOptions = RunOptions()
 
@@ -97,7 +97,7 @@ class Decide(CommandKind, frozen=True):
     answer: Answer
     reason: str = ""
     rules: tuple[str, ...] = ()
-    """What "session" and "always" let through from now on, instead of what was suggested."""
+    """For "session" and "always": the rules to add instead of the suggested ones."""
 
 
 class Reply(CommandKind, frozen=True):
@@ -105,7 +105,7 @@ class Reply(CommandKind, frozen=True):
 
     call_id: CallId
     answers: tuple[str, ...] = ()
-    """What was chosen or written; none means that nobody wants to answer."""
+    """The chosen or written answers; empty means that the user declines to answer."""
 
 
 class Cancel(CommandKind, frozen=True):
@@ -120,33 +120,33 @@ class EditQueued(CommandKind, frozen=True):
     item_id: str
     message: Message
     delivery: Delivery | None = None
-    """None leaves it as it is; "steer" lets it join the active run at its next turn."""
+    """None for no change; "steer" adds it to the active run at its next turn."""
 
 
 class DropQueued(CommandKind, frozen=True):
-    """Take a prompt out of the queue."""
+    """Remove a prompt from the queue."""
 
     item_id: str
 
 
 class Rewind(CommandKind, frozen=True):
-    """Go back to how things were after an event; can itself be undone by going back to before it."""
+    """Restore the state after an event; to undo a rewind, rewind to before it."""
 
     to_seq: int
     scope: RewindScope = "all"
     force: bool = False
-    """Also overwrite files that somebody else has changed since."""
+    """True also overwrites files that have changed outside the session since."""
 
 
 class Compact(CommandKind, frozen=True):
-    """Put a summary in the place of what was said, now or before the next turn of the active run."""
+    """Replace old messages with a summary, now or before the next turn of the active run."""
 
     keep: str = ""
-    """What the summary must not leave out, in the user's words."""
+    """What the summary must include, in the user's words."""
 
 
 class Pin(CommandKind, frozen=True):
-    """Keep a text word for word through every compaction, or no longer."""
+    """Keep a text word for word through every compaction, or stop keeping it."""
 
     text: str
     pinned: bool = True
@@ -159,7 +159,7 @@ class Rename(CommandKind, frozen=True):
 
 
 class Archive(CommandKind, frozen=True):
-    """Put the session away, or bring it back."""
+    """Archive the session, or restore it from the archive."""
 
     archived: bool = True
 

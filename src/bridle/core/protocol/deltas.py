@@ -1,4 +1,4 @@
-"""What only flashes by."""
+"""Deltas: live fragments that are shown and never stored."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from bridle.core.protocol.names import snake
 
 
 class DeltaKind(Struct, frozen=True, tag=snake, omit_defaults=True):
-    """A live fragment; never stored."""
+    """The base of all deltas."""
 
 
 class TextDelta(DeltaKind, frozen=True):
@@ -18,13 +18,13 @@ class TextDelta(DeltaKind, frozen=True):
 
 
 class ReasoningDelta(DeltaKind, frozen=True):
-    """A piece of what the model thinks."""
+    """A piece of the model's reasoning."""
 
     text: str
 
 
 class ToolCallDelta(DeltaKind, frozen=True):
-    """A fragment of the argument text of a call that is still being written."""
+    """A piece of a call's argument text while the model writes it."""
 
     call_id: CallId
     name: str
@@ -39,32 +39,32 @@ class ToolOutputDelta(DeltaKind, frozen=True):
 
 
 class HookStarted(DeltaKind, frozen=True):
-    """A hook is asked; how it ended is an event."""
+    """A hook was called; its end is an event."""
 
     hook_id: str
     point: HookPoint
 
 
 class Aborted(DeltaKind, frozen=True):
-    """The run ended and its end could not be recorded (the disk is full, another writer took over)."""
+    """The run ended, but its end could not be recorded (the disk is full, another writer took over)."""
 
     run_id: RunId
     reason: str
 
 
 class Notice(DeltaKind, frozen=True):
-    """Something the people who watch should know, which changes nothing."""
+    """A message for the people who watch; it changes nothing."""
 
     text: str
     is_wait: bool = False
-    """It says what is waited for; nothing is wrong."""
+    """True if the text only says what the run waits for; nothing is wrong."""
 
 
 class Lagged(DeltaKind, frozen=True):
-    """This watcher was too slow: fragments were dropped; events are not, they follow from the store."""
+    """This watcher was too slow: deltas were dropped. Events are not lost: they follow from the store."""
 
     dropped: int
 
 
 Delta = TextDelta | ReasoningDelta | ToolCallDelta | ToolOutputDelta | HookStarted | Aborted | Notice | Lagged
-"""What is shown while it happens and never stored."""
+"""A live fragment: shown as it happens, never stored."""

@@ -1,4 +1,4 @@
-"""What is kept of a session: all events there are."""
+"""The union of all events that a session stores."""
 
 from msgspec import Struct
 
@@ -99,7 +99,7 @@ Event = (
     | Audited
     | RunEnded
 )
-"""What is stored of a session: what happened, in order."""
+"""A stored fact of a session: something that happened."""
 
 
 class Record(Struct, frozen=True):
@@ -107,7 +107,7 @@ class Record(Struct, frozen=True):
 
     seq: int
     at: int
-    """Milliseconds since 1970, by the clock of the process that appended it, or as another program had it."""
+    """Milliseconds since 1970, by the clock of the process that appended it, or the date of an import."""
     event: Event
-    """Or an `Unknown` one, if a newer Bridle has stored it: whoever looks into events passes over it."""
+    """Or an `Unknown` event, if a newer Bridle stored it: readers ignore it."""
     hash: str

@@ -1,4 +1,4 @@
-"""What is known of a session as a whole, and where that is stored."""
+"""The facts of a session, all but its messages, and the checkpoint event that stores them."""
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ class QueuedPrompt(Struct, frozen=True, omit_defaults=True):
 
 
 class TakenPrompt(Struct, frozen=True, omit_defaults=True):
-    """What became of a prompt that came with a key."""
+    """The run or queue item of a prompt that came with a key."""
 
     digest: str
     run_id: RunId | None = None
@@ -42,31 +42,31 @@ class Totals(Struct, frozen=True, omit_defaults=True):
 
 
 class SessionFacts(Struct, frozen=True, omit_defaults=True):
-    """All of a session but its messages: what a checkpoint carries forward."""
+    """Everything about a session except its messages: the content of a checkpoint."""
 
     created: SessionCreated
     created_at: int = 0
     title: str = ""
     model: str = ""
-    """The model of the last run; the next one goes on with it."""
+    """The model of the last run; the next run uses it too."""
     archived: bool = False
     granted: tuple[str, ...] = ()
     queue: tuple[QueuedPrompt, ...] = ()
     totals: Totals = Totals()
     todos: tuple[Todo, ...] = ()
     snapshot: str = ""
-    """Digest of what the kernel holds."""
+    """Digest of the kernel's snapshot."""
     rewinds: int = 0
-    """How often the conversation went back; after each the kernel is brought back too."""
+    """How often the conversation was rewound; each rewind restores the kernel too."""
     seen: dict[str, str] = {}
-    """Digests of the files the model knows, by path; the newest few hundred."""
+    """Digests of the files that the model has seen, by path; the newest few hundred."""
     pins: tuple[str, ...] = ()
-    """What every compaction keeps word for word."""
+    """Texts that every compaction keeps word for word."""
     taken: dict[str, TakenPrompt] = {}
     """The newest prompts that came with a key."""
 
 
 class Checkpoint(EventKind, frozen=True):
-    """The facts as they stand, so that opening a session need not read all of it."""
+    """The current facts, stored so that opening a session need not read all its records."""
 
     facts: SessionFacts

@@ -1,6 +1,6 @@
-"""The names of commands, events and deltas in stored and sent text."""
+"""The names of commands, events and deltas in stored and sent JSON."""
 
 
 def snake(name: str) -> str:
-    """Return a class's name as it is stored: `RunStarted` is `run_started`."""
+    """Convert a class name to its stored form: `RunStarted` becomes `run_started`."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")

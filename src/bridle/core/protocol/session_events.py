@@ -1,4 +1,4 @@
-"""What happens to a session, its queue, its runs and their sub-agents."""
+"""Events of a session, its queue, its runs and their sub-agents."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ class SessionCreated(EventKind, frozen=True):
     title: str = ""
     parent: SessionId | None = None
     forked_at: int | None = None
-    """The parent's sequence number up to which messages were copied."""
+    """Messages were copied from the parent up to this sequence number."""
 
 
 class SessionTitled(EventKind, frozen=True):
     title: str
     model: str = ""
-    """The model that wrote it; empty when a person did."""
+    """The model that wrote the title; empty if a person did."""
     usage: Usage = Usage()
     cost: float | None = None
 
@@ -39,7 +39,7 @@ class PromptQueued(EventKind, frozen=True):
     options: RunOptions = RunOptions()
     delivery: Delivery = "queue"
     source: MessageSource | None = None
-    """Who it is from, where that is not a person."""
+    """The sender, if it is not a person."""
     key: PromptKey | None = None
 
 
@@ -47,7 +47,7 @@ class QueueEdited(EventKind, frozen=True):
     item_id: str
     message: Message
     delivery: Delivery | None = None
-    """How it is delivered from now on; None as before."""
+    """The new delivery; None for no change."""
 
 
 class QueueDropped(EventKind, frozen=True):
@@ -55,35 +55,35 @@ class QueueDropped(EventKind, frozen=True):
 
 
 class RunStarted(EventKind, frozen=True):
-    """A run began."""
+    """A run started."""
 
     run_id: RunId
     model: str
     mode: Mode = "ask"
     limits: Limits = Limits()
     options: RunOptions = RunOptions()
-    """What was asked for with the prompt: after a crash the same rules hold."""
+    """The options of the prompt, so that the same rules apply after a crash."""
     key: PromptKey | None = None
 
 
 class RunResumed(EventKind, frozen=True):
-    """A run goes on after its process ended; `interrupted` names the calls it was cut off in."""
+    """A run resumes after its process died; `interrupted` lists the calls that were running."""
 
     run_id: RunId
     interrupted: tuple[CallId, ...] = ()
 
 
 class Rewound(EventKind, frozen=True):
-    """The conversation is again what it was after `to_seq`, the files too, as far as `scope` says."""
+    """The conversation, the files or both, as `scope` says, are back in their state after `to_seq`."""
 
     to_seq: int
     scope: RewindScope = "all"
     todos: tuple[Todo, ...] = ()
-    """The list as it was then."""
+    """The to-do list at that time."""
     left: tuple[str, ...] = ()
-    """What could not be brought back, in words."""
+    """Messages about what could not be restored."""
     snapshot: str = ""
-    """What the kernel held then."""
+    """Digest of the kernel's snapshot at that time."""
 
 
 class Pinned(EventKind, frozen=True):
@@ -92,22 +92,22 @@ class Pinned(EventKind, frozen=True):
 
 
 class ChildStarted(EventKind, frozen=True):
-    """A sub-agent works, in a session of its own."""
+    """A sub-agent started, in a separate session."""
 
     child: SessionId
     name: str
     task: str
-    """The beginning of its prompt."""
+    """The start of its prompt."""
     call_id: CallId | None = None
     agent: str = ""
     model: str = ""
     background: bool = False
     base: str = ""
-    """The commit that its git worktree began with; empty for one that works where its parent does."""
+    """The commit that its git worktree started from; empty if it works in its parent's folder."""
 
 
 class ChildEnded(EventKind, frozen=True):
-    """What a sub-agent and all below it have used; it counts for this run too."""
+    """A sub-agent ended; the use of it and all below it counts for this run too."""
 
     child: SessionId
     outcome: Outcome
@@ -132,15 +132,15 @@ class BudgetExhausted(EventKind, frozen=True):
 
 
 class Audited(EventKind, frozen=True):
-    """Somebody did something, or was kept from it; in the journals of the audit only."""
+    """A user did something, or was refused; only in audit journals."""
 
     tenant: str
-    """In whose name."""
+    """The user's tenant."""
     user: str
     token_id: str
     action: str
     target: str
-    """What it was done to: a session, a token, a tenant."""
+    """The object of the action: a session, a token, a tenant."""
     outcome: AuditOutcome
     acted_at: int
     """In milliseconds since 1970; it may be recorded a moment later."""
@@ -153,14 +153,14 @@ class RunEnded(EventKind, frozen=True):
     outcome: Outcome
     text: str = ""
     reason: str = ""
-    """Why, for every outcome but "completed"."""
+    """Why the run ended, for every outcome except "completed"."""
     turns: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()
     cost: float | None = None
     structured: Any = None
-    """The value that fits the output schema, where one was asked for."""
+    """The value that fits the output schema, if one was given."""
     schema_warnings: tuple[str, ...] = ()
-    """What of the schema the vendor could not hold its model to."""
+    """Parts of the schema that the vendor could not enforce."""
     error: ProviderErrorKind | None = None
-    """How the model failed, where that ended the run."""
+    """How the model failed, if that ended the run."""

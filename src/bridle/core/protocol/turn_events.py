@@ -1,4 +1,4 @@
-"""What happens in a turn: messages, the model, hooks, compaction."""
+"""Events of a turn: messages, the model, hooks, compaction."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from bridle.core.protocol.values import CompactionTrigger, EventKind, MessageSou
 
 
 class MessageAdded(EventKind, frozen=True):
-    """A message joined the conversation; `source` says whence."""
+    """A message was added to the conversation; `source` says where it came from."""
 
     message: Message
     source: MessageSource = "prompt"
     tokens: int = 0
     item_id: str | None = None
-    """The queued prompt this message takes out of the queue."""
+    """The queued prompt that this message removes from the queue."""
 
 
 class TurnStarted(EventKind, frozen=True):
@@ -35,11 +35,11 @@ class ModelReplied(EventKind, frozen=True):
     cost: float | None = None
     tokens: int = 0
     context: ContextUsage = ContextUsage()
-    """What the request was made of."""
+    """What the request consisted of."""
 
 
 class ModelSampled(EventKind, frozen=True):
-    """A server that a tool belongs to has asked the model something; the conversation does not hold it."""
+    """An MCP server sent the model a request during a tool call; it is not part of the conversation."""
 
     run_id: RunId
     turn: int
@@ -50,7 +50,7 @@ class ModelSampled(EventKind, frozen=True):
 
 
 class ReplyLost(EventKind, frozen=True):
-    """An answer was empty, or began and did not come to its end: what it used, which is then an estimate."""
+    """A reply was empty, or was cut off; records its use, which is an estimate if it was cut off."""
 
     run_id: RunId
     turn: int
@@ -59,7 +59,7 @@ class ReplyLost(EventKind, frozen=True):
 
 
 class Retrying(EventKind, frozen=True):
-    """The model call failed and is made again; what it had streamed is void."""
+    """The model call failed and is retried; discard what it had streamed."""
 
     run_id: RunId
     turn: int
@@ -71,7 +71,7 @@ class Retrying(EventKind, frozen=True):
 
 
 class ModelSwitched(EventKind, frozen=True):
-    """The model could not be reached; the run goes on with another one."""
+    """The model could not be reached; the run continues with another one."""
 
     run_id: RunId
     turn: int
@@ -92,11 +92,11 @@ class HookCompleted(EventKind, frozen=True):
     duration_ms: int = 0
     call_id: CallId | None = None
     ignored: tuple[str, ...] = ()
-    """What it said beyond its capability or at the wrong point, in words."""
+    """Messages about answers that exceed its capability or do not apply at the point."""
 
 
 class HookFailed(EventKind, frozen=True):
-    """A hook crashed, took too long or answered nonsense; a guardrail or rewrite hook denies by that."""
+    """A hook crashed, timed out or gave an invalid answer; a guardrail or rewrite hook then denies."""
 
     hook_id: str
     point: HookPoint
@@ -115,7 +115,7 @@ class HookDenied(EventKind, frozen=True):
 
 
 class HookRewrote(EventKind, frozen=True):
-    """A patch of a foreground hook holds."""
+    """A patch of a foreground hook was applied."""
 
     hook_id: str
     point: HookPoint
@@ -137,14 +137,14 @@ class HookPublished(EventKind, frozen=True):
 class CompactionStarted(EventKind, frozen=True):
     trigger: CompactionTrigger
     input_tokens: int
-    """What the last request was, as the model's vendor counts."""
+    """Size of the last request, counted by the model's vendor."""
     history_tokens: int
-    """What the messages are, by estimate."""
+    """Estimated size of all messages."""
     messages: int
 
 
 class OutputsCleared(EventKind, frozen=True):
-    """The model no longer gets what these calls gave back, only that they were made; people still do."""
+    """The model no longer gets the outputs of these calls, only the calls; people still see them."""
 
     call_ids: tuple[CallId, ...]
     tokens_before: int
@@ -152,14 +152,14 @@ class OutputsCleared(EventKind, frozen=True):
 
 
 class Compacted(EventKind, frozen=True):
-    """A summary stands in the place of all messages but the newest; nothing is deleted."""
+    """A summary replaces all messages except the newest; nothing is deleted."""
 
     message: Message
-    """What the model gets instead: the summary, and what is pinned word for word."""
+    """What the model gets instead: the summary, and the pinned texts word for word."""
     kept: int
-    """How many messages, the newest, stay as they are."""
+    """How many of the newest messages stay unchanged."""
     tokens: int
-    """Of the message."""
+    """Size of `message`."""
     messages_before: int
     messages_after: int
     tokens_before: int
@@ -168,15 +168,15 @@ class Compacted(EventKind, frozen=True):
     usage: Usage = Usage()
     cost: float | None = None
     summary: str = ""
-    """The message without what is pinned: the next compaction goes on from it."""
+    """The message without the pinned texts; the next compaction starts from it."""
     corrections: tuple[str, ...] = ()
-    """What the user said while runs were active, as far as it stands in the message word for word."""
+    """The user's messages during runs that `message` contains word for word."""
     left_out: tuple[str, ...] = ()
-    """What was too long to be kept word for word, in words."""
+    """Descriptions of what was too long to be kept word for word."""
 
 
 class CompactionFailed(EventKind, frozen=True):
-    """Everything stays as it was."""
+    """A compaction failed; the conversation is unchanged."""
 
     error: str
     usage: Usage = Usage()

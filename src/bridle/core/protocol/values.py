@@ -1,4 +1,4 @@
-"""What several events are made of."""
+"""Values that several events share."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhauste
 
 
 MessageSource = Literal["prompt", "steer", "fork", "import", "child", "peer", "check", "extract"]
-"""Of the last four: a sub-agent's result, a message of another agent, what a failed `until` command printed,
+"""The last four: a sub-agent's result, a message from another agent, the output of a failed `until` command,
 and the request for a value that fits the output schema."""
 
 
@@ -21,7 +21,7 @@ CompactionTrigger = Literal["automatic", "manual", "overflow"]
 
 
 class EventKind(Struct, frozen=True, tag=snake, omit_defaults=True):
-    """A fact that is stored."""
+    """The base of all stored events."""
 
 
 class SeenFile(Struct, frozen=True, omit_defaults=True):
@@ -33,25 +33,25 @@ class SeenFile(Struct, frozen=True, omit_defaults=True):
 
 
 class Todo(Struct, frozen=True, omit_defaults=True):
-    """One thing to do."""
+    """One item of the to-do list."""
 
     text: str
     status: Literal["pending", "in_progress", "completed"] = "pending"
 
 
 class Question(Struct, frozen=True, omit_defaults=True):
-    """What the model asks the user."""
+    """A question of the model to the user."""
 
     text: str
     choices: tuple[str, ...] = ()
     """Suggested answers; the user may always write another one."""
     several: bool = False
-    """More than one choice may be taken."""
+    """True if the user may pick more than one choice."""
 
 
 class PromptKey(Struct, frozen=True):
-    """By what a client knows a prompt of its own again, should it have to send it twice."""
+    """A client's idempotency key for a prompt that it may have to send twice."""
 
     name: str
     digest: str
-    """Of the prompt."""
+    """Digest of the prompt."""

@@ -1,4 +1,4 @@
-"""What turns texts into vectors; each in a module of its own, imported when it is chosen."""
+"""Embedders, which turn texts into vectors; each in its own module, imported when chosen."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Gives texts of like meaning vectors of like direction."""
+    """Turns texts into vectors; texts of similar meaning get vectors of similar direction."""
 
     @property
     def id(self) -> str:
-        """Name it: vectors of another one cannot be compared."""
+        """The embedder's id; vectors of different embedders cannot be compared."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -21,7 +21,7 @@ class Embedder(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of what it holds; a later call takes it again."""
+        """Release its resources; a later call loads them again."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Which embedder is used: the one that the settings name, or the best that is there."""
+"""Chooses the embedder: the one that the settings name, or the best one available."""
 
 import importlib.util
 from collections.abc import Awaitable, Callable
@@ -15,15 +15,15 @@ Wanted = Literal["auto", "minilm", "wordllama", "server"]
 
 
 class LocalServer(Struct, frozen=True):
-    """A server of ours that has MiniLM loaded."""
+    """A local server that Bridle manages, with MiniLM loaded."""
 
     ready: Callable[[], Awaitable[tuple[str, dict[str, str]]]]
-    """Start it if need be; return its address without a path, and the headers of a request."""
+    """Starts it if needed; returns its address without a path, and the request headers."""
     close: Callable[[], Awaitable[None]]
 
 
 class Choice(Struct, frozen=True):
-    """What the settings say."""
+    """The embedder settings."""
 
     wanted: Wanted = "auto"
     base_url: str = ""
@@ -33,9 +33,9 @@ class Choice(Struct, frozen=True):
 
 
 def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> Embedder | None:
-    """Make the embedder; None where none is installed. Raises ConfigError for one that cannot be had.
+    """Create the embedder; None if none is installed. Raises ConfigError if the one named is not available.
 
-    `minilm` gives the server of ours, or None where its weights, or what runs them, are not here.
+    `minilm` returns the local server, or None if its weights or its runtime are not installed.
     """
     if importlib.util.find_spec("numpy") is None:
         if choice.wanted == "auto":

@@ -1,4 +1,4 @@
-"""Rows of numbers, brought to length 1."""
+"""Normalizes vectors to length 1."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def unit_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Return rows of length 1; what is no number, or has no direction, becomes zeros."""
+    """Return rows of length 1; non-finite numbers and rows without a direction become zeros."""
     finite = np.where(np.isfinite(rows), rows, 0).astype(np.float64)
     lengths = np.linalg.norm(finite, axis=1, keepdims=True)
     unit: NDArray[np.float64] = np.divide(finite, lengths, out=np.zeros_like(finite), where=lengths > 1e-9)

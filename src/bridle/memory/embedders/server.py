@@ -1,6 +1,6 @@
-"""Embeddings of a server that speaks like OpenAI's: `POST …/embeddings {model, input}`.
+"""Embeddings from an OpenAI-compatible server: `POST …/embeddings {model, input}`.
 
-The server may be anybody's, or a llama-server of ours that `ready` starts when it is first needed.
+The server may be any, or a llama-server of Bridle's that `ready` starts on first use.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ _REFUSALS: dict[int, ProviderErrorKind] = {
 
 
 class Endpoint(Struct, frozen=True):
-    """Where embeddings are asked for, and what goes with every request."""
+    """The URL for embeddings, and the headers of every request."""
 
     url: str
     headers: Mapping[str, str] = {}
@@ -48,7 +48,7 @@ class _Answer(Struct):
 
 
 class ServerEmbedder:
-    """Asks a server."""
+    """Computes embeddings on a server."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ServerEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a row of length 1 for each text; raises BridleError.
 
-        A text that is too long for the model stands for its beginning.
+        Of a text that is too long for the model, only the beginning is embedded.
         """
         endpoint = await self._ready()
         rows: list[list[float]] = []
@@ -80,7 +80,7 @@ class ServerEmbedder:
         return unit_rows(np.array(rows))
 
     async def aclose(self) -> None:
-        """Close the connections, and the server if it is ours."""
+        """Close the connections, and the server if Bridle started it."""
         session, self._opened = self._opened, None
         try:
             if session is not None:
@@ -90,8 +90,8 @@ class ServerEmbedder:
                 await self._close()
 
     async def _batch(self, endpoint: Endpoint, texts: list[str]) -> list[list[float]]:
-        """Ask for all at once; where the server refuses that, one by one and shorter."""
-        # A text without words would be refused as empty.
+        """Request all texts at once; if the server refuses, one by one and shortened."""
+        # The server would refuse a blank text as empty.
         status, body = await self._ask(endpoint, [text.strip() or "-" for text in texts])
         if status == 200:
             return self._read(body, len(texts))

@@ -1,7 +1,7 @@
-"""The light embedder: a table of token vectors, averaged; 16 MB, no model runs.
+"""The lightweight embedder: averages token vectors from a table; 16 MB, no model runs.
 
-It is the table of the package wordllama, read from its files: importing the package would load an HTTP
-client and set up logging for the whole process.
+It reads the table from the files of the package wordllama: importing the package would load an HTTP client
+and configure logging for the whole process.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ MAX_HEADER_BYTES = 64 * 1024
 
 
 def find_wordllama() -> Path | None:
-    """Return the folder of the package, if it and what it needs is installed."""
+    """Return the folder of the package, if it and its dependencies are installed."""
     found = importlib.util.find_spec("wordllama")
     if found is None or found.origin is None or importlib.util.find_spec("tokenizers") is None:
         return None
@@ -40,7 +40,7 @@ class WordLlama:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._loading = threading.Lock()  # the tokenizer and the table are loaded once
+        self._loading = threading.Lock()  # invariant: the tokenizer and the table are loaded once
         self._loaded: tuple[Any, NDArray[np.float16]] | None = None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -48,7 +48,7 @@ class WordLlama:
         return await asyncio.to_thread(self._embed, list(texts))
 
     async def aclose(self) -> None:
-        """Let go of the table."""
+        """Release the table."""
         self._loaded = None
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
@@ -84,7 +84,7 @@ def _tokenizer(path: Path) -> Any:
 
 
 def _table(path: Path) -> NDArray[np.float16]:
-    """Map the table of a safetensors file: u64 length, JSON, numbers."""
+    """Memory-map the table of a safetensors file: u64 length, JSON, numbers."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if size > MAX_HEADER_BYTES:

@@ -1,6 +1,6 @@
-"""The model that needs no key and no network: weights from the package registry, a child process.
+"""The embedded model: runs in a child process without an API key; its weights come from the package index.
 
-`provider`, which opens connections, is not imported from here.
+This package does not import `provider`, which opens connections.
 """
 
 from bridle.providers.embedded.runtime import embedded_options, is_available

@@ -1,13 +1,13 @@
-"""A GGUF file made out of the published weights of all-MiniLM-L6-v2: no model library, only numpy.
+"""Converts the published weights of all-MiniLM-L6-v2 to a GGUF file, with numpy and no model library.
 
 ```
 model.safetensors  u64 length | JSON {name: {dtype, shape, data_offsets}} | bytes      in
-vocab.txt          one token on each line                                              in
+vocab.txt          one token per line                                                  in
 "GGUF" | 3 | tensors | pairs | pair… | tensor: name, shape, type, offset … | data       out
 ```
 
-Matrices become Q8_0: blocks of 32 numbers, a half-precision scale and 32 signed bytes each. Every step is
-exact or rounded as IEEE 754 says, so the same input gives the same bytes on every machine.
+Matrices become Q8_0: blocks of 32 numbers, each a half-precision scale and 32 signed bytes. Every step is
+exact or rounded by IEEE 754, so the same input gives the same bytes on every machine.
 """
 
 import json
@@ -29,7 +29,7 @@ _ALIGNMENT = 32
 _BLOCK = 32
 _F32, _Q8_0 = 0, 8
 _U32, _I32, _FLOAT, _BOOL, _TEXT, _ARRAY = 4, 5, 6, 7, 8, 9
-_NORMAL, _CONTROL, _UNUSED = 1, 3, 5  # kinds of tokens
+_NORMAL, _CONTROL, _UNUSED = 1, 3, 5  # token types
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _EMBEDDINGS = {
@@ -53,7 +53,7 @@ _LAYER = {
 
 
 def write_minilm(safetensors: bytes, vocab: str, target: Path) -> None:
-    """Write the model file; raises ProviderError for weights of another model, or without numpy."""
+    """Write the model file; raises ProviderError for weights of another model, or if numpy is missing."""
     try:
         import numpy as np  # noqa: PLC0415  optional, and only for this
     except ImportError as error:
@@ -83,7 +83,7 @@ def write_minilm(safetensors: bytes, vocab: str, target: Path) -> None:
 
 
 def _tensors(np: Any, data: bytes) -> "Iterator[tuple[str, NDArray[np.float32]]]":
-    """Yield the tensors under the names that llama.cpp has for them."""
+    """Yield the tensors with their llama.cpp names."""
     size = int.from_bytes(data[:8], "little")
     if not 0 < size <= MAX_HEADER_BYTES:
         raise ValueError("no safetensors file")
@@ -106,8 +106,8 @@ def _names() -> Iterator[tuple[str, str]]:
 
 
 def _packed(np: Any, name: str, values: "NDArray[np.float32]") -> tuple[tuple[int, ...], int, bytes]:
-    """Return the shape, the kind and the bytes of a tensor."""
-    # llama.cpp adds positions and types of tokens as they are.
+    """Return the shape, type and bytes of a tensor."""
+    # llama.cpp adds position and token type embeddings unconverted, so these stay F32.
     if name in _PLAIN or values.ndim != 2:
         return values.shape, _F32, values.tobytes()
     blocks = values.reshape(-1, _BLOCK)
@@ -120,7 +120,7 @@ def _packed(np: Any, name: str, values: "NDArray[np.float32]") -> tuple[tuple[in
 
 
 def _pairs(vocab: list[str]) -> Iterator[bytes]:
-    """Yield what a BERT file says of itself and of its tokens."""
+    """Yield the metadata of a BERT file and its tokenizer."""
     for key, text in (("architecture", "bert"), ("name", "all-MiniLM-L6-v2"), ("license", "apache-2.0")):
         yield _pair(f"general.{key}", _TEXT, _text(text))
     counts = {"block_count": LAYERS, "context_length": 512, "embedding_length": 384}
@@ -140,7 +140,7 @@ def _pairs(vocab: list[str]) -> Iterator[bytes]:
     yield _pair("tokenizer.ggml.token_type", _ARRAY, struct.pack("<IQ", _I32, len(tokens)) + kinds)
     yield _pair("tokenizer.ggml.token_type_count", _U32, struct.pack("<I", 2))
     special = {"bos": "[CLS]", "eos": "[SEP]", "unknown": "[UNK]", "padding": "[PAD]", "mask": "[MASK]"}
-    special["seperator"] = "[SEP]"  # so it is spelled in the format
+    special["seperator"] = "[SEP]"  # the format spells it like this
     for key, word in special.items():
         yield _pair(f"tokenizer.ggml.{key}_token_id", _U32, struct.pack("<I", vocab.index(word)))
     for key in ("bos", "eos"):
@@ -148,7 +148,7 @@ def _pairs(vocab: list[str]) -> Iterator[bytes]:
 
 
 def _token(word: str) -> tuple[str, int]:
-    """Return a token as llama.cpp has it: the beginning of a word is marked, not its continuation."""
+    """Return a token in llama.cpp's form and its type: it marks the start of a word, not a continuation."""
     if word in _SPECIAL:
         return word, _CONTROL
     if word.startswith("[unused") and word.endswith("]"):

@@ -1,4 +1,4 @@
-"""The embedded model as a provider: found by name or path, served by a child process."""
+"""Provider for the embedded model: finds it by name or path and serves it from a child process."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.llama.server import LlamaServer
 
-MAX_OUTPUT_TOKENS = 512  # a small model that finds no end should not take minutes to be cut off
+MAX_OUTPUT_TOKENS = 512  # stops a small model that keeps generating within seconds, not minutes
 
 
 def embedded_provider(
@@ -23,9 +23,9 @@ def embedded_provider(
     tools: ToolMode = "auto",
     max_output_tokens: int = MAX_OUTPUT_TOKENS,
 ) -> LlamaProvider:
-    """Open a model by the name of its weights or the path of its file; raises ConfigError.
+    """Return a provider for a model, by the name of its weights or the path of its file; raises ConfigError.
 
-    Nothing is started or downloaded: the first request starts the server.
+    It starts and downloads nothing: the first request starts the server.
     """
     server = LlamaServer(name, embedded_options(find_weights(model, models_dir), options))
     return LlamaProvider(name, server, params=params, tools=tools, max_output_tokens=max_output_tokens)

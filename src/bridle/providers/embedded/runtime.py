@@ -1,4 +1,4 @@
-"""The embedded runtime: the command that serves a GGUF file from a child process, as a llama-server would."""
+"""The embedded runtime: the command line that serves a GGUF file like a llama-server, in a child process."""
 
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ _SERVER = Path(__file__).with_name("server.py")
 
 
 def is_available() -> bool:
-    """Tell whether the runtime is installed, without loading it."""
+    """Return True if the runtime is installed, without loading it."""
     return importlib.util.find_spec("xllamacpp") is not None
 
 

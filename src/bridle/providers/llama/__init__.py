@@ -1,6 +1,6 @@
-"""A llama-server, started and watched by Bridle or found running, and the models it serves.
+"""Provider for llama-server, either managed by Bridle or already running.
 
-`server` and `provider`, which open connections, are not imported from here.
+This package does not import `server` and `provider`, which open connections.
 """
 
 from bridle.providers.llama.gguf import GgufHeader, read_header

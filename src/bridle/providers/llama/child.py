@@ -1,6 +1,6 @@
-"""One server process: started through the launcher, listened to, and ended with everything it started.
+"""One server process: starts it through the launcher, keeps its output, and stops it with its descendants.
 
-No task and no thread of ours belongs to it: the event loop reports its output and its end.
+It needs no task and no thread: event loop callbacks report its output and its exit.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from bridle.providers.llama import launch
 
 KEPT_LINES = 200
 MAX_LINE_CHARS = 500
-KILL_TIMEOUT_S = 5.0  # a process that the kernel cannot end sooner hangs in a device
-OUTPUT_GRACE_S = 0.5  # for the output of a process that has ended, while something else holds its pipe
+KILL_TIMEOUT_S = 5.0  # a process that survives SIGKILL longer is stuck in a device
+OUTPUT_GRACE_S = 0.5  # wait for the output of an exited process if another process holds its pipe
 SHOWN_LINES = 6
 MAX_SHOWN_CHARS = 700
 _TROUBLE = re.compile("error|fail|couldn't|cannot|invalid|abort|exception|unable|not found", re.IGNORECASE)
@@ -26,13 +26,13 @@ _STAMP = re.compile(r"\A(\[\d+\] )?[\d.]+ [A-Z] +")  # `0.00.096.507 E srv  load
 
 
 class Child(asyncio.SubprocessProtocol):
-    """A running server, or one that ran."""
+    """A server process, running or exited."""
 
     def __init__(self, secret: str) -> None:
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ended: asyncio.Future[int] = loop.create_future()
-        """The exit code, negative for a signal; set when the process has ended and its output was read."""
+        """The exit code, negative for a signal; set once the process has exited and its output is read."""
         self.pid = 0
         self._secret = secret
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
@@ -41,17 +41,17 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the process has not ended yet, as far as it is known."""
+        """True until the process is known to have exited."""
         return not self.ended.done() and (self._transport is None or self._transport.get_returncode() is None)
 
     @property
     def lines(self) -> list[str]:
-        """Return the last lines it printed, without the key."""
+        """The last lines it printed, without the API key."""
         return [*self._lines, *([self._clean(self._rest)] if self._rest else [])]
 
     @property
     def last_words(self) -> str:
-        """Return what it said about its trouble, fit for an error text; its last line if it named none."""
+        """Its last error lines, cut for an error message; its last line if none looks like an error."""
         said = [_STAMP.sub("", line).strip() for line in self.lines]
         told = [line for line in said if _TROUBLE.search(line)] or [line for line in said if line][-1:]
         text = "; ".join(dict.fromkeys(told[-SHOWN_LINES:]))
@@ -59,7 +59,7 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def end_text(self) -> str:
-        """Say how the process ended, once it has."""
+        """The exit code or the signal, as text, once the process has exited."""
         code = self.ended.result()
         if code >= 0:
             return f"exit code {code}"
@@ -68,12 +68,12 @@ class Child(asyncio.SubprocessProtocol):
         return f"killed by signal {-code}"
 
     async def stop(self, timeout_s: float) -> None:
-        """End the process and its group: politely, then not; returns when it is gone."""
+        """Stop the process and its group: SIGTERM, then SIGKILL after `timeout_s`; wait until it exits."""
         try:
             if self.is_alive:
                 self._signal(signal.SIGTERM)
                 await asyncio.wait([self.ended], timeout=timeout_s)
-        finally:  # also when the wait is cancelled: nothing may be left running
+        finally:  # even if the wait is cancelled: nothing may keep running
             self._signal(signal.SIGKILL)
             await asyncio.wait([self.ended], timeout=KILL_TIMEOUT_S)
             if self._transport:
@@ -88,28 +88,28 @@ class Child(asyncio.SubprocessProtocol):
         text = line[: 4 * MAX_LINE_CHARS].decode("utf-8", "replace").replace(self._secret, "***")
         return "".join(c if c.isprintable() else " " for c in text)[:MAX_LINE_CHARS]
 
-    # ------------------------------------------------------------------ what the event loop reports
+    # ------------------------------------------------------------------ event loop callbacks
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the process."""
+        """Store the transport and the process id."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         self.pid = transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Keep the last lines."""
+        """Keep the last lines of the output."""
         *lines, rest = (self._rest + data).split(b"\n")
         self._lines.extend(self._clean(line) for line in lines[-KEPT_LINES:])
         self._rest = rest[: 4 * MAX_LINE_CHARS]
 
     def process_exited(self) -> None:
-        """Take along what the process itself had started; its last output may still be on the way."""
+        """Kill what the process has started; wait a moment, because its last output may still arrive."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         asyncio.get_running_loop().call_later(OUTPUT_GRACE_S, self._note_end)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note the end: the process is gone and all of its output was read."""
+        """Set `ended`: the process has exited and all of its output is read."""
         self._note_end()
 
     def _note_end(self) -> None:
@@ -120,10 +120,10 @@ class Child(asyncio.SubprocessProtocol):
 
 
 async def spawn(argv: Sequence[str], key: str) -> Child:
-    """Start a server that dies with this process; `argv[0]` is an absolute path.
+    """Start a server that dies with this process; `argv[0]` must be an absolute path.
 
-    It works in its program's own folder: llama.cpp loads libraries from the working directory, and
-    the user's may hold anything.
+    Its working directory is the program's folder, because llama.cpp loads libraries from the working
+    directory, and the user's directory may contain anything.
     """
     child = Child(key)
     mode = "exec" if sys.platform == "linux" else "watch"
@@ -136,9 +136,9 @@ async def spawn(argv: Sequence[str], key: str) -> Child:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         cwd=Path(argv[0]).parent,
-        start_new_session=True,  # Ctrl-C in the terminal is for Bridle, and the group can be ended as one
+        start_new_session=True,  # Ctrl-C does not reach it, and the group can be killed as one
     )
     stdin = transport.get_pipe_transport(0)
     assert isinstance(stdin, asyncio.WriteTransport)
-    stdin.write(f"{key}\n".encode())  # and it stays open: its end tells the child that we are gone
+    stdin.write(f"{key}\n".encode())  # stdin stays open: when it closes, the child exits
     return child

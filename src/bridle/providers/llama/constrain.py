@@ -1,18 +1,19 @@
-"""Tool calls of models whose template knows no tools: what is asked of them instead, and held to a schema.
+"""Tool calls for models whose chat template has no tools: plans a request constrained by a JSON Schema.
 
 ```
-tool_choice     a capable model                              a weak one (below a billion parameters)
-auto            shown the tools; answers in words, or        its prompt decides: an order that names a tool
-                begins a call, which is then asked for       in its words is a call of it, for which only the
-                again, held to the schema of all tools       arguments are asked; all else is answered
-required, NAME  held to the schema of the tools, or the one  the same, without the choice to answer
-none            answers                                      answers
+tool_choice     a capable model                              a weak model (below a billion parameters)
+auto            sees the tools; replies in text, or starts   the prompt decides: an order that contains the
+                a call, which is then requested again,       words of a tool's name is a call, and the model
+                constrained by the schema of all tools       fills in the arguments; else it replies in text
+required, NAME  constrained by the schema of the tools, or   the same, without a text reply
+                of the named one
+none            replies in text                              replies in text
 ```
 
-Measured with SmolLM2-135M on 32 prompts: left to choose a tool or an answer it is right 14 times, and
-picks tools for 11 of 14 plain questions; the words of the prompt are right 21 times, and for no plain
-question wrong. Asked for the arguments alone, after examples of other tools, it gave valid ones for 14
-of 14 and the right ones for 8; the others listed all files instead of some.
+Measured with SmolLM2-135M on 32 prompts: when the model chooses between a tool and text, it is right 14
+times and picks a tool for 11 of 14 plain questions. The words of the prompt are right 21 times, and never
+wrong for a plain question. Asked only for the arguments, after examples of other tools, the model gave valid
+ones for 14 of 14 prompts and the right ones for 8; the others listed all files instead of some.
 """
 
 import re
@@ -34,11 +35,11 @@ from bridle.providers.llama.schema import arguments_schema, bounded, call_schema
 from bridle.providers.wire import TOOL_PARAMS
 
 WEAK_BELOW_PARAMETERS = 1_000_000_000
-MAX_ORDER_CHARS = 300  # an order that clearly wants one tool is short
-MAX_ARGUMENT_TOKENS = 256  # for a weak model, which would rather go on than stop
+MAX_ORDER_CHARS = 300  # an order for one tool is short
+MAX_ARGUMENT_TOKENS = 256  # for a weak model, which often does not stop
 MAX_QUOTE_TOKENS = 192
-# What keeps a small model from going round in circles; a penalty on every word would also keep it from
-# quoting the result of a tool, so there only long repetitions cost.
+# These keep a small model from repeating itself. A penalty on every token would also stop it from quoting a
+# tool's result, so _QUOTING penalizes only long repetitions.
 _TALKING: dict[str, Any] = {"temperature": 0.0, "repeat_penalty": 1.1}
 _QUOTING: dict[str, Any] = {"temperature": 0.0, "dry_multiplier": 0.8, "dry_allowed_length": 6}
 
@@ -47,12 +48,12 @@ PlanKind = Literal["native", "words", "choice", "call", "arguments", "value"]
 
 
 class Plan(Struct, frozen=True):
-    """What is sent instead of a request, and how its answer is to be read.
+    """The request to send instead, and how to read its reply.
 
-    native: calls are the server's business, and a printed one counts. words: no call can come. choice:
-    words, unless they begin a call, which `then` asks for. call: the text is a tool and its arguments.
-    arguments: the text is the arguments of `tool`. value: the text fits a schema, and `then` asks without
-    it where the server cannot follow it.
+    native: the server handles tool calls, and a call printed as text counts too. words: no call is possible.
+    choice: text, unless it starts a call, which `then` requests. call: the text is a tool and its arguments.
+    arguments: the text is the arguments of `tool`. value: the text fits a schema; `then` asks without it if
+    the server rejects it.
     """
 
     kind: PlanKind
@@ -69,7 +70,7 @@ def plan_request(
     tool_role: bool | None = None,
     weak_below: int = WEAK_BELOW_PARAMETERS,
 ) -> Plan:
-    """Decide how to ask for an answer; raises ProviderError for a choice among tools that are not there."""
+    """Return the plan for a request; raises ProviderError if `tool_choice` is invalid."""
     params = dict(request.params)
     role = params.pop("tool_role", tool_role)
     request = replace(request, params=params)
@@ -81,13 +82,13 @@ def plan_request(
     choice = params.pop("tool_choice", "auto")
     params.pop("parallel_tool_calls", None)
     tools = allowed_tools(request.tools, choice)
-    if 0 < facts.parameters < weak_below:  # an unknown size is not weak
+    if 0 < facts.parameters < weak_below:  # a model of unknown size counts as capable
         return _plan_weak(request, tools, is_forced=choice != "auto")
     return _plan_capable(request, tools, is_forced=choice != "auto")
 
 
 def allowed_tools(tools: Sequence[ToolSpec], choice: Any) -> tuple[ToolSpec, ...]:
-    """Return the tools that a `tool_choice` leaves; raises ProviderError when it names an unknown one."""
+    """Return the tools that a `tool_choice` allows; raises ProviderError if it is invalid."""
     if choice == "none":
         return ()
     if isinstance(choice, dict):
@@ -126,7 +127,7 @@ def _plan_capable(request: ModelRequest, tools: tuple[ToolSpec, ...], *, is_forc
 
 
 def _plan_value(request: ModelRequest, facts: ServerFacts, role: Any, *, is_weak: bool) -> Plan:
-    """Ask for a value of a schema, held to as much of it as becomes a grammar."""
+    """Plan a request for a value, constrained by the part of its schema that a grammar can express."""
     messages = request.messages
     if role is False or not facts.has_tools:
         messages = fold_results(messages, "text")
@@ -139,7 +140,7 @@ def _plan_value(request: ModelRequest, facts: ServerFacts, role: Any, *, is_weak
 
 
 def held_to(request: ModelRequest, schema: dict[str, Any]) -> ModelRequest:
-    """Return the request with an answer that must fit a JSON Schema."""
+    """Return the request with its reply constrained by a JSON Schema."""
     answer = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
     return replace(request, params={**request.params, "response_format": answer})
 
@@ -147,7 +148,7 @@ def held_to(request: ModelRequest, schema: dict[str, Any]) -> ModelRequest:
 # ---------------------------------------------------------------------------- weak models
 
 _ARGUMENTS_PROMPT = "Answer with the arguments of a tool as JSON. Copy names and words from the message."
-# Copying is what such a model does well; these examples name no tool of ours and win against descriptions.
+# Such a model copies well, so examples work better than descriptions; none of them names a real tool.
 _EXAMPLES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("greet", "Say hi to Ann.", {"name": "Ann"}),
     ("move", "Move box.txt to lib/", {"path": "box.txt", "to": "lib/"}),
@@ -162,7 +163,7 @@ def _plan_weak(request: ModelRequest, tools: tuple[ToolSpec, ...], *, is_forced:
     if last.role == "user" or is_forced:
         prompt = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
         tool = wanted_tool(prompt, tools) or (tools[0] if is_forced and len(tools) == 1 else None)
-    # Without the calls the results follow the question, which is what a small model understands best.
+    # Without the calls, the results follow the question, which small models understand best.
     messages = fold_results(request.messages, "drop")
     sampling = _QUOTING if last.role == "tool" else _TALKING
     asked = replace(request, messages=messages, tools=(), params={**sampling, **request.params})
@@ -208,9 +209,9 @@ _PATH = re.compile(r"[\w*~-]*/|[\w*~-]+\.\w{1,8}\Z")
 
 
 def wanted_tool(prompt: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """Return the tool that a prompt clearly orders: by its name, or by an order that holds all of its words.
+    """Return the tool that a prompt clearly orders, by its name or by all the words of its name; else None.
 
-    `list the files`, `please read notes.txt` and `grep for TODO` are such orders; a question is none.
+    `list the files`, `please read notes.txt` and `grep for TODO` are such orders; a question is not.
     """
     order = prompt.strip().rpartition("\n\n")[2].lower()
     named = [

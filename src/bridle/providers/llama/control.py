@@ -1,4 +1,4 @@
-"""The small questions to a llama-server beside chat: is it well, what does it serve, how long is a text."""
+"""Client for the llama-server endpoints other than chat: health, model facts and token counts."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 
 class Address(Struct, frozen=True):
-    """Where a server listens; the key is what it wants to see."""
+    """Address of a server and the API key it expects."""
 
     url: str
     """Without a path, such as `http://127.0.0.1:8080`."""
@@ -21,10 +21,10 @@ class Address(Struct, frozen=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return what goes with every request.
+        """Headers of every request.
 
-        llama-server promises to keep connections and closes them after a stream, which a second
-        request on the same connection notices too late.
+        They close the connection: llama-server announces keep-alive but closes after a stream, which the
+        next request on that connection notices too late.
         """
         close = {"Connection": "close"}
         return {**close, "Authorization": f"Bearer {self.key}"} if self.key else close
@@ -34,41 +34,41 @@ class Address(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """A status and the decoded body; None where the body is no JSON."""
+    """A status and the decoded body; None if the body is not JSON."""
 
     status: int
     body: Any
 
 
 class ServerFacts(Struct, frozen=True):
-    """What a server says about the model it serves; 0 means that it does not say."""
+    """Facts that a server reports about its model; 0 means unknown."""
 
     window_tokens: int = 0
     slots: int = 1
     parameters: int = 0
     has_tools: bool = True
-    """Whether the model's template can show it tools; where it cannot, the server drops them silently."""
+    """True if the model's chat template supports tools; otherwise the server drops them silently."""
     end_token: str = ""
 
 
 class Control:
-    """Ask servers."""
+    """Sends requests to llama-servers, except chat."""
 
     def __init__(self, who: str) -> None:
         self._who = who
         self._opened: aiohttp.ClientSession | None = None
 
     async def is_well(self, address: Address, timeout_s: float) -> bool:
-        """Tell whether the server answers and has loaded its model."""
+        """Return True if the server responds and has loaded its model."""
         try:
             return (await self.ask(address, "/health", timeout_s=timeout_s)).status == 200
         except ProviderError:
             return False
 
     async def facts(self, address: Address, model: str, timeout_s: float) -> ServerFacts:
-        """Read what the server says about a model; raises ProviderError.
+        """Return what the server reports about a model; raises ProviderError.
 
-        A server with many models loads the one that is asked for.
+        A server with many models loads the requested one.
         """
         answer = await self.ask(
             address, "/props", query={"model": model} if model else {}, timeout_s=timeout_s
@@ -96,7 +96,7 @@ class Control:
         query: dict[str, str] | None = None,
         timeout_s: float,
     ) -> Answer:
-        """Send one question, GET or with a body POST; raises ProviderError when no answer comes."""
+        """Send one request, POST if it has a body, else GET; raises ProviderError if no response comes."""
         try:
             async with self._session().request(
                 "GET" if body is None else "POST",
@@ -116,7 +116,7 @@ class Control:
             raise ProviderError(f"{self._who}: {path} cannot be reached", kind="connection_reset") from error
 
     async def aclose(self) -> None:
-        """Close the connections; a later question opens new ones."""
+        """Close the connections; a later request opens new ones."""
         if self._opened is not None:
             session, self._opened = self._opened, None
             await session.close()
@@ -132,11 +132,11 @@ class Control:
 
 
 def read_facts(props: dict[str, Any], models: Any, model: str = "") -> ServerFacts:
-    """Read the facts from the bodies of `/props` and `/v1/models`, whatever version wrote them."""
+    """Return the facts in the bodies of `/props` and `/v1/models`, from any llama-server version."""
     settings = _table(props.get("default_generation_settings"))
     caps = _table(props.get("chat_template_caps"))
     template = props.get("chat_template")
-    # A server from before `chat_template_caps` has only the template to look at.
+    # A server without `chat_template_caps` offers only the template to check.
     in_template = "tools" in template if isinstance(template, str) and template else True
     return ServerFacts(
         window_tokens=_count(settings.get("n_ctx")),

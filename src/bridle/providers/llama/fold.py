@@ -1,4 +1,4 @@
-"""Conversations for models that know no tool role: results become the user's words, calls the model's.
+"""Conversations for models without a tool role: results become user messages, calls assistant text.
 
 ```
 assistant  calls a, b                     assistant  {"tool": "a", …}  {"tool": "b", …}
@@ -6,7 +6,7 @@ tool       result of a, result of b  ─▶   user       Tool: a ⏎⏎ Result: 
 user       go on                                     ---  go on
 ```
 
-Each result is written out first and joined then, so that all of them reach the model.
+Each result is written out before they are joined, so that all of them reach the model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ CallStyle = Literal["keep", "text", "drop"]
 
 
 def fold_results(messages: Sequence[Message], calls: CallStyle) -> tuple[Message, ...]:
-    """Return the conversation without tool messages, neighbours of one role joined.
+    """Return the conversation without tool messages; adjacent messages of one role are merged.
 
-    Calls are kept as they are, written out as text, or left out; a message that is then empty goes.
+    Calls are kept, written out as text, or dropped; a message that is then empty is dropped.
     """
     folded: list[Message] = []
     for message in messages:
@@ -40,12 +40,12 @@ def fold_results(messages: Sequence[Message], calls: CallStyle) -> tuple[Message
 
 
 def result_text(result: ToolResult) -> str:
-    """Write out a result as Kontekst does."""
+    """Return a result as text, in Kontekst's format."""
     return f"Tool: {result.name}\n\nResult:\n{result.output}"
 
 
 def call_text(call: ToolCall) -> str:
-    """Write out a call in the words in which a model without tools asks for one."""
+    """Return a call as text, in the format that a model without tool support uses."""
     return msgspec.json.encode({"tool": call.name, "arguments": call.args}).decode()
 
 

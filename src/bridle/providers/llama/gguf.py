@@ -1,10 +1,10 @@
-"""What the first bytes of a GGUF file say: that it is one, and how long a context its model was trained for.
+"""Reads the header of a GGUF file: its architecture, name and training context length.
 
 ```
 "GGUF" | version u32 | tensors u64 | pairs u64 | pair: key, type u32, value | …
 ```
 
-A key and a text are a u64 length and its bytes; everything is little-endian. The model's own keys come
+A key or a string is a u64 length and its bytes; everything is little-endian. The keys of the model come
 before those of the tokenizer, which are megabytes long and are not read.
 """
 
@@ -37,7 +37,7 @@ _TEXT, _ARRAY = 8, 9
 
 
 class GgufHeader(Struct, frozen=True):
-    """The facts about a model that its file begins with; empty or 0 where it does not say."""
+    """The facts of a model in its file header; empty or 0 if missing."""
 
     architecture: str = ""
     name: str = ""
@@ -45,7 +45,7 @@ class GgufHeader(Struct, frozen=True):
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the facts of a model file; raises ConfigError when it is absent or no GGUF file."""
+    """Return the header of a model file; raises ConfigError if it is missing or no GGUF file."""
     try:
         with path.open("rb") as file:
             start = file.read(MAX_HEADER_BYTES)
@@ -70,7 +70,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _read_pairs(start: bytes) -> dict[str, Any]:
-    """Read the pairs before the tokenizer's; a file that ends early has fewer, and the server will say so."""
+    """Return the pairs before the tokenizer's; a truncated file has fewer, and the server reports that."""
     found: dict[str, Any] = {}
     try:
         version, _, count = struct.unpack_from("<IQQ", start, 4)

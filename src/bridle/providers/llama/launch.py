@@ -1,12 +1,12 @@
-"""The first thing a managed server's process runs: tie it to its owner's life, then become the server.
+"""Launcher of a managed server: makes the process die with its owner, then runs the server.
 
 ```
 python -I -S launch.py OWNER_PID exec|watch PROGRAM ARG…      standard library only
-   stdin: the API key on one line, then nothing; its end means that the owner is gone
+   stdin: the API key on one line, then nothing; EOF means that the owner is gone
 ```
 
-`exec` becomes the program, after asking Linux for a SIGKILL when the owner dies. `watch` stays in between
-and kills the process group when stdin ends; it is for systems that know no such signal.
+`exec` replaces the launcher with the program, after asking Linux for a SIGKILL when the owner dies. `watch`
+keeps the launcher running and kills the process group when stdin closes, for systems without that signal.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ import threading
 
 PR_SET_PDEATHSIG = 1
 _SECRET = re.compile("key|token|secret|passw|credential|auth", re.IGNORECASE)
-# The user's own LLAMA_ARG_… would change a server that is ours; these are for any version of it.
+# The user's LLAMA_ARG_… must not configure our server; these values are for every version of it.
 _FIXED = {
     "LLAMA_ARG_OFFLINE": "1",
     "LLAMA_ARG_UI": "0",
@@ -30,10 +30,10 @@ _FIXED = {
 
 
 def main(argv: list[str]) -> None:
-    """Run the program in `argv`; returns only when the owner is gone already."""
+    """Run the program in `argv`; returns only if the owner is already gone."""
     owner, mode, program = int(argv[1]), argv[2], argv[3:]
     if mode == "exec":
-        # Before the question below, so that an owner who dies in between is noticed by one of the two.
+        # Before the check below, so that one of the two notices an owner that dies in between.
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != owner:
         return
@@ -44,7 +44,7 @@ def main(argv: list[str]) -> None:
 
 
 def child_environment(environment: dict[str, str], key: str) -> dict[str, str]:
-    """Return the server's environment: no secret of the user, and our key where `ps` does not show it."""
+    """Return the server's environment: without the user's secrets, with our key, which `ps` then hides."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -54,8 +54,8 @@ def child_environment(environment: dict[str, str], key: str) -> dict[str, str]:
 
 
 def watch(program: list[str], environment: dict[str, str]) -> None:
-    """Run the program as a child until it ends or stdin does, and end as it ended."""
-    signal.signal(signal.SIGTERM, lambda *_: None)  # the group gets it: the child ends, and then so do we
+    """Run the program as a child until it exits or stdin closes, then exit with its code."""
+    signal.signal(signal.SIGTERM, lambda *_: None)  # the whole group gets it: the child exits, then we do
     child = subprocess.Popen(program, env=environment, stdin=subprocess.PIPE)
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     code = child.wait()
@@ -69,7 +69,7 @@ def _end_with_stdin() -> None:
 
 
 def _read_line(descriptor: int) -> str:
-    """Read byte by byte: what follows the line belongs to the server."""
+    """Read one line byte by byte, because the rest of the input belongs to the server."""
     line = b""
     while (byte := os.read(descriptor, 1)) not in (b"\n", b""):
         line += byte

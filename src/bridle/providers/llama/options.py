@@ -1,4 +1,4 @@
-"""How a llama-server is started: the options Bridle knows, and the command line they become."""
+"""Options of a managed llama-server, and the command line they produce."""
 
 import os
 from pathlib import Path
@@ -15,52 +15,52 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
 class LlamaOptions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a managed llama-server serves, and how."""
+    """Options of a managed llama-server."""
 
     model: str = ""
-    """A GGUF file; for a runtime that serves one model."""
+    """A GGUF file, for a server of one model."""
     models_dir: str = ""
     """A folder of GGUF files, for a server that loads them by name (llama-server's router mode)."""
     program: tuple[str, ...] = ("llama-server",)
-    """The program, a path or a name to look for on PATH, and what comes before the options."""
+    """The program, as a path or a name on PATH, and arguments before the options."""
     outside: tuple[str, ...] = ()
-    """Folders that agents can write to: no program is looked for there."""
+    """Folders that agents can write to; a program is never taken from them."""
     host: str = "127.0.0.1"
     port: int = 0
-    """0 picks a free one at every start."""
+    """0 picks a free port at every start."""
     ctx_size: int = DEFAULT_CTX_SIZE
-    """Tokens of context, shared by the slots; 0 takes what the model was trained for."""
+    """Context in tokens, shared by the slots; 0 means the model's training context."""
     n_gpu_layers: int | None = None
-    """None leaves it to the server."""
+    """None means the server's default."""
     threads: int = 0
-    """0 takes all cores but one: with other load beside it, the last core costs more than it gives."""
+    """0 means all cores but one: with other load, the last core costs more than it gains."""
     slots: int = 1
-    """Requests that are answered at the same time."""
+    """The number of requests served at the same time."""
     jinja: bool = True
     extra_args: tuple[str, ...] = ()
     start_timeout_s: float = 180.0
-    """A large model is read from a slow disk for minutes; a server that dies is noticed at once."""
+    """Loading a large model from a slow disk takes minutes; a server that dies is noticed at once."""
     stop_timeout_s: float = 5.0
 
     @property
     def connect_host(self) -> str:
-        """Return the host to connect to; a server that listens everywhere is reached by loopback."""
+        """The host to connect to; loopback for a server that listens on all addresses."""
         return _EVERYWHERE.get(self.host, self.host)
 
     @property
     def window_guess(self) -> int:
-        """Return the context of one request as far as it is known before the server runs; 0 if it is not."""
+        """The context of one request in tokens, before the server runs; 0 if unknown."""
         total = self.ctx_size
         if not total and self.model:
             try:
                 total = read_header(Path(self.model).expanduser()).context_tokens
             except ConfigError:
-                return 0  # the start will say what is wrong with the file
+                return 0  # starting the server reports what is wrong with the file
         return total // self.slots
 
 
 def check_options(options: LlamaOptions) -> None:
-    """Find what would only fail once the server runs; raises ConfigError. Reads the model file's head."""
+    """Check the options and the model file's header before a start; raises ConfigError."""
     if bool(options.model) == bool(options.models_dir):
         raise ConfigError("llama-server: exactly one of model and models_dir must be given")
     if options.model:
@@ -77,7 +77,7 @@ def check_options(options: LlamaOptions) -> None:
 
 
 def command(options: LlamaOptions, port: int) -> list[str]:
-    """Return the command line of the server; raises ConfigError when there is no such program."""
+    """Return the command line of the server; raises ConfigError if the program is not found."""
     flags = [
         *("--host", options.host, "--port", str(port)),
         *(_model_flags(Path(options.model).expanduser()) if options.model else ()),
@@ -93,7 +93,7 @@ def command(options: LlamaOptions, port: int) -> list[str]:
 
 
 def _model_flags(model: Path) -> tuple[str, ...]:
-    return "--model", str(model.absolute()), "--alias", model.stem  # else replies carry the user's path
+    return "--model", str(model.absolute()), "--alias", model.stem  # else replies contain the user's path
 
 
 def _folder_flags(folder: Path) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def _folder_flags(folder: Path) -> tuple[str, ...]:
 
 
 def default_threads() -> int:
-    """Return the cores this process may use, but one."""
+    """Return the number of cores this process may use, minus one, and at least 1."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores - 1)
 

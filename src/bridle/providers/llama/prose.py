@@ -1,7 +1,7 @@
-"""Models that print a call instead of making one: `{"name": "list_files", "arguments": {…}}` as their text.
+"""Detects tool calls that a model prints as text, such as `{"name": "list_files", "arguments": {…}}`.
 
-Only an answer that is such an object from its first to its last character, and that names a tool of the
-request, is taken for a call. Anything else is the answer the model meant to give.
+Only a reply that is such an object from its first to its last character, and that names a tool of the
+request, counts as a call. Anything else is a normal text reply.
 """
 
 import re
@@ -24,14 +24,14 @@ Verdict = Literal["call", "prose", "unclear"]
 
 
 class PrintedCall(Struct, frozen=True):
-    """A call that was printed: its tool, and its arguments as JSON text."""
+    """A call printed as text: its tool, and its arguments as JSON."""
 
     name: str
     args: str
 
 
 def judge_beginning(text: str) -> Verdict:
-    """Tell whether an answer that begins like this may turn out to be a printed call."""
+    """Return whether a reply that starts like this is a printed call, normal text, or still unclear."""
     text = text.lstrip()
     if text.startswith(_OPEN):
         text = text.removeprefix(_OPEN).lstrip()
@@ -45,12 +45,12 @@ def judge_beginning(text: str) -> Verdict:
     if match["end"]:
         return "call" if match["key"] in _KEYS else "prose"
     if match.end() < len(text):
-        return "prose"  # something that is no key follows
+        return "prose"  # what follows is not a key
     return "unclear" if not match["key"] or any(k.startswith(match["key"]) for k in _KEYS) else "prose"
 
 
 def read_printed_call(text: str, tools: Container[str]) -> PrintedCall | None:
-    """Return the call that a whole answer is; None when it is anything else."""
+    """Return the call in a whole reply; None if it is anything else."""
     text = text.strip()
     if text.startswith(_OPEN):
         text = text.removeprefix(_OPEN).removesuffix(_CLOSE).strip()
@@ -71,7 +71,7 @@ def read_printed_call(text: str, tools: Container[str]) -> PrintedCall | None:
 
 
 def _object(value: Any) -> dict[str, Any] | None:
-    """Return arguments as an object; OpenAI's form has them as JSON text."""
+    """Return arguments as an object; in OpenAI's format they are JSON text. None if invalid."""
     if isinstance(value, str):
         try:
             return _decoder.decode(value)

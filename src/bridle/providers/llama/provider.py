@@ -1,7 +1,7 @@
-"""A model behind a llama-server: its real window and token counts, and calls even where it knows no tools.
+"""Provider for a llama-server: real window and token counts, and tool calls even without tool support.
 
 ```
-stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read as the plan says ─▶ deltas, reply
+stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read by its plan ─▶ deltas, reply
           (starts it)     (constrain)     (the wire)  native │ words │ choice │ call │ arguments │ value
 ```
 """
@@ -27,13 +27,13 @@ from bridle.providers.openai import OpenAIProvider
 from bridle.providers.reply import ReplyBuilder, turn_of
 from bridle.providers.wire import Items, first_taken
 
-DEFAULT_WINDOW_TOKENS = 4096  # until the server says better; small, so that nothing is sent that cannot fit
+DEFAULT_WINDOW_TOKENS = 4096  # until the server reports it; small, so that no request is too long
 DEFAULT_MAX_OUTPUT_TOKENS = 2048
-FREE = Price(0.0, 0.0)  # known, not unknown: our own process costs no money
+FREE = Price(0.0, 0.0)  # a known price of zero: our own process costs no money
 
 
 class LlamaProvider:
-    """Stream answers from a llama-server, and start it when the first one is wanted."""
+    """Streams replies from a llama-server; the first request starts a managed one."""
 
     def __init__(
         self,
@@ -48,7 +48,10 @@ class LlamaProvider:
         max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
-        """`tool_role` False folds results into user messages; `concurrency` 0 means the server's slots."""
+        """Create a provider; `tool_role` False puts tool results into user messages.
+
+        `concurrency` 0 means the number of the server's slots.
+        """
         self._name = name
         self._server = server
         self._params = params or {}
@@ -64,11 +67,11 @@ class LlamaProvider:
 
     @property
     def server(self) -> LlamaServer | RunningServer:
-        """Return the server behind this provider, for those who show its state."""
+        """The server of this provider, to show its state."""
         return self._server
 
     def model(self, name: str) -> Model:
-        """Return the facts as far as they are known now, without starting anything."""
+        """Return the facts of a model that are known now, without starting anything."""
         known = self._facts.get(name) or ServerFacts()
         window = known.window_tokens or self._server.window_guess or DEFAULT_WINDOW_TOKENS
         most = min(self._max_output_tokens, max(1, window // 2))
@@ -76,12 +79,12 @@ class LlamaProvider:
         return Model(self._name, name, window, most, price)
 
     async def facts(self, name: str) -> Model:
-        """Return the real facts, starting the server if need be; raises ProviderError."""
+        """Return the facts of a model from its server, starting it if needed; raises ProviderError."""
         await self._ask_facts(name)
         return self.model(name)
 
     async def count_tokens(self, texts: Sequence[str], model: str = "") -> list[int]:
-        """Return the tokens of each text by the model's own tokenizer, or an estimate without it."""
+        """Return the token count of each text by the model's tokenizer; an estimate without it."""
         try:
             facts = await self._ask_facts(model)
             address = await self._server.ready()
@@ -93,10 +96,9 @@ class LlamaProvider:
         return await counter.count(address, facts.end_token, texts)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
-        """Yield deltas as they arrive and the whole reply last; raises ProviderError.
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError.
 
-        A server that dies meanwhile is a ProviderError that may be retried; the next request finds it
-        started again.
+        If the server dies, the ProviderError is retryable, and the next request starts the server again.
         """
         facts = await self._ask_facts(request.model)
         async with self._slot(facts):
@@ -112,11 +114,11 @@ class LlamaProvider:
                 raise await self._server.explain(error) from error
 
     def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Say what of a schema an answer is not held to."""
+        """Return the parts of a schema that the server cannot enforce, as sentences."""
         return held(schema, LLAMA).said_of(self._name)
 
     async def aclose(self) -> None:
-        """End the server, if it is ours, and close the connections."""
+        """Stop the server if Bridle started it, and close the connections."""
         try:
             await self._client.aclose()
         finally:
@@ -125,7 +127,7 @@ class LlamaProvider:
     async def _ask_facts(self, model: str) -> ServerFacts:
         try:
             facts = self._facts[model] = await self._server.facts(model)
-        except ConfigError as error:  # options that cannot work, found when the server is to start
+        except ConfigError as error:  # invalid options, found at the start of the server
             raise ProviderError(
                 f"{self._name}: {error.message}", kind="invalid_request", hint=error.hint
             ) from error
@@ -142,7 +144,7 @@ class LlamaProvider:
         endpoint = Endpoint(self._name, f"{address.url}/v1/chat/completions", address.headers)
         return OpenAIProvider(endpoint, self._client, params=self._params)
 
-    # ------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------ reply
 
     def _read(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         match plan.kind:
@@ -159,7 +161,7 @@ class LlamaProvider:
                 return first_taken([wire.stream(each.request) for each in plans])
 
     async def _read_native(self, plan: Plan, wire: OpenAIProvider) -> Items:
-        """Hold text back while it may be a printed call; at the end of the answer it is one or it is not."""
+        """Hold back text while it may be a printed call; the end of the reply decides."""
         names = {tool.name for tool in plan.request.tools}
         held: str | None = "" if names else None
         async with aclosing(wire.stream(plan.request)) as items:
@@ -188,7 +190,7 @@ class LlamaProvider:
         return [delta, builder.finish(reply.stop_reason, reply.usage, reply.model)]
 
     async def _read_choice(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
-        """Pass words on; when they begin a call, ask for it again, held to the tools' schema."""
+        """Yield text; if it starts a call, request the call again, constrained by the tools' schema."""
         held: str | None = ""
         async with aclosing(wire.stream(plan.request)) as items:
             async for item in items:

@@ -1,7 +1,7 @@
-"""JSON Schemas that hold a model to valid calls: the tools' own, without what servers cannot follow.
+"""JSON Schemas that constrain a model to valid tool calls, reduced to what llama.cpp supports.
 
-llama.cpp turns a schema into a grammar and refuses some of it (patterns, references, huge bounds). What
-is left out here is checked afterwards, when the arguments are judged against the tool's real schema.
+llama.cpp turns a schema into a grammar and rejects some keywords (patterns, references, huge bounds). What is
+dropped here is checked later, when the arguments are validated against the tool's full schema.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from bridle.core.schema import map_parts
 from bridle.core.tool import ToolSpec
 
 WEAK_ITEMS = 8
-WEAK_TEXT_CHARS = 160  # a small model that finds no end goes on to its token limit
-MAX_BOUND = 1000  # a grammar repeats a rule this often at most
+WEAK_TEXT_CHARS = 160  # otherwise a small model may generate up to its token limit
+MAX_BOUND = 1000  # a grammar can repeat a rule this often
 MAX_DEPTH = 12
 
 
@@ -34,7 +34,7 @@ def call_schema(tools: Sequence[ToolSpec], *, is_weak: bool = False) -> dict[str
 
 
 def arguments_schema(tool: ToolSpec, *, is_weak: bool = False) -> dict[str, Any]:
-    """Return the schema of a tool's arguments; a weak model is asked for the required ones only."""
+    """Return the schema of a tool's arguments; for a weak model only the required ones."""
     maker = _Maker(tool.parameters, WEAK_TEXT_CHARS if is_weak else None)
     made = maker.object(tool.parameters, 0)
     if is_weak:
@@ -44,7 +44,7 @@ def arguments_schema(tool: ToolSpec, *, is_weak: bool = False) -> dict[str, Any]
 
 
 def bounded(schema: Any) -> Any:
-    """Return a schema whose texts and lists come to an end, which a small model may not find by itself."""
+    """Return a schema with bounded strings and arrays, because a small model may never end them."""
     if not isinstance(schema, dict):
         return schema
     made = map_parts(schema, bounded)
@@ -77,7 +77,7 @@ class _Maker:
         }
 
     def any(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """Return a looser schema; an empty one stands for any value."""
+        """Return a looser schema; an empty schema allows any value."""
         schema = self._resolved(schema)
         if depth > MAX_DEPTH:
             return {}
@@ -130,7 +130,7 @@ def _tables(value: Any) -> dict[str, dict[str, Any]]:
 
 
 def _bounds(schema: dict[str, Any], low: str, high: str, *, default: int | None) -> dict[str, int]:
-    """Keep bounds that a grammar can count to."""
+    """Return the bounds that a grammar can express, with `default` as the upper limit."""
     kept = {key: schema[key] for key in (low, high) if _is_small(schema.get(key))}
     if default is not None:
         kept[high] = min(kept.get(high, default), default)

@@ -1,15 +1,15 @@
-"""A llama-server that answers: one that Bridle starts, watches and ends, or one that runs already.
+"""Manages a llama-server: one that Bridle starts, restarts and stops, or one that already runs.
 
 ```
           ready()                        health 200
  none ───────────────▶ starting ───────────────────────▶ well ──┐ ready()
   ▲                      │ ▲                              │ ◀────┘
-  │ aclose()             │ └────── after a pause ─────────┤ died, or silent when asked again
+  │ aclose()             │ └────── after a pause ─────────┤ died, or failed a health check
   └──────────────────────┴─ died or too slow: an error ◀──┘ too often: an error
 ```
 
-A restart happens when the next request needs the server, never on its own. Everybody who asks while
-it starts waits for the same start; who gives up waiting leaves it running for the others.
+A restart happens only when the next request needs the server. All requests that come while it starts wait for
+the same start; if one of them is cancelled, the start continues for the others.
 """
 
 import asyncio
@@ -27,29 +27,29 @@ from bridle.providers.llama.options import LlamaOptions, check_options, command
 
 ASK_TIMEOUT_S = 10.0
 HEALTH_TIMEOUT_S = 5.0
-CRASH_NOTICE_S = 1.0  # how long the end of a process may lag behind the end of its connections
-FIRST_PAUSE_S, LAST_PAUSE_S = 0.02, 0.25  # between two looks at a server that loads its model
+CRASH_NOTICE_S = 1.0  # a process may exit this long after its connections close
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.02, 0.25  # between health checks while the model loads
 BIND_ATTEMPTS = 3
 _SILENT: frozenset[ProviderErrorKind] = frozenset({"connection_reset", "network_timeout"})
 
 
 class RestartPolicy(Struct, frozen=True):
-    """How often a server may die, and how long to wait before it is started again."""
+    """How often a server may die, and how long to wait before a restart."""
 
     max_crashes: int = 5
     window_s: float = 300.0
     first_pause_s: float = 0.25
     max_pause_s: float = 15.0
     silence_s: float = 5.0
-    """How long a server that failed a request may take to say that it is well."""
+    """How long the health check may take after a failed request."""
 
     def pause_s(self, crashes: int) -> float:
-        """Return the pause after that many crashes within the window."""
+        """Return the pause after this many crashes within the window."""
         return min(self.first_pause_s * 2.0 ** min(crashes - 1, 60), self.max_pause_s) if crashes else 0.0
 
 
 class LlamaServer:
-    """Own one server process; nothing runs until somebody needs it."""
+    """Manages one server process; the first request starts it."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class LlamaServer:
         self._key = api_key or secrets.token_hex(16)
         self._restart = restart or RestartPolicy()
         self._control = Control(who)
-        self._starting = asyncio.Lock()  # at most one process at a time, and one that starts it
+        self._starting = asyncio.Lock()  # at most one process, and one start, at a time
         self._child: Child | None = None
         self._address: Address | None = None
         self._facts: dict[str, ServerFacts] = {}
@@ -74,33 +74,33 @@ class LlamaServer:
 
     @property
     def options(self) -> LlamaOptions:
-        """Return what the server is started with."""
+        """The options the server is started with."""
         return self._options
 
     @property
     def control(self) -> Control:
-        """Return the way to ask it small questions."""
+        """The client for the server's endpoints other than chat."""
         return self._control
 
     @property
     def window_guess(self) -> int:
-        """Return the context of one request as far as it is known before the server runs; 0 if it is not."""
+        """The context of one request in tokens, before the server runs; 0 if unknown."""
         return self._options.window_guess
 
     @property
     def pid(self) -> int | None:
-        """Return the id of the process while it runs."""
+        """The process id while the server runs, else None."""
         return self._child.pid if self._child and self._child.is_alive else None
 
     @property
     def log(self) -> list[str]:
-        """Return the last lines the process printed; the key is not in them."""
+        """The last lines the process printed, without the API key."""
         return self._child.lines if self._child else []
 
     async def ready(self) -> Address:
-        """Return the address of a server that is well, starting it if need be.
+        """Return the address of a healthy server, starting it if needed.
 
-        Raises ConfigError for options that cannot work, ProviderError when the server does not start.
+        Raises ConfigError for invalid options, ProviderError if the server does not start.
         """
         if self._address and self._child and self._child.is_alive and not self._is_suspect:
             return self._address
@@ -108,17 +108,17 @@ class LlamaServer:
             return await self._well()
 
     async def facts(self, model: str = "") -> ServerFacts:
-        """Return what the server says about a model; raises as `ready` does."""
+        """Return what the server reports about a model; raises like `ready`, or ProviderError."""
         address = await self.ready()
         name = model if self._options.models_dir else ""
         if name not in self._facts:
-            # A server with many models loads this one before it answers.
+            # A server with many models loads this one before it responds.
             timeout_s = self._options.start_timeout_s if name else ASK_TIMEOUT_S
             self._facts[name] = await self._control.facts(address, name, timeout_s)
         return self._facts[name]
 
     async def explain(self, error: ProviderError) -> ProviderError:
-        """Say what a failed request was really about: the end of the server, if it ended."""
+        """Return the real cause of a failed request: the exit of the server, if it died; else `error`."""
         if error.kind not in _SILENT or not self._child:
             return error
         child = self._child
@@ -131,9 +131,9 @@ class LlamaServer:
         )
 
     async def aclose(self) -> None:
-        """End the process and close the connections; a later request starts it again.
+        """Stop the process and close the connections; a later request starts it again.
 
-        Who waits for it to start gets an error.
+        A request that waits for the start gets an error.
         """
         if self._child:
             await self._child.stop(self._options.stop_timeout_s)
@@ -147,7 +147,7 @@ class LlamaServer:
             finally:
                 await self._control.aclose()
 
-    # ------------------------------------------------------------------ starting, under the lock
+    # ------------------------------------------------------------------ start, under the lock
 
     async def _well(self) -> Address:
         await self._look_again()
@@ -167,7 +167,7 @@ class LlamaServer:
         raise AssertionError("unreachable")
 
     async def _look_again(self) -> None:
-        """Forget a process that has ended, and end one that does not answer."""
+        """Drop an exited process, and stop one that fails its health check."""
         if self._child is None:
             return
         if self._child.is_alive and self._is_suspect and self._address:
@@ -193,7 +193,7 @@ class LlamaServer:
         self._address = Address(f"http://{f'[{host}]' if ':' in host else host}:{port}", self._key)
 
     async def _pause(self) -> None:
-        """Wait as long as the crashes before ask for; raises ProviderError when there were too many."""
+        """Wait for the pause after recent crashes; raises ProviderError after too many."""
         now = asyncio.get_running_loop().time()
         recent = [at for at in self._crashes if now - at < self._restart.window_s]
         if len(recent) >= self._restart.max_crashes:
@@ -207,7 +207,7 @@ class LlamaServer:
             await asyncio.sleep(max(0.0, recent[-1] + self._restart.pause_s(len(recent)) - now))
 
     async def _becomes_well(self, child: Child, address: Address) -> bool:
-        """Wait until the server has loaded its model; False when it died, ProviderError when it is slow."""
+        """Return True once the model is loaded, False if the server died; ProviderError if too slow."""
         loop = asyncio.get_running_loop()
         deadline = child.started_at + self._options.start_timeout_s
         pause_s = FIRST_PAUSE_S
@@ -228,20 +228,20 @@ class LlamaServer:
         return False
 
     def _forget(self) -> None:
-        """Let go of a process that has ended, and remember that it did."""
+        """Drop an exited process and count the crash."""
         self._child, self._address, self._is_suspect = None, None, False
         self._facts.clear()
         self._crashes.append(asyncio.get_running_loop().time())
 
     def _died(self, child: Child) -> ProviderError:
-        # A server that was well before may be so again; one that never was has a fault that stays.
+        # A server that worked before may work again; one that never did has a permanent fault.
         kind: ProviderErrorKind = "server_error" if self._was_well else "unknown"
         text = f"{self._who}: the server ended before it was ready ({_end(child)})"
         return ProviderError(text, kind=kind, hint="check the model file and the options of the server")
 
 
 class RunningServer:
-    """A llama-server that somebody else started; it is asked, never ended."""
+    """A llama-server that Bridle did not start, and never stops."""
 
     def __init__(self, who: str, base_url: str, *, api_key: str = "", window_guess: int = 0) -> None:
         parts = urlsplit(base_url)
@@ -252,26 +252,26 @@ class RunningServer:
 
     @property
     def control(self) -> Control:
-        """Return the way to ask it small questions."""
+        """The client for the server's endpoints other than chat."""
         return self._control
 
     @property
     def window_guess(self) -> int:
-        """Return the context of one request as configured; 0 if it is not."""
+        """The configured context of one request in tokens; 0 if not set."""
         return self._window_guess
 
     async def ready(self) -> Address:
-        """Return the address."""
+        """Return the address, without a check."""
         return self._address
 
     async def facts(self, model: str = "") -> ServerFacts:
-        """Return what the server says about a model; raises ProviderError."""
+        """Return what the server reports about a model; raises ProviderError."""
         if model not in self._facts:
             self._facts[model] = await self._control.facts(self._address, model, ASK_TIMEOUT_S)
         return self._facts[model]
 
     async def explain(self, error: ProviderError) -> ProviderError:
-        """Forget the facts after a silence: another server may answer next."""
+        """Return `error`; after a connection failure drop the facts, as another server may run there next."""
         if error.kind in _SILENT:
             self._facts.clear()
         return error
@@ -292,9 +292,9 @@ def _free_port(host: str) -> int:
 
 
 def _is_free(host: str, port: int) -> bool:
-    """Tell whether a port can be had; some servers would share it instead of failing."""
+    """Return True if a port is free; some servers would share a used port instead of failing."""
     with _socket(host) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the last connections may linger
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # earlier connections may be in TIME_WAIT
         try:
             probe.bind((host, port))
         except OSError:

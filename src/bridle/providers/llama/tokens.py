@@ -1,7 +1,7 @@
-"""How many tokens texts have, by the model's own tokenizer: many texts in one question, and remembered.
+"""Token counts from the model's tokenizer: many texts per request, with a cache.
 
 `/tokenize` takes a list of texts and token ids and returns one list of ids. A special token that no
-plain text can contain, put between the texts, tells where one ends:
+plain text can contain separates the texts:
 
 ```
 ["first text", 2, "second"]  ─▶  [28120, 905, 2, 15236]  ─▶  2 and 1 tokens
@@ -24,7 +24,7 @@ TIMEOUT_S = 10.0
 
 
 class TokenCounter:
-    """Count the tokens of texts for one model of a server."""
+    """Counts the tokens of texts for one model of a server."""
 
     def __init__(self, control: Control, model: str = "") -> None:
         self._control = control
@@ -33,7 +33,7 @@ class TokenCounter:
         self._separator: int | None = None
 
     async def count(self, address: Address, end_token: str, texts: Sequence[str]) -> list[int]:
-        """Return the tokens of each text; estimated where the server gives no answer."""
+        """Return the token count of each text; an estimate if the server does not respond."""
         keys = [_digest(text) for text in texts]
         found = {key: self._recall(key) for key in keys if key in self._known}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}

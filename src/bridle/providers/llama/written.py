@@ -1,8 +1,8 @@
-"""A call that a model writes as text, held to a schema: turned into fragments of arguments while it comes.
+"""Streaming parser of a tool call that a model writes as schema-constrained text.
 
 ```
 {"tool": "list_files", "arguments": {"pattern": "*"}}
-└────────── head ──────────────────┘└── arguments ──┘└ the closing brace is held back
+└────────── head ──────────────────┘└── arguments ──┘└ the last brace is held back
 ```
 """
 
@@ -16,7 +16,7 @@ _TAIL = re.compile(r"[\s}]*\Z")
 
 
 class WrittenCall:
-    """Read one call; with a name given, the text is the arguments alone."""
+    """Parses one call; if `name` is given, the text is only the arguments."""
 
     def __init__(self, builder: ReplyBuilder, name: str = "") -> None:
         self._builder = builder
@@ -25,7 +25,7 @@ class WrittenCall:
         self._held = ""
 
     def feed(self, fragment: str) -> list[ToolCallDelta]:
-        """Take a fragment of the text, return what it shows of the arguments."""
+        """Add a fragment of the text and return the new deltas of the arguments."""
         self._held += fragment
         if self._is_bare:
             return self._show(len(self._held))
@@ -39,7 +39,7 @@ class WrittenCall:
         return self._show(tail.start() if tail else len(self._held))
 
     def finish(self) -> list[ToolCallDelta]:
-        """Take the end of the text; what was cut off is left as it is, and is then no valid JSON."""
+        """Return the last deltas; a truncated text stays truncated, so its arguments are invalid JSON."""
         if not self._is_bare:
             self._held = self._held.rstrip().removesuffix("}")
         return self._show(len(self._held))

@@ -1,4 +1,4 @@
-"""A scripted model on a real HTTP server: `python -m bridle.providers.scripted_server SCRIPT`."""
+"""HTTP server for a scripted model: `python -m bridle.providers.scripted_server SCRIPT`."""
 
 from bridle.providers.scripted_server.server import ScriptedServer, SeenRequest
 

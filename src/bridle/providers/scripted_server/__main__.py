@@ -1,4 +1,4 @@
-"""Start the scripted server from the command line; its address is the first line on stdout."""
+"""Command line of the scripted server; the first line on stdout is its address."""
 
 import argparse
 import asyncio
@@ -12,7 +12,7 @@ from bridle.providers.scripted_server.server import ScriptedServer
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve until SIGTERM or SIGINT, or until stdin ends if asked; return the exit code."""
+    """Serve until SIGTERM or SIGINT, or with --exit-on-eof until stdin closes; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m bridle.providers.scripted_server",
         description="Serve a scripted model: OpenAI, Anthropic, Gemini and llama-server in one.",
@@ -51,7 +51,7 @@ def _watch_stdin(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> Non
     try:
         loop.add_reader(0, read)
     except PermissionError:
-        stopped.set()  # a file or /dev/null cannot be waited for: it has ended already
+        stopped.set()  # the loop cannot watch a file or /dev/null, which count as closed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, from the server's side."""
+"""Server side of OpenAI's Chat Completions API."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from bridle.providers.script import Reason
 from bridle.providers.scripted_server.wire import ErrorAnswer, WireRequest, decode_args
 from bridle.providers.sse import encode_event
 
-CREATED = 1_763_190_000  # answers are the same at any time
+CREATED = 1_763_190_000  # constant, so that replies are reproducible
 
 _FINISH: dict[StopReason, str] = {
     "end_turn": "stop",
@@ -85,7 +85,7 @@ class _Request(Struct):
 
 
 class ChatWire:
-    """One request and its answer."""
+    """Decodes one request and encodes its reply."""
 
     content_type = "text/event-stream"
 
@@ -111,12 +111,12 @@ class ChatWire:
         )
 
     def begin(self, scene: Scene) -> bytes:
-        """Open the stream."""
+        """Return the bytes that start the stream."""
         self._model = scene.model
         return self._event({"role": "assistant", "content": ""})
 
     def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
-        """Write one fragment."""
+        """Return the bytes of one chunk."""
         match chunk:
             case TextChunk():
                 return self._event({"content": chunk.text})
@@ -126,7 +126,7 @@ class ChatWire:
                 return self._event({"tool_calls": [_call_piece(scene, chunk)]})
 
     def end(self, scene: Scene) -> bytes:
-        """Close the stream as the vendor does."""
+        """Return the bytes that end the stream."""
         last = self._event({}, _FINISH[scene.stop_reason])
         if self._with_usage:
             last += encode_event(
@@ -135,7 +135,7 @@ class ChatWire:
         return last + encode_event(b"[DONE]")
 
     def whole(self, scene: Scene) -> dict[str, Any]:
-        """Return the answer to a request that wants no stream."""
+        """Return the JSON reply to a request without streaming."""
         message: dict[str, Any] = {"role": "assistant", "content": scene.text or None, "refusal": None}
         if scene.reasoning:
             message["reasoning_content"] = scene.reasoning
@@ -150,11 +150,11 @@ class ChatWire:
         return self._frame("chat.completion", [choice], usage(scene.usage))
 
     def error(self, reason: Reason, message: str) -> ErrorAnswer:
-        """Return an error answer in the vendor's words."""
+        """Return an error response in the vendor's format."""
         return error_answer(reason, message)
 
     def error_event(self, reason: Reason, message: str) -> bytes:
-        """Write an error into a stream that has begun."""
+        """Return an error event for a stream that has started."""
         return encode_event(msgspec.json.encode(error_answer(reason, message).body))
 
     def _event(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -169,13 +169,13 @@ class ChatWire:
 
 
 def error_answer(reason: Reason, message: str) -> ErrorAnswer:
-    """Return an error as OpenAI writes it."""
+    """Return an error response in OpenAI's format."""
     status, kind, code = _ERRORS[reason]
     return ErrorAnswer(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
 def usage(used: Usage) -> dict[str, Any]:
-    """Report tokens as OpenAI does: the prompt holds the cached ones, the completion the reasoning."""
+    """Return usage in OpenAI's format: the prompt includes cached tokens, the completion reasoning."""
     prompt = used.input + used.cache_read + used.cache_write
     return {
         "prompt_tokens": prompt,

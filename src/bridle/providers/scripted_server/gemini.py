@@ -1,8 +1,8 @@
-"""Gemini's generateContent and streamGenerateContent, from the server's side.
+"""Server side of Gemini's generateContent and streamGenerateContent.
 
-A stream is a row of whole responses, each with the parts that are new; the last carries the finish reason.
-Calls arrive whole, never in fragments, so broken argument JSON is the finish reason MALFORMED_FUNCTION_CALL.
-With `alt=sse` the row is an event stream, without it one JSON array.
+A stream is a series of whole responses, each with only the new parts; the last has the finish reason.
+Calls are sent whole, so invalid argument JSON becomes the finish reason MALFORMED_FUNCTION_CALL.
+With `alt=sse` the series is an event stream, without it one JSON array.
 """
 
 from typing import Any, Literal
@@ -101,7 +101,7 @@ class _Request(Struct, rename="camel"):
 
 
 class GeminiWire:
-    """One request and its answer."""
+    """Decodes one request and encodes its reply."""
 
     def __init__(self, body: bytes, model: str, form: Form) -> None:
         asked = msgspec.json.decode(body, type=_Request)
@@ -124,11 +124,11 @@ class GeminiWire:
         self._is_first = True
 
     def begin(self, scene: Scene) -> bytes:
-        """Open the stream."""
+        """Return the bytes that start the stream."""
         return b"" if self._form == "sse" else b"["
 
     def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
-        """Write one fragment; a call only when it is complete."""
+        """Return the bytes of one chunk; a call is sent only when complete."""
         match chunk:
             case TextChunk():
                 return self._frame(_response(scene, [{"text": chunk.text}]))
@@ -140,11 +140,11 @@ class GeminiWire:
                 return b""
 
     def end(self, scene: Scene) -> bytes:
-        """Close the stream as the vendor does."""
+        """Return the bytes that end the stream."""
         return self._frame(_response(scene, [], _finish(scene))) + (b"" if self._form == "sse" else b"]")
 
     def whole(self, scene: Scene) -> dict[str, Any]:
-        """Return the answer to a request that wants no stream."""
+        """Return the JSON reply to a request without streaming."""
         parts: list[dict[str, Any]] = []
         if scene.reasoning:
             parts.append({"text": scene.reasoning, "thought": True})
@@ -154,14 +154,14 @@ class GeminiWire:
         return _response(scene, parts, _finish(scene))
 
     def error(self, reason: Reason, message: str) -> ErrorAnswer:
-        """Return an error answer in the vendor's words."""
+        """Return an error response in the vendor's format."""
         status, word, words = _ERRORS[reason]
         return ErrorAnswer(
             status, {"error": {"code": status, "message": words.format(message), "status": word}}
         )
 
     def error_event(self, reason: Reason, message: str) -> bytes:
-        """Write an error into a stream that has begun."""
+        """Return an error event for a stream that has started."""
         return self._frame(self.error(reason, message).body)
 
     def _frame(self, response: dict[str, Any]) -> bytes:
@@ -198,13 +198,13 @@ def _call(scene: Scene, index: int) -> dict[str, Any]:
     call = scene.calls[index]
     function = {"name": call.name, "args": decode_args(call.id, call.name, call.args).args}
     part: dict[str, Any] = {"functionCall": function | {"id": call.id} if call.id else function}
-    if index == 0:  # only the first of parallel calls is signed
+    if index == 0:  # Gemini signs only the first of parallel calls
         part["thoughtSignature"] = "c2lnbmF0dXJl"
     return part
 
 
 def _usage(used: Usage) -> dict[str, Any]:
-    """Report tokens as Gemini does: thoughts stand beside the candidates, not within them."""
+    """Return usage in Gemini's format: the candidates exclude thoughts."""
     prompt = used.input + used.cache_read + used.cache_write
     return {
         "promptTokenCount": prompt,
@@ -216,7 +216,7 @@ def _usage(used: Usage) -> dict[str, Any]:
 
 
 def _messages(contents: list[_Content]) -> tuple[Message, ...]:
-    """Read the conversation; results without an id answer the calls before them in order."""
+    """Return the messages of a conversation; a result without an id belongs to the next open call."""
     messages: list[Message] = []
     open_calls: list[ToolCall] = []
     for content in contents:

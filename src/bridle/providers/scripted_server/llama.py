@@ -1,4 +1,4 @@
-"""What a llama-server answers besides chat: `/health`, `/props`, `/tokenize`, `/v1/models`."""
+"""Responses of the llama-server endpoints other than chat: `/health`, `/props`, `/tokenize`, `/v1/models`."""
 
 import re
 import zlib
@@ -11,7 +11,7 @@ from bridle.providers.script import Script
 
 MODEL_NAME = "scripted"
 VOCABULARY = 32_000
-_TOKEN = re.compile(r"\s*\w{1,4}|\s*[^\w\s]|\s+")  # words fall into pieces of four, about as real ones do
+_TOKEN = re.compile(r"\s*\w{1,4}|\s*[^\w\s]|\s+")  # pieces of up to four letters, like real tokens
 
 
 class _Tokenize(Struct):
@@ -20,12 +20,12 @@ class _Tokenize(Struct):
 
 
 def health() -> dict[str, Any]:
-    """Say that the model is loaded."""
+    """Return the status of a loaded model."""
     return {"status": "ok"}
 
 
 def props(script: Script) -> dict[str, Any]:
-    """Return the server's properties, as far as a client asks for them."""
+    """Return the server properties that clients read."""
     able = ("tools", "tool_calls", "parallel_tool_calls", "object_arguments", "system_role", "string_content")
     return {
         "default_generation_settings": {"params": {"n_predict": -1}, "n_ctx": script.window_tokens},
@@ -43,7 +43,7 @@ def props(script: Script) -> dict[str, Any]:
 
 
 def models(script: Script) -> dict[str, Any]:
-    """Return the list with the one model."""
+    """Return the model list, which has one model."""
     window = script.window_tokens
     meta = {"n_ctx": window, "n_ctx_train": window, "n_vocab": VOCABULARY}
     entry = {"id": MODEL_NAME, "object": "model", "created": 0, "owned_by": "llamacpp", "meta": meta}
@@ -52,7 +52,7 @@ def models(script: Script) -> dict[str, Any]:
 
 
 def tokenize(body: bytes) -> dict[str, Any]:
-    """Cut a text into tokens: not a real vocabulary, but always the same."""
+    """Return the tokens of a text: not a real vocabulary, but deterministic."""
     asked = msgspec.json.decode(body, type=_Tokenize)
     pieces = _TOKEN.findall(asked.content)
     ids = [zlib.crc32(piece.encode()) % VOCABULARY for piece in pieces]

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, from the server's side.
+"""Server side of Anthropic's Messages API.
 
 ```
 message_start
@@ -88,7 +88,7 @@ class _Request(Struct):
 
 
 class MessagesWire:
-    """One request and its answer."""
+    """Decodes one request and encodes its reply."""
 
     content_type = "text/event-stream"
 
@@ -106,16 +106,16 @@ class MessagesWire:
         )
         self._index = -1
         self._open: object = None
-        """What the open content block is for: a kind of chunk, or the number of a call."""
+        """The content of the open block: a chunk type, or the number of a call."""
 
     def begin(self, scene: Scene) -> bytes:
-        """Open the stream."""
+        """Return the bytes that start the stream."""
         used = _usage(scene.usage) | {"output_tokens": 1}
         message = self._message(scene, [], None) | {"usage": used}
         return _event("message_start", message=message) + _event("ping")
 
     def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
-        """Write one fragment, and the frame of its block where one begins."""
+        """Return the bytes of one chunk, with the start of its content block if it opens one."""
         match chunk:
             case TextChunk():
                 opening = self._switch(scene, TextChunk, {"type": "text", "text": ""})
@@ -132,7 +132,7 @@ class MessagesWire:
         return opening + _event("content_block_delta", index=self._index, delta=delta)
 
     def end(self, scene: Scene) -> bytes:
-        """Close the stream as the vendor does."""
+        """Return the bytes that end the stream."""
         delta = {"stop_reason": _STOP[scene.stop_reason], "stop_sequence": None}
         return (
             self._close(scene)
@@ -141,7 +141,7 @@ class MessagesWire:
         )
 
     def whole(self, scene: Scene) -> dict[str, Any]:
-        """Return the answer to a request that wants no stream."""
+        """Return the JSON reply to a request without streaming."""
         content: list[dict[str, Any]] = []
         if scene.reasoning:
             block = {"type": "thinking", "thinking": scene.reasoning, "signature": _signature(scene)}
@@ -149,18 +149,18 @@ class MessagesWire:
         if scene.text:
             content.append({"type": "text", "text": scene.text})
         for call in scene.calls:
-            args = decode_args(call.id, call.name, call.args).args  # broken ones cannot be said here
+            args = decode_args(call.id, call.name, call.args).args  # this format cannot express invalid JSON
             content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": args})
         return self._message(scene, content, _STOP[scene.stop_reason])
 
     def error(self, reason: Reason, message: str) -> ErrorAnswer:
-        """Return an error answer in the vendor's words."""
+        """Return an error response in the vendor's format."""
         status, kind, words = _ERRORS[reason]
         error = {"type": kind, "message": words.format(message)}
         return ErrorAnswer(status, {"type": "error", "error": error, "request_id": "req_scripted"})
 
     def error_event(self, reason: Reason, message: str) -> bytes:
-        """Write an error into a stream that has begun."""
+        """Return an error event for a stream that has started."""
         return encode_event(msgspec.json.encode(self.error(reason, message).body), "error")
 
     def _switch(self, scene: Scene, block: object, blank: dict[str, Any]) -> bytes:
@@ -212,7 +212,7 @@ def _usage(used: Usage) -> dict[str, Any]:
 
 
 def _messages(sent: _Message) -> list[Message]:
-    """Split a user message that begins with results: in our words those are a message of their own."""
+    """Split the tool results off a user message: our format has a separate message for them."""
     blocks = [_Block("text", sent.content)] if isinstance(sent.content, str) else sent.content
     parts = [_part(block) for block in blocks]
     if sent.role == "assistant":

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, from the server's side.
+"""Server side of OpenAI's Responses API.
 
 ```
 response.created, response.in_progress
@@ -60,7 +60,7 @@ class _Request(Struct):
 
 
 class ResponsesWire:
-    """One request and its answer."""
+    """Decodes one request and encodes its reply."""
 
     content_type = "text/event-stream"
 
@@ -82,17 +82,17 @@ class ResponsesWire:
         )
         self._sequence = 0
         self._items: list[dict[str, Any]] = []
-        """What the stream has shown; the last one is open until `_close`."""
+        """The items sent so far; the last one is open until `_close`."""
 
     def begin(self, scene: Scene) -> bytes:
-        """Open the stream."""
+        """Return the bytes that start the stream."""
         response = self._response(scene, "in_progress", [])
         return self._event("response.created", response=response) + self._event(
             "response.in_progress", response=response
         )
 
     def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
-        """Write one fragment, and the frame of its item where one begins."""
+        """Return the bytes of one chunk, with the start of its item if it opens one."""
         whole = _item_of(scene, chunk)
         opening = b"" if self._items and self._items[-1]["id"] == whole["id"] else self._open(whole)
         at: dict[str, Any] = {"item_id": whole["id"], "output_index": len(self._items) - 1}
@@ -109,22 +109,22 @@ class ResponsesWire:
                 return opening + self._event("response.function_call_arguments.delta", **at, delta=chunk.args)
 
     def end(self, scene: Scene) -> bytes:
-        """Close the stream as the vendor does."""
+        """Return the bytes that end the stream."""
         closing = self._close()
         status = "incomplete" if scene.stop_reason in _INCOMPLETE else "completed"
         return closing + self._event(f"response.{status}", response=self.whole(scene))
 
     def whole(self, scene: Scene) -> dict[str, Any]:
-        """Return the answer to a request that wants no stream."""
+        """Return the JSON reply to a request without streaming."""
         status = "incomplete" if scene.stop_reason in _INCOMPLETE else "completed"
         return self._response(scene, status, _items(scene)) | {"usage": _usage(scene.usage)}
 
     def error(self, reason: Reason, message: str) -> ErrorAnswer:
-        """Return an error answer in the vendor's words."""
+        """Return an error response in the vendor's format."""
         return error_answer(reason, message)
 
     def error_event(self, reason: Reason, message: str) -> bytes:
-        """Write an error into a stream that has begun."""
+        """Return an error event for a stream that has started."""
         error = error_answer(reason, message).body["error"]
         code = error["code"] or error["type"]
         return self._event("error", code=code, message=message, param=None)
@@ -255,7 +255,7 @@ def _call_item(scene: Scene, index: int) -> dict[str, Any]:
 
 
 def _blank(item: dict[str, Any]) -> dict[str, Any]:
-    """Return what an item looks like when it is announced."""
+    """Return an item without content, as the `added` event shows it."""
     match item["type"]:
         case "reasoning":
             return {"summary": []}
@@ -281,7 +281,7 @@ def _is_system(item: _Item) -> bool:
 
 
 def _messages(items: list[_Item]) -> tuple[Message, ...]:
-    """Join the items of each turn: what the model said is one message, however many items it was."""
+    """Return the messages of a conversation; consecutive items of the model become one message."""
     names = {item.call_id: item.name for item in items if item.type == "function_call"}
     messages: list[tuple[Role, list[Part]]] = []
     for item in items:

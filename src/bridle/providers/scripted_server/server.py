@@ -1,13 +1,13 @@
-"""The scripted model behind real HTTP: every wire, every fault, and a record of what was asked.
+"""HTTP server of the scripted model: all vendor APIs, all faults, and a log of the requests.
 
-| path | speaks |
+| path | API |
 |---|---|
 | `/v1/chat/completions` | OpenAI Chat Completions |
 | `/v1/responses` | OpenAI Responses |
 | `/v1/messages` | Anthropic Messages |
 | `/{version}/models/{model}:generateContent`, `:streamGenerateContent` | Gemini |
 | `/health` `/props` `/tokenize` `/v1/models` | llama-server |
-| `/_requests` | what was asked so far, as a JSON list |
+| `/_requests` | the requests so far, as a JSON list |
 """
 
 import asyncio
@@ -46,27 +46,27 @@ from bridle.providers.scripted_server.wire import ErrorAnswer
 
 MAX_KEPT_REQUESTS = 10_000
 MAX_BODY_BYTES = 256 * 1024 * 1024
-WRITE_BYTES = 8 * 1024  # chunks without a delay between them are sent together up to this size
+WRITE_BYTES = 8 * 1024  # chunks without a delay are sent together up to this size
 
 Wire = ChatWire | ResponsesWire | MessagesWire | GeminiWire
 
 
 class SeenRequest(Struct):
-    """A request as it arrived, and what became of it."""
+    """A received request and its outcome."""
 
     path: str
     headers: dict[str, str]
-    """Names are in lower case."""
+    """Header names are in lower case."""
     body: Any
     peer: str
-    """Address of the connection: equal for requests that shared one."""
+    """Client address and port; equal for requests on the same connection."""
     status: int = 0
     is_abandoned: bool = False
-    """The other side left before the answer was complete."""
+    """True if the client disconnected before the reply was complete."""
 
 
 class ScriptedServer:
-    """Serve a script on loopback while the `async with` block lasts."""
+    """Serves a script, by default on loopback, inside an `async with` block."""
 
     def __init__(self, script: Script | Path, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.script = load_script(script) if isinstance(script, Path) else script
@@ -80,7 +80,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """Return the base address, without a path."""
+        """The base URL, without a path."""
         return f"http://{self._host}:{self._port}"
 
     async def __aenter__(self) -> Self:
@@ -151,7 +151,7 @@ class ScriptedServer:
 
 
 def open_wire(http: web.Request, body: bytes) -> Wire:
-    """Choose the wire by the path; raises msgspec.DecodeError for a body that is not a request of it."""
+    """Return the vendor format for the path; raises msgspec.DecodeError if the body is no valid request."""
     match http.path:
         case "/v1/chat/completions":
             return ChatWire(body)
@@ -208,10 +208,10 @@ async def _whole(http: web.Request, wire: Wire, scene: Scene) -> web.StreamRespo
 
 
 async def _fall_silent(http: web.Request, fault: Fault | None) -> None:
-    """Break the connection or say nothing more; either ends when the connection does."""
+    """Reset the connection or send nothing more; then wait until the connection closes."""
     if isinstance(fault, ResetFault) and http.transport is not None:
         connection: socket.socket = http.transport.get_extra_info("socket")
-        # Closing with nothing to linger for makes the kernel send RST instead of FIN.
+        # Closing with a linger time of zero makes the kernel send RST instead of FIN.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         http.transport.abort()
     if isinstance(fault, ResetFault | HangFault):

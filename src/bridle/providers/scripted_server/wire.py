@@ -1,7 +1,7 @@
-"""What every wire of the scripted server has in common.
+"""Types that all vendor formats of the scripted server share.
 
-A wire is made from the body of one request and offers: `asked`, the request in our words; `begin`, `chunk`,
-`end` and `error_event`, which write a stream; `whole` and `error`, which return a JSON answer.
+A format class takes the body of one request and offers: `asked`, the decoded request; `begin`, `chunk`, `end`
+and `error_event`, which encode a stream; `whole` and `error`, which return a JSON response.
 """
 
 from typing import Any
@@ -15,21 +15,21 @@ from bridle.core.model import ModelRequest
 
 
 class WireRequest(Struct, frozen=True):
-    """A request in our words, and how its answer is wanted."""
+    """A decoded request, and whether its reply is streamed."""
 
     request: ModelRequest
     stream: bool
 
 
 class ErrorAnswer(Struct, frozen=True):
-    """An error as a vendor words it."""
+    """An error response in a vendor's format."""
 
     status: int
     body: dict[str, Any]
 
 
 def decode_args(call_id: str, name: str, text: str) -> ToolCall:
-    """Read a call that was sent back, whatever its arguments look like."""
+    """Return a call with its arguments decoded, or with `invalid` set if they are not a JSON object."""
     try:
         return ToolCall(CallId(call_id), name, msgspec.json.decode(text or "{}", type=dict[str, Any]))
     except msgspec.DecodeError:

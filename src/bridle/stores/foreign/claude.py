@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: `projects/<folder>/<id>.jsonl`, one piece of a message a line.
+"""Read sessions of Claude Code: `projects/<folder>/<id>.jsonl`, one piece of a message per line.
 
 ```
 {"type": "user", "uuid": "…", "parentUuid": "…", "cwd": "…", "message": {"role": "user", "content": "…"}}
@@ -6,8 +6,8 @@
 {"type": "summary" | "ai-title" | "custom-title", …}
 ```
 
-A prompt whose parent is not the newest line was typed after going back: what lies between is left out. What
-sub-agents said is in files of their own or marked `isSidechain`; their answers are results of calls.
+A prompt whose parent is not the newest line was typed after a rewind: the lines in between are skipped.
+Sub-agents' messages are in separate files or marked `isSidechain`; their answers are results of calls.
 """
 
 import re
@@ -41,7 +41,7 @@ _MACHINERY = ("<local-command-", "<bash-stdout>", "Caveat: The messages below")
 
 
 def sources(folder: Path) -> list[Source]:
-    """Return what may be a session; blocking, raises StoreError."""
+    """Return what may be a session. Blocks; raises StoreError."""
     found = files_below(folder / FOLDER, suffix=SUFFIX)
     return [
         Source(path.name.removesuffix(SUFFIX), path, folder)
@@ -51,7 +51,7 @@ def sources(folder: Path) -> list[Source]:
 
 
 def read(source: Source) -> ForeignSession | None:
-    """Read a session; None when nothing was said. Blocking, raises StoreError."""
+    """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     titles: dict[str, str] = {}
     cwd = ""
@@ -77,16 +77,16 @@ def read(source: Source) -> ForeignSession | None:
 
 
 class _Lines:
-    """The lines that are still true."""
+    """The lines that still belong to the conversation, without abandoned branches."""
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.kept: list[dict[str, Any]] = []
         self._skipped = skipped
         self._ends: dict[str, int] = {}
-        """How many lines were kept when a line came."""
+        """By line uuid: how many lines were kept after that line."""
 
     def add(self, line: dict[str, Any]) -> None:
-        """Take in a line; one that was written twice counts once."""
+        """Add a line; a line that was written twice counts once."""
         uuid, parent = word(line, "uuid"), word(line, "parentUuid")
         if uuid and uuid in self._ends:
             return
@@ -100,7 +100,7 @@ class _Lines:
         self._ends[uuid] = len(self.kept)
 
     def pass_over(self, line: dict[str, Any]) -> None:
-        """Take in a line that says nothing: others may follow it."""
+        """Register a line without content: other lines may have it as their parent."""
         self._ends[word(line, "uuid")] = len(self.kept)
 
     def _leave(self, end: int) -> None:
@@ -127,7 +127,7 @@ def _tell(line: dict[str, Any], telling: Telling) -> None:
         telling.reply([part for block in blocks if (part := _replied(block))], word(message, "id"))
         return
     if line.get("isCompactSummary") is True and telling.has_begun:
-        return  # all that it sums up is here
+        return  # everything that it summarizes is here
     for block in blocks:
         if word(block, "type") == "tool_result":
             telling.result(_result(block))
@@ -159,7 +159,7 @@ def _said(block: Any) -> Part | None:
 
 
 def _typed(text: str) -> str:
-    """Return what a person typed of what was sent; nothing where only the program spoke."""
+    """Return the part of a message that a person typed; empty if the program wrote all of it."""
     if text.startswith(_MACHINERY):
         return ""
     if name := _COMMAND.search(text[:10_000]):

@@ -1,12 +1,12 @@
-"""Sessions of the Codex CLI: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, one item a line.
+"""Read sessions of the Codex CLI: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, one item per line.
 
 ```
 {"type": "session_meta", "payload": {"id": "…", "cwd": "…"}}
 {"type": "response_item", "payload": {"type": "message" | "reasoning" | "function_call" | …}}
-{"type": "event_msg" | "turn_context" | "compacted", …}     what was shown; said again elsewhere
+{"type": "event_msg" | "turn_context" | "compacted", …}     display events; they repeat other items
 ```
 
-The oldest files have the payloads alone, after a line with the id.
+The oldest files contain only the payloads, after a line with the id.
 """
 
 import re
@@ -50,13 +50,13 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 
 
 def sources(folder: Path) -> list[Source]:
-    """Return what may be a session; blocking, raises StoreError."""
+    """Return what may be a session. Blocks; raises StoreError."""
     found = [path for name in FOLDERS for path in files_below(folder / name, suffix=SUFFIX)]
     return [Source(match["id"], path, folder) for path in found if (match := _NAME.fullmatch(path.name))]
 
 
 def read(source: Source) -> ForeignSession | None:
-    """Read a session; None when nothing was said. Blocking, raises StoreError."""
+    """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     telling = Telling(skipped)
     cwd = ""
@@ -73,7 +73,7 @@ def read(source: Source) -> ForeignSession | None:
             case "response_item":
                 _tell(payload, telling, skipped)
             case "compacted":
-                pass  # all that it sums up is here
+                pass  # everything that it summarizes is here
             case _:
                 _tell(line, telling, skipped)
     conversation = telling.conversation()
@@ -129,7 +129,7 @@ def _call(name: str, item: dict[str, Any]) -> Part:
 
 
 def _line(command: Any) -> str:
-    """Return a command as it would be typed: the line of `bash -lc LINE`, or all its words."""
+    """Return a command as a user would type it: LINE of `bash -lc LINE`, or all its words."""
     if isinstance(command, str):
         return command
     words = [one for one in command if isinstance(one, str)] if isinstance(command, list) else []

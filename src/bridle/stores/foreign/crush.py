@@ -1,8 +1,8 @@
-"""Sessions of Crush: the tables `sessions` and `messages` of a project's `.crush/crush.db`.
+"""Read sessions of Crush: the tables `sessions` and `messages` of a project's `.crush/crush.db`.
 
-A message has its parts as JSON: `[{"type": "text", "data": {"text": "…"}}, …]`. The database belongs to
-somebody else: it is opened for reading, its own functions and views are not trusted, and a query may take so
-many steps.
+A message has its parts as JSON: `[{"type": "text", "data": {"text": "…"}}, …]`. The database is untrusted:
+it is opened read-only, its own functions and views are not trusted, and the number of steps of a query is
+limited.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ TOOLS = {
     "ls": "list_files",
     "fetch": "web_fetch",
 }
-"""Their names for tools, and ours; others have the same name in both, or none here."""
+"""Crush's tool names and Bridle's; other tools have the same name in both, or do not exist here."""
 _ARGUMENTS = {"file_path": "path", "old_string": "old_str", "new_string": "new_str"}
 
 _SESSIONS = """
@@ -56,7 +56,7 @@ FROM messages WHERE session_id = ? ORDER BY created_at, rowid LIMIT ?
 
 
 def sources(folder: Path) -> list[Source]:
-    """Return the sessions of a project, without those of sub-agents; blocking, raises StoreError."""
+    """Return the sessions of a project, without those of sub-agents. Blocks; raises StoreError."""
     path = folder / DATABASE
     if not path.exists():
         return []
@@ -66,7 +66,7 @@ def sources(folder: Path) -> list[Source]:
 
 
 def read(source: Source) -> ForeignSession | None:
-    """Read a session; None when nothing was said. Blocking, raises StoreError."""
+    """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     telling = Telling(skipped)
     titles = list(_rows(source, "SELECT substr(title, 1, 1000) FROM sessions WHERE id = ?", (source.key,)))
@@ -102,7 +102,7 @@ def _rows(source: Source, query: str, values: tuple[Any, ...]) -> Iterator[tuple
 
 
 def _moment(at: Any) -> int:
-    """Return when that is in milliseconds since 1970; the same column has held seconds, too."""
+    """Return a date in milliseconds since 1970; the column has also held seconds."""
     if not isinstance(at, int) or at < 0:
         return 0
     return at if at >= LEAST_MS else at * 1000

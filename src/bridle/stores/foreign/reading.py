@@ -1,4 +1,4 @@
-"""Reading files of other programs: lines of JSON, with every size bounded and no link followed outwards."""
+"""Read JSON-lines files of other programs, with every size bounded and no link followed out of the folder."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ from bridle.stores.kontekst_import import Conversation
 from bridle.stores.lines import from_os_error
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
-MAX_LINE_BYTES = 16 * 1024 * 1024  # a picture in base64 is some megabytes
+MAX_LINE_BYTES = 16 * 1024 * 1024  # an image in base64 takes some megabytes
 MAX_LINES = 200_000
 MAX_FILES = 20_000
 MAX_DEPTH = 6
@@ -34,35 +34,35 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Source(Struct, frozen=True):
-    """Where something lies that may be a session."""
+    """The location of something that may be a session."""
 
     key: str
-    """What the other program calls it."""
+    """The other program's id for it."""
     path: Path
     root: Path
-    """The folder that it must not lead out of."""
+    """The folder that the path must not leave."""
 
 
 class ForeignSession(Struct, frozen=True):
-    """A session of another program as it was when it was read."""
+    """A session of another program, as it was when it was read."""
 
     key: str
     conversation: Conversation
     title: str = ""
     cwd: str = ""
-    """Where it worked, as far as that is said."""
+    """Its working directory, if recorded."""
 
     def events(self, session: SessionId, cwd: str, agent: str) -> list[Event]:
-        """Return the events of a session that holds all of it."""
+        """Return the events of a session with the full content."""
         said = (item.message.text for item in self.conversation.messages if item.message.role == "user")
         title = title_from(self.title) or next(filter(None, map(title_from, said)), "")
         return [SessionCreated(session, cwd, agent, title), *self.conversation.added]
 
 
 def files_below(root: Path, *, suffix: str) -> list[Path]:
-    """Return the files of a folder and the folders in it, the one that was changed last at the end.
+    """Return the files in a folder and its subfolders, the last modified one at the end.
 
-    Links are left alone. Blocking; raises StoreError when the folder cannot be read.
+    Links are ignored. Blocks; raises StoreError if there are too many files.
     """
     found: list[tuple[int, str]] = []
     deep = len(root.parts) + MAX_DEPTH
@@ -79,9 +79,9 @@ def files_below(root: Path, *, suffix: str) -> list[Path]:
 
 
 def json_lines(source: Source, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file that are tables; what is no such line is counted.
+    """Yield the lines of a file that are JSON objects; other lines are counted in `skipped`.
 
-    Blocking; raises StoreError for a file that cannot be read, is too long, or leads elsewhere.
+    Blocks; raises StoreError for a file that cannot be read, is too large, or leads out of its folder.
     """
     with open_regular(source) as file:
         for _ in range(MAX_LINES):
@@ -102,7 +102,7 @@ def json_lines(source: Source, skipped: Counter[str]) -> Iterator[dict[str, Any]
 
 
 def open_regular(source: Source) -> BinaryIO:
-    """Open a regular file that lies where it seems to lie; the caller closes it. Raises StoreError."""
+    """Open a regular file inside its root folder; the caller closes it. Raises StoreError."""
     real = os.path.realpath(source.path)
     if not Path(real).is_relative_to(os.path.realpath(source.root)):
         raise StoreError(f"{source.path}: leads out of {source.root}")
@@ -136,13 +136,13 @@ def _table(line: bytes) -> dict[str, Any] | None:
 
 
 def word(table: Any, key: str) -> str:
-    """Return a text of a table that nobody has judged yet; empty when there is none."""
+    """Return a string of an unvalidated table; empty if there is none."""
     value = table.get(key) if isinstance(table, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def moment(table: Any, key: str) -> int:
-    """Return a time of a table that nobody has judged yet, in milliseconds since 1970; 0 for none."""
+    """Return a time of an unvalidated table, in milliseconds since 1970; 0 if there is none."""
     try:
         when = datetime.fromisoformat(word(table, key))
     except ValueError:
@@ -152,12 +152,12 @@ def moment(table: Any, key: str) -> int:
 
 
 def inner(table: Any, key: str) -> dict[str, Any]:
-    """Return a table of a table that nobody has judged yet; empty when there is none."""
+    """Return a table of an unvalidated table; empty if there is none."""
     value = table.get(key) if isinstance(table, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def items(table: Any, key: str) -> list[Any]:
-    """Return a list of a table that nobody has judged yet; empty when there is none."""
+    """Return a list of an unvalidated table; empty if there is none."""
     value = table.get(key) if isinstance(table, dict) else None
     return value if isinstance(value, list) else []

@@ -1,13 +1,13 @@
-"""Telling what another program has kept as a conversation that any model takes.
+"""Arrange the records of another program as a conversation that any model accepts.
 
 | in the record | in the session |
 |---|---|
-| pieces of one reply, one after the other | one message |
-| results of a reply, whenever they come | one message behind it, in the order of the calls |
-| a call without its result | a result that says so |
-| what the user said between calls and results | the same, after the results |
-| a result without its call | left out, and counted |
-| when something was said | the same, and never before what stands before it |
+| consecutive pieces of one reply | one message |
+| results of a reply, whenever they come | one message after it, in the order of the calls |
+| a call without a result | a result that says so |
+| user messages between calls and results | the same messages, after the results |
+| a result without its call | skipped and counted |
+| dates | the same dates, but never earlier than the date of the message before |
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ CUT = "\n[the rest was not brought along]"
 
 
 class Result(Struct, frozen=True):
-    """What a call gave back, as another program says it."""
+    """The result of a call, as another program recorded it."""
 
     call_id: str
     output: str
@@ -45,24 +45,24 @@ class _Dated(Struct, frozen=True):
 
 
 class Telling:
-    """Takes what was said, piece by piece, and puts it in order."""
+    """Collects the pieces of a conversation and puts them in order."""
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.now = 0
-        """When what comes next was said, in milliseconds since 1970; 0 as long as nobody knows."""
+        """Date of the next piece, in milliseconds since 1970; 0 while it is unknown."""
         self._skipped = skipped
         self._messages: list[_Dated] = []
         self._parts: list[Part] = []
-        """The newest reply, as far as it is known."""
+        """The parts of the newest reply so far."""
         self._key = ""
         self._replied_at = 0
         self._results: dict[str, Result] = {}
         self._given_at = 0
         self._held: list[_Dated] = []
-        """What the user said in between."""
+        """User messages that came between calls and results."""
 
     def user(self, parts: Sequence[Part]) -> None:
-        """Take in what a user said."""
+        """Add a user message."""
         if not (said := _shortened(parts)):
             return
         message = _Dated(Message("user", said), self.now)
@@ -73,7 +73,7 @@ class Telling:
         self._messages.append(message)
 
     def reply(self, parts: Sequence[Part], key: str = "") -> None:
-        """Take in a piece of a reply; pieces with one key belong together, or else those that follow."""
+        """Add a piece of a reply; pieces with the same key, or adjacent ones without one, form one reply."""
         is_same = key == self._key if key else not (self._results or self._held)
         if not is_same:
             self.settle()
@@ -82,7 +82,7 @@ class Telling:
         self._replied_at = self._given_at = self.now
 
     def result(self, result: Result) -> None:
-        """Take in what a call gave back."""
+        """Add the result of a call."""
         if result.call_id in self._missing():
             self._results[result.call_id] = result
             self._given_at = self.now
@@ -90,14 +90,14 @@ class Telling:
             self._skipped[NO_CALL] += 1
 
     def rewind(self, turns: int) -> None:
-        """Take back so many prompts with all that followed."""
+        """Remove the last `turns` prompts and everything after them."""
         self.settle()
         prompts = [index for index, one in enumerate(self._messages) if one.message.role == "user"]
         if turns > 0 and prompts:
             del self._messages[prompts[-min(turns, len(prompts))] :]
 
     def settle(self) -> None:
-        """End the newest reply."""
+        """Finish the newest reply."""
         if self._parts:
             reply = with_unique_call_ids(Message("assistant", tuple(self._parts)), (), len(self._messages))
             self._messages.append(_Dated(reply, self._replied_at))
@@ -109,11 +109,11 @@ class Telling:
 
     @property
     def has_begun(self) -> bool:
-        """Tell whether anything was said yet."""
+        """True once anything was said."""
         return bool(self._messages or self._parts)
 
     def conversation(self) -> Conversation:
-        """Return all of it."""
+        """Return the whole conversation."""
         self.settle()
         messages = tuple(Counted(one.message, 0) for one in self._messages)
         return Conversation(messages, "", dict(self._skipped), self._dates())
@@ -135,7 +135,7 @@ class Telling:
 
 
 def call(call_id: str, name: str, args: object) -> ToolCall:
-    """Make a call of what another program says about one."""
+    """Build a call from another program's data."""
     is_table = isinstance(args, dict) and all(isinstance(key, str) for key in args)
     return ToolCall(CallId(call_id[:200]), name[:128] or "unknown", args if is_table else {})  # type: ignore[arg-type]
 

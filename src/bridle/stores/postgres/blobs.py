@@ -1,6 +1,6 @@
-"""Blobs in the database: good for a cluster whose outputs and files are small; for more there is a bucket.
+"""Blobs in the database, for a cluster with small outputs and files; for larger ones use a bucket.
 
-A tenant finds only what was put for it: the key of a blob is its tenant and its digest.
+A tenant finds only its own blobs: the key of a blob is its tenant and its digest.
 """
 
 from collections.abc import Collection
@@ -23,7 +23,7 @@ SELECT tenant, digest FROM bridle.blobs
 WHERE put_at <= now() - make_interval(secs => %s) AND (tenant, digest) > (%s, %s)
 ORDER BY tenant, digest LIMIT %s
 """
-# One that was put again meanwhile stays: the row is looked at again once its lock is ours.
+# A blob that was put again meanwhile stays: DELETE checks the row again after locking it.
 _REMOVE = """
 DELETE FROM bridle.blobs b USING unnest(%s::text[], %s::text[]) AS old (tenant, digest)
 WHERE b.tenant = old.tenant AND b.digest = old.digest AND b.put_at <= now() - make_interval(secs => %s)
@@ -38,7 +38,7 @@ class PostgresBlobs:
         self._max_blob_bytes = max_blob_bytes
 
     def put(self, data: bytes) -> str:
-        """Keep bytes for the current tenant and return their digest; raises StoreFull or StoreError."""
+        """Store bytes for the current tenant and return their digest; raises StoreFull or StoreError."""
         digest = digest_of(data, self._max_blob_bytes)
         key = (tenant.current.get(), digest)
 
@@ -50,7 +50,7 @@ class PostgresBlobs:
         return digest
 
     def get(self, digest: str) -> bytes:
-        """Return bytes that were kept for the current tenant; raises StoreError, StoreCorrupt."""
+        """Return bytes stored for the current tenant; raises StoreError, StoreCorrupt."""
         check_digest(digest)
         key = (tenant.current.get(), digest)
         row = self._postgres.retrying(
@@ -61,12 +61,12 @@ class PostgresBlobs:
         return unpacked(digest, row[0], self._max_blob_bytes)
 
     def digests(self) -> set[str]:
-        """Return what is kept, for all tenants, as it is now; raises StoreError."""
+        """Return the digests of all stored blobs, of all tenants; raises StoreError."""
         rows = self._postgres.retrying(lambda connection: connection.execute(_DIGESTS).fetchall())
         return {digest for (digest,) in rows}
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
-        """Remove what is not used and was last put that long ago; return how many; raises StoreError."""
+        """Remove blobs not in `used` and last put that long ago; return how many; raises StoreError."""
         removed, after = 0, ("", "")
         while True:
             params = (older_than_s, *after, _BATCH)

@@ -1,4 +1,4 @@
-"""Connections for threads: the same patience as in `pool`, for code that blocks."""
+"""Blocking connections for threads, with the same retries as in `pool`."""
 
 import threading
 import time
@@ -20,10 +20,10 @@ BlockingConnection: TypeAlias = psycopg.Connection[Row]
 
 
 class BlockingPostgres:
-    """At most `size` connections, made when they are needed; safe in any thread."""
+    """At most `size` connections, opened on demand; thread-safe."""
 
     def __init__(self, url: str, *, size: int = 4, patience_s: float = 300.0) -> None:
-        """Take the address of a database; raises ConfigError."""
+        """Take the URL of a database; raises ConfigError."""
         params = parse_url(url)
         self.name = name_of(params)
         self._params: dict[str, Any] = DEFAULTS | params
@@ -32,10 +32,10 @@ class BlockingPostgres:
         self._slots = threading.BoundedSemaphore(size)
         self._idle: list[BlockingConnection] = []
         self._is_closed = False
-        weakref.finalize(self, _drop, self._idle)  # whoever keeps blobs for a while need not close them
+        weakref.finalize(self, _drop, self._idle)  # so that callers need not close it
 
     def retrying(self, work: Callable[[BlockingConnection], T]) -> T:
-        """Do work that may be done twice; while the database is away, wait and do it again.
+        """Run work that is safe to do twice; while the database is unreachable, wait and run it again.
 
         Raises StoreFull, StoreError.
         """
@@ -59,7 +59,7 @@ class BlockingPostgres:
             wait_s = min(2 * wait_s, LONGEST_WAIT_S) or FIRST_WAIT_S
 
     def close(self) -> None:
-        """Close the connections; one that is in use closes after its work."""
+        """Close the connections; one in use closes after its work."""
         self._is_closed = True
         self._drop_idle()
 
@@ -67,7 +67,7 @@ class BlockingPostgres:
     def _connection(self) -> Iterator[BlockingConnection]:
         with self._slots:
             try:
-                connection = self._idle.pop()  # one operation: safe in any thread
+                connection = self._idle.pop()  # one operation, so thread-safe
             except IndexError:
                 connection = psycopg.connect(**self._params, autocommit=True)
             try:
@@ -86,5 +86,5 @@ def _drop(idle: list[BlockingConnection]) -> None:
     while idle:
         try:
             idle.pop().close()
-        except IndexError:  # another thread was quicker
+        except IndexError:  # another thread was faster
             return

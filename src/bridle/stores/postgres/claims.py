@@ -1,4 +1,4 @@
-"""Which worker holds a session: a column of the session's row, which every append of a worker looks at."""
+"""Which worker holds a session: a column of the session's row, which every append checks."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from bridle.stores.lines import check_id
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.telling import CLAIMS
 
-AGAIN_S = 1.0  # after a session could not be given back
+AGAIN_S = 1.0  # between attempts to release a session
 
-# A claim whose answer was lost is found again by its owner, who knows what it holds.
+# A worker that lost the answer to its claim can claim again: the row already names it.
 _CLAIM = """
 INSERT INTO bridle.sessions AS s (id, tenant, owner)
 SELECT %(id)s, %(tenant)s, %(worker)s
@@ -33,10 +33,10 @@ _HOLDERS = "SELECT id, owner FROM bridle.sessions WHERE id = ANY(%s) AND owner <
 
 
 class PostgresClaims:
-    """The claims of one worker; its name must be that of one process only, and never be used again."""
+    """The claims of one worker; its name must belong to one process only, and never be reused."""
 
     def __init__(self, postgres: Postgres, worker: str) -> None:
-        """Claim in the name of a worker; raises ValueError for an empty name, which means nobody."""
+        """Claim for `worker`; raises ValueError if it is empty, since an empty owner means unclaimed."""
         if not worker:
             raise ValueError("a worker has a name")
         self._postgres = postgres
@@ -45,7 +45,7 @@ class PostgresClaims:
         self._loose: dict[SessionId, asyncio.Task[None]] = {}
 
     async def claim(self, session: SessionId) -> bool:
-        """Take a session for this worker; False when it is taken, here or elsewhere, or the worker is gone.
+        """Claim a session for this worker; False if it is taken, here or elsewhere, or the worker is gone.
 
         Raises StoreError.
         """
@@ -55,7 +55,7 @@ class PostgresClaims:
         self._held.add(session)
         try:
             taken = await self._postgres.rows(_CLAIM, self._params(session))
-        except asyncio.CancelledError:  # it may be ours by now, and nobody knows
+        except asyncio.CancelledError:  # the claim may have succeeded, and the caller cannot see it
             self._let_go_later(session)
             raise
         except BaseException:
@@ -68,9 +68,9 @@ class PostgresClaims:
         return True
 
     async def release(self, session: SessionId) -> None:
-        """Give a claimed session back; one that is not held is left alone.
+        """Release a claim; does nothing for a session that is not held.
 
-        Raises StoreError; then it is given back once the database is there again.
+        Raises StoreError; the session is then released once the database is reachable again.
         """
         if session not in self._held or session in self._loose:
             return
@@ -81,26 +81,26 @@ class PostgresClaims:
             raise
 
     def held(self) -> frozenset[SessionId]:
-        """Return the sessions that this worker holds, or is about to."""
+        """Return the sessions that this worker holds or is claiming."""
         return frozenset(self._held)
 
     async def holder(self, session: SessionId) -> str:
-        """Return the worker that holds a session; empty for nobody."""
+        """Return the worker that holds a session; empty if it is free."""
         return (await self.holders([session])).get(session, "")
 
     async def is_taken(self, session: SessionId) -> bool:
-        """Tell whether somebody has a session, this worker or another."""
+        """Return True if this or another worker holds the session."""
         return session in self._held or bool(await self.holder(session))
 
     async def holders(self, sessions: Sequence[SessionId]) -> dict[SessionId, str]:
-        """Return the workers that hold sessions; those that nobody holds are left out."""
+        """Return the worker of each session that is held; free sessions are left out."""
         rows = await self._postgres.rows(_HOLDERS, (list(sessions),))
         return {SessionId(session): str(owner) for session, owner in rows}
 
     async def clear(self, worker: str) -> int:
         """Drop all claims of a worker that is gone, and return how many; its writes are refused from now on.
 
-        Mark it as gone first: else it may claim again.
+        Mark it as gone first: otherwise it may claim again.
         """
         freed = await self._postgres.rows(_CLEAR, {"worker": worker})
         for (session,) in freed:
@@ -116,7 +116,7 @@ class PostgresClaims:
         self._postgres.tell(CLAIMS, session, "")
 
     def _let_go_later(self, session: SessionId) -> None:
-        """Give a session back without anybody waiting for it: held for ever, nobody could take it."""
+        """Release a session in the background: otherwise it would stay claimed for ever."""
 
         async def let_go() -> None:
             while session in self._held:

@@ -1,4 +1,4 @@
-"""What an error of PostgreSQL means: that it is away for a while, or that something must be done."""
+"""Classify PostgreSQL errors: temporary, so that a retry may help, or permanent."""
 
 import re
 from typing import Any
@@ -12,18 +12,18 @@ from bridle.stores.lines import FREE_SPACE
 
 _PASSING = frozenset(
     {
-        "25006",  # read-only: this one is a standby now
-        "40001",  # serialisation failure
+        "25006",  # read-only: this server is a standby now
+        "40001",  # serialization failure
         "40P01",  # deadlock
         "53200",  # out of memory
         "53300",  # too many connections
-        "55P03",  # a lock was not to be had
+        "55P03",  # a lock was not available
         "57014",  # took longer than the server allows
         "57P01",  # shut down
-        "57P02",  # another process of it crashed
-        "57P03",  # starts up, or recovers
+        "57P02",  # another server process crashed
+        "57P03",  # starting up or recovering
         "57P04",  # the database was dropped, and may be restored
-        "57P05",  # was idle for too long
+        "57P05",  # idle for too long
     }
 )
 
@@ -38,7 +38,7 @@ _LASTING: tuple[tuple[str, str, str], ...] = (
     (r"certificate|SSL|server does not support", "the connection cannot be made safe",
      "look at sslmode and sslrootcert of the url"),
 )  # fmt: skip
-"""Why a connection is refused for good, by what libpq says: it does not tell the code of the reason."""
+"""Why a connection is refused permanently, by libpq's message: it does not give the error code."""
 
 _AWAY: tuple[tuple[str, str], ...] = (
     (r"Connection refused|No such file or directory", "nobody listens there"),
@@ -54,7 +54,7 @@ _SECRETS = frozenset({"password", "passfile", "sslkey", "sslpassword", "sslcert"
 
 
 def parse_url(url: str) -> dict[str, Any]:
-    """Take the address of a database apart; raises ConfigError, which does not repeat a password."""
+    """Parse the URL of a database; raises ConfigError, which does not repeat a password."""
     try:
         params = conninfo_to_dict(url)
     except psycopg.Error as error:
@@ -65,14 +65,14 @@ def parse_url(url: str) -> dict[str, Any]:
 
 
 def name_of(params: dict[str, Any]) -> str:
-    """Say which database is meant, without secrets."""
+    """Return a display name of the database, without secrets."""
     host = params.get("host") or params.get("hostaddr") or "localhost"
     port = f":{params['port']}" if params.get("port") else ""
     return f"PostgreSQL {host}{port}/{params.get('dbname') or params.get('user') or ''}"
 
 
 def is_passing(error: BaseException) -> bool:
-    """Tell whether the same work may succeed a little later."""
+    """Return True if the same work may succeed a little later."""
     if isinstance(error, TimeoutError):
         return True
     if not isinstance(error, psycopg.Error):
@@ -85,7 +85,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """Say in a few words why the database is away."""
+    """Return in a few words why the database is unreachable."""
     text = str(error)
     for pattern, words in _AWAY:
         if re.search(pattern, text):
@@ -96,7 +96,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def translated(name: str, error: BaseException, secrets: tuple[str, ...] = ()) -> StoreError:
-    """Return our error for one that waiting does not help, or that was waited for in vain."""
+    """Return a StoreError for an error that a retry does not fix, or that outlasted the retries."""
     if isinstance(error, psycopg.Error) and error.sqlstate == "53100":
         return StoreFull(f"{name}: no space is left for it", hint=FREE_SPACE)
     if isinstance(error, psycopg.Error) and error.sqlstate == "42501":
@@ -111,7 +111,7 @@ def translated(name: str, error: BaseException, secrets: tuple[str, ...] = ()) -
 
 
 def first_line(error: BaseException, secrets: tuple[str, ...] = ()) -> str:
-    """Return what an error says, shortly and without secrets."""
+    """Return the first line of an error's message, at most 300 characters, without secrets."""
     text = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
     for secret in secrets:
         text = text.replace(secret, "***").replace(quote(secret), "***")
@@ -119,7 +119,7 @@ def first_line(error: BaseException, secrets: tuple[str, ...] = ()) -> str:
 
 
 def secrets_of(params: dict[str, Any]) -> tuple[str, ...]:
-    """Return what must not be shown of the address of a database."""
+    """Return the values in the connection parameters that must not be shown."""
     return tuple(str(params[key]) for key in sorted(_SECRETS & params.keys()) if params[key])
 
 
@@ -139,5 +139,5 @@ def _senseless() -> ConfigError:
 
 
 def _without_text(error: Exception) -> Exception:
-    """libpq repeats what it cannot parse, and that may be a password."""
+    """Return the error without its message: libpq repeats what it cannot parse, maybe a password."""
     return type(error)("not shown")

@@ -1,4 +1,4 @@
-"""Look for what is wrong around the lines of a session: its labels, its end, its summary."""
+"""Find flaws outside the lines of a session: in its labels, its end and its summary."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ _MEND = "UPDATE bridle.sessions SET summary = %s, archived = %s WHERE id = %s"
 
 
 async def find_flaws(postgres: Postgres, session: SessionId, *, repair: bool) -> list[Flaw]:
-    """Return what is wrong with one session; with `repair` its summary is made anew if it is unreadable."""
+    """Return the flaws of one session; with `repair`, rebuild its summary if it is unreadable."""
     found = [
         Flaw("mislabelled", "the row's number or date is not that of its line", session, seq)
         for (seq,) in await postgres.rows(_MISLABELLED, {"id": session})

@@ -1,4 +1,4 @@
-"""Hear what other nodes tell, over one connection that is made again whenever it is lost."""
+"""Receive notifications of other nodes over one connection, which is reopened whenever it is lost."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from bridle.stores.postgres.pool import FIRST_WAIT_S, LONGEST_WAIT_S, Postgres
 from bridle.stores.postgres.rows import Connection, rows_of
 from bridle.stores.postgres.telling import CLAIMS, RECORDS
 
-QUIET_S = 30.0  # after so long without news the connection is tried
+QUIET_S = 30.0  # after this long without a notification the connection is tested
 ANSWER_S = 10.0
 
 Heard = Callable[[str | None], None]
-"""Takes a payload, or None: something may have been missed, look for yourself. Must not raise nor block."""
+"""Takes a payload, or None if notifications may have been missed. Must not raise or block."""
 
 
 class Listener:
-    """Calls whoever wants to know, as long as `run` runs."""
+    """Calls the registered callbacks while `run` runs."""
 
     def __init__(self, postgres: Postgres, channels: tuple[str, ...] = (RECORDS, CLAIMS)) -> None:
         self._postgres = postgres
@@ -28,10 +28,10 @@ class Listener:
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self.is_connected = asyncio.Event()
-        """Set while nothing can be missed."""
+        """Set while no notification can be missed."""
 
     def listen(self, channel: str, heard: Heard) -> Callable[[], None]:
-        """Call somebody with each payload of a channel, with None after a loss; returns how to stop it."""
+        """Call `heard` with each payload of a channel, and with None after a loss; return a stop function."""
         callbacks = self._heard[channel]
         callbacks.append(heard)
 
@@ -42,7 +42,7 @@ class Listener:
         return stop
 
     async def run(self) -> None:
-        """Listen until closed or cancelled; raises StoreError for what waiting does not help."""
+        """Listen until closed or cancelled; raises StoreError for an error that a retry does not fix."""
         self._task = asyncio.create_task(self._run())
         try:
             await self._task
@@ -52,7 +52,7 @@ class Listener:
                 raise
 
     async def aclose(self) -> None:
-        """End `run`, which then returns."""
+        """Make `run` return."""
         self._is_closed = True
         if self._task is not None:
             self._task.cancel()
@@ -82,7 +82,7 @@ class Listener:
                 self._call(news.channel, news.payload)
             async with asyncio.timeout(ANSWER_S):
                 ((is_standby,),) = await rows_of(connection, "SELECT pg_is_in_recovery()")
-            if is_standby:  # what is told to the new one is not heard here
+            if is_standby:  # notifications sent to the new primary do not arrive here
                 return
 
     def _call(self, channel: str, payload: str | None) -> None:

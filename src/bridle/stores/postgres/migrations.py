@@ -1,4 +1,4 @@
-"""Bring the tables of a database up to date: forward only, one change after the other."""
+"""Migrate a database to the current schema: forward only, one migration after the other."""
 
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.rows import Connection
@@ -6,9 +6,9 @@ from bridle.stores.postgres.schema import MIGRATIONS, SCHEMA_VERSION, Migration,
 
 __all__ = ["SCHEMA_VERSION", "migrate", "schema_version"]
 
-MIGRATION_S = 3600.0  # a change of a large table takes its time
+MIGRATION_S = 3600.0  # changing a large table takes long
 
-_LOCK = int.from_bytes(b"Bridle", "big")  # of an advisory lock: one node migrates, the others wait for it
+_LOCK = int.from_bytes(b"Bridle", "big")  # advisory lock: one node migrates, others wait
 _FIRST = """
 CREATE SCHEMA IF NOT EXISTS bridle;
 CREATE TABLE IF NOT EXISTS bridle.migrations (
@@ -21,9 +21,9 @@ CREATE TABLE IF NOT EXISTS bridle.migrations (
 
 
 async def migrate(postgres: Postgres) -> list[str]:
-    """Make all changes that are missing, each in one transaction; return their names.
+    """Apply all missing migrations, each in one transaction; return their names.
 
-    Safe to call on many nodes at once. Raises StoreError, also for tables that are too new for us.
+    Safe to call on many nodes at once. Raises StoreError, also for tables that are too new.
     """
     done = []
     for migration in MIGRATIONS:
@@ -38,7 +38,7 @@ async def migrate(postgres: Postgres) -> list[str]:
 
 
 async def schema_version(postgres: Postgres) -> int:
-    """Return the number of the last change that was made; 0 for a database without our tables."""
+    """Return the number of the last applied migration; 0 for a database without Bridle's tables."""
     version, _ = await postgres.retrying(read_version)
     return version
 

@@ -1,7 +1,8 @@
-"""The connections of a process to PostgreSQL, and the patience with one that is away.
+"""A process's connections to PostgreSQL, with retries while the database is unreachable.
 
-psycopg's own pool connects in the background and tells only its log why it cannot. Here whoever needs a
-connection makes it, so the reason reaches the caller, and after an outage nobody waits for a timer.
+psycopg's own pool connects in the background and reports only to its log why it cannot. Here the caller that
+needs a connection opens it, so the reason reaches that caller, and after an outage there is no timer to wait
+for.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from bridle.stores.postgres.telling import Teller
 
 T = TypeVar("T")
 
-WORK_S = 60.0  # a unit of work that takes longer is given up: the connection may be dead
+WORK_S = 60.0  # longer work is aborted: the connection may be dead
 FIRST_WAIT_S = 0.05
 LONGEST_WAIT_S = 2.0
 DEFAULTS: dict[str, str] = {
@@ -39,29 +40,29 @@ DEFAULTS: dict[str, str] = {
     "keepalives_idle": "15",
     "keepalives_interval": "5",
     "keepalives_count": "3",
-    "tcp_user_timeout": "30000",  # a host that vanished is noticed after 30 s, not after minutes
-    "target_session_attrs": "read-write",  # of several hosts the one that is not a standby
+    "tcp_user_timeout": "30000",  # detect a vanished host after 30 s, not after minutes
+    "target_session_attrs": "read-write",  # of several hosts, the one that is not a standby
 }
-"""What a connection is opened with unless the address says otherwise."""
+"""Connection parameters, unless the URL sets them."""
 
 _log = logging.getLogger(__name__)
 
 
 class Postgres:
-    """One database as a process sees it; connections are made when they are needed, at most `size`."""
+    """One database as seen from this process; opens at most `size` connections, on demand."""
 
     def __init__(
         self, url: str, *, size: int = 8, patience_s: float = 300.0, looks_first: bool = False
     ) -> None:
-        """Take the address of a database, as libpq takes it; raises ConfigError.
+        """Take the URL of a database, in libpq's format; raises ConfigError.
 
-        With `looks_first` the first work finds out whether the database is there, without patience, and
-        whether its tables are ones that we can use.
+        With `looks_first`, the first work checks, without retries, that the database is reachable and that
+        this version can use its tables.
         """
         self._looks_first = looks_first
         params = parse_url(url)
         self.name = name_of(params)
-        """Which database it is, for people: without a password."""
+        """Display name of the database, without a password."""
         self.patience_s = patience_s
         self._params = DEFAULTS | params
         self._secrets = secrets_of(params)
@@ -73,34 +74,34 @@ class Postgres:
         self._teller = Teller(self._notify)
 
     async def open(self, *, patience_s: float = 0.0) -> None:
-        """Make sure that the database is there and has tables that we can use; raises StoreError.
+        """Check that the database is reachable and has tables that this version can use; raises StoreError.
 
-        `patience_s` is how long it may take to come up, where it is started at the same time.
+        `patience_s` is how long the database may take to come up, if it is started at the same time.
         """
         await self.retrying(check_schema, patience_s=patience_s)
 
     async def aclose(self) -> None:
-        """Send what is left to tell, and close the connections; one that is in use closes after its work."""
+        """Send pending notifications and close the connections; one in use closes after its work."""
         await self._teller.aclose()
         self._is_closed = True
         await self._drop_idle()
 
     @property
     def away_s(self) -> float:
-        """How long the database has been away by now; 0 when the last work with it succeeded."""
+        """Seconds for which the database has been unreachable; 0 if the last work succeeded."""
         return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
     def tell(self, channel: str, subject: str, word: str) -> None:
-        """Tell all who listen to a channel, soon and at most once: `subject word`; the newest word counts."""
+        """Notify a channel's listeners, soon and at most once: `subject word`; the newest word wins."""
         self._teller.tell(channel, subject, word)
 
     async def connect(self) -> Connection:
-        """Make a connection that belongs to the caller, in autocommit mode; raises psycopg.Error."""
+        """Open a connection that the caller owns, in autocommit mode; raises psycopg.Error."""
         return await AsyncConnection.connect(**self._params, autocommit=True)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Lend a connection in autocommit mode; one that is not clean afterwards is closed."""
+        """Provide a connection in autocommit mode; it is closed if a transaction is still open afterwards."""
         async with self._slots:
             connection = self._idle.pop() if self._idle else await self.connect()
             try:
@@ -112,7 +113,7 @@ class Postgres:
                     self._idle.append(connection)
 
     async def rows(self, statement: str, params: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
-        """Return the rows of a statement that may be executed twice; raises StoreError."""
+        """Return the rows of a statement that is safe to execute twice; raises StoreError."""
 
         async def work(connection: Connection) -> list[Row]:
             return await rows_of(connection, statement, params)
@@ -126,11 +127,11 @@ class Postgres:
         patience_s: float | None = None,
         within_s: float = WORK_S,
     ) -> T:
-        """Do work on a connection; while the database is away, wait and do it again from its beginning.
+        """Run `work` on a connection; while the database is unreachable, wait and run it again from the top.
 
-        An attempt that takes longer than `within_s` counts as a lost connection. The work must be such that
-        doing it twice does no harm: a lost connection does not say whether it was done.
-        Raises StoreFull, StoreError, also when the database was away for too long.
+        An attempt that takes longer than `within_s` counts as a lost connection. The work must be safe to do
+        twice: after a lost connection it is unknown whether it was done.
+        Raises StoreFull, StoreError, also when the database is unreachable for too long.
         """
         if patience_s is None:
             patience_s = 0.0 if self._looks_first else self.patience_s
@@ -159,10 +160,10 @@ class Postgres:
             return result
 
     async def _mourn(self, error: BaseException, *, is_news: bool) -> None:
-        """Take note that the database is away: the other connections are most likely dead as well."""
+        """Note that the database is unreachable, and close the idle connections: they are likely dead too."""
         if self._away_since is None:
             self._away_since = time.monotonic()
-        if is_news:  # the first attempt may have met a connection that had died long ago
+        if is_news:  # the first attempt may have used a connection that died long ago
             _log.warning("%s is away: %s", self.name, reason_of(error))
         await self._drop_idle()
 
@@ -182,7 +183,7 @@ class Postgres:
         await self.rows(_NOTIFY, (channel, payloads))
 
 
-# A commit that notifies holds a lock of the whole server until it is on the disk: it need not wait for that.
+# A commit that notifies locks the whole server until it is on disk, so do not wait for the disk.
 _NOTIFY = """
 SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, payload)
 FROM unnest(%s::text[]) AS payload

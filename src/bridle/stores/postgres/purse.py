@@ -1,13 +1,13 @@
-"""What tenants have left, in PostgreSQL: set aside before a run, settled after it, by whichever worker.
+"""Tenant budgets in PostgreSQL: any worker reserves before a run and settles after it.
 
 ```
-reserve   lock the run ─▶ lock the rows of day and month ─▶ grant ─▶ add what is held, keep the reservation
-settle    lock the run ─▶ mark the reservation ─▶ add what was used less what was held
+reserve   lock the run ─▶ lock the rows of day and month ─▶ grant ─▶ add the amount, store the reservation
+settle    lock the run ─▶ mark the reservation ─▶ add what was used less what was reserved
 ```
 
-Both may be done twice: a reservation is known by its session and run, and is settled once. Calls for the
-same run wait for each other: a caller that gives a run up also gives back what a commit still under way
-sets aside for it, such as one whose connection was lost.
+Both are safe to call twice: a reservation is identified by its session and run, and is settled once. Calls
+for the same run wait for each other, so a caller that gives up a run also releases what a commit still in
+progress reserves for it, for example one whose connection was lost.
 """
 
 from collections.abc import Sequence
@@ -62,13 +62,13 @@ _limits = msgspec.json.Decoder(Limits)
 
 
 class PostgresPurse:
-    """The purse of every tenant; the usual tenant has no limits, and nothing is kept of it."""
+    """The budget of every tenant; the default tenant has no limits, and nothing is stored for it."""
 
     def __init__(self, postgres: Postgres) -> None:
         self._postgres = postgres
 
     async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:
-        """Set aside what a run may use at most, and return its limits, cut to that; raises BudgetSpent."""
+        """Reserve the most a run may use; return `wanted`, reduced to what is left. Raises BudgetSpent."""
         tenant = tenant_of(session)
         if not tenant:
             return wanted
@@ -80,7 +80,7 @@ class PostgresPurse:
         return await self._postgres.retrying(work)
 
     async def settle(self, session: SessionId, run_id: RunId, used: Spend) -> None:
-        """Count what a run has used in the place of what was set aside; a second time changes nothing."""
+        """Replace a run's reservation by what it used; a second call changes nothing."""
         if not tenant_of(session):
             return
 
@@ -91,12 +91,12 @@ class PostgresPurse:
         await self._postgres.retrying(work)
 
     async def unsettled(self, older_s: float, limit: int) -> Sequence[Reservation]:
-        """Return what was set aside at least that long ago for runs that were not settled, oldest first."""
+        """Return the unsettled reservations that are at least `older_s` old, oldest first."""
         rows = await self._postgres.rows(_UNSETTLED, (older_s, limit))
         return [Reservation(SessionId(row[0]), RunId(row[1]), Amount(row[2], row[3])) for row in rows]
 
     async def use(self, tenant: str, limit: int = 31) -> list[tuple[str, Amount]]:
-        """Return what was used or is set aside, by day and by month, newest first; raises StoreError."""
+        """Return what is used or reserved, by day and by month, newest first; raises StoreError."""
         rows = await self._postgres.rows(_USE, (tenant, limit))
         return [(row[0], Amount(row[1], row[2])) for row in rows]
 
@@ -132,5 +132,5 @@ async def _settle(connection: Connection, session: SessionId, run_id: RunId, use
     periods = {"tenant": tenant, "day": day, "month": month}
     await rows_of(
         connection, _LOCK, periods
-    )  # in the same order as everybody, or two could wait for each other
+    )  # every caller locks in the same order, or two could wait for each other
     await rows_of(connection, _ADD, {**periods, "tokens": more.tokens, "nano": more.nano})

@@ -1,4 +1,4 @@
-"""Remove what was put away long ago."""
+"""Delete sessions that were archived long ago."""
 
 from bridle.core.ids import SessionId
 from bridle.stores.postgres.pool import Postgres
@@ -16,9 +16,9 @@ ORDER BY id LIMIT %(batch)s
 
 
 async def prune_archived(postgres: Postgres, *, before_ms: int, tenant: str | None = None) -> int:
-    """Remove archived sessions that nobody holds and that were last changed before a time; return how many.
+    """Delete archived, unclaimed sessions that were last changed before `before_ms`; return how many.
 
-    Each goes in a transaction of its own, so that nobody waits for long. Raises StoreError.
+    Each deletion is a separate transaction, so that others never wait for long. Raises StoreError.
     """
     removed, after = 0, ""
     statement = _OLD if tenant is None else _OLD.replace("WHERE", "WHERE tenant = %(tenant)s AND", 1)

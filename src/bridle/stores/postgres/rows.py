@@ -1,4 +1,4 @@
-"""One statement, its rows: as bytes go over the wire, without the detour over text."""
+"""Execute one statement and return its rows, in PostgreSQL's binary format instead of text."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ Connection: TypeAlias = AsyncConnection[Row]
 async def rows_of(
     connection: Connection, statement: str, params: Sequence[Any] | dict[str, Any] = ()
 ) -> list[Row]:
-    """Return the rows of a statement; none for one that has no result. Raises psycopg.Error."""
+    """Return the rows of a statement; none if it has no result. Raises psycopg.Error."""
     async with connection.cursor(binary=True) as cursor:
         await cursor.execute(statement.encode(), params or None)
         return await cursor.fetchall() if cursor.description else []

@@ -1,18 +1,18 @@
-"""The tables, as numbered changes that only ever go forward.
+"""The database schema, as numbered migrations that only go forward.
 
 ```
-sessions   one row each: its end (seq, hash), who holds it (owner), the machine that has its folder (node),
-           its line in a list (summary)
-records    session, seq, at, line: the line exactly as encoded; 16 parts by session, each prunable by itself
-workers    the processes that run sessions, and whether they live
+sessions   one row each: its end (seq, hash), the worker that holds it (owner), the machine that has its
+           folder (node), its entry in a list (summary)
+records    session, seq, at, line: the line exactly as encoded; 16 partitions by session, prunable separately
+workers    the processes that run sessions, and whether they are alive
 blobs      tenant, digest, data
-cluster    what all nodes must know: the token that they show each other
-migrations which changes were made, and the oldest Bridle that can use the tables after each
+cluster    what all nodes share: the token that they show each other
+migrations which migrations were applied, and the oldest Bridle that can use the tables after each
 ```
 
-A session's row with `seq` 0 is a claim on a session that has no records yet; nobody else sees it.
-`listed_at` is `updated_at`, but at most a minute old and changed seldom: an append that changes no indexed
-column leaves all indexes alone (a heap-only update). `fillfactor` keeps the room for that.
+A session's row with `seq` 0 is a claim on a session that has no records yet; others do not see it.
+`listed_at` is `updated_at`, but at most a minute old and rarely changed: an append that changes no indexed
+column leaves all indexes alone (a heap-only update). `fillfactor` leaves the space for that.
 """
 
 from msgspec import Struct
@@ -30,12 +30,12 @@ RELISTED_MS = 60_000
 
 
 class Migration(Struct, frozen=True):
-    """One change of the tables, made in one transaction."""
+    """One change of the tables, applied in one transaction."""
 
     number: int
     name: str
     oldest_reader: int
-    """The lowest schema version whose code can still work with the tables after this change."""
+    """The lowest schema version whose code can still use the tables after this change."""
     statements: tuple[str, ...]
 
 
@@ -108,20 +108,20 @@ MIGRATIONS: tuple[Migration, ...] = (
             _WORKERS,
             _CLUSTER,
             _BLOBS,
-            # They are compressed already, where that pays.
+            # Blobs are already compressed where that helps.
             "ALTER TABLE bridle.blobs ALTER COLUMN data SET STORAGE EXTERNAL",
             "CREATE INDEX blobs_put ON bridle.blobs (put_at)",
         ),
     ),
     Migration(2, "tenants, tokens, what runs may use", 1, TENANT_TABLES),
 )
-"""In order, numbered from 1; one that was released is never edited."""
+"""In order, numbered from 1; a released migration is never edited."""
 
 SCHEMA_VERSION = MIGRATIONS[-1].number
 
 
 async def check_schema(connection: Connection) -> None:
-    """Raise StoreError unless the tables are ones that this Bridle can use."""
+    """Raise StoreError unless this version of Bridle can use the tables."""
     version, oldest_reader = await read_version(connection)
     where = f"database {connection.info.dbname}"
     if not version:
@@ -139,7 +139,7 @@ async def check_schema(connection: Connection) -> None:
 
 
 async def read_version(connection: Connection) -> tuple[int, int]:
-    """Return the number of the last change that was made, and the oldest code that can use the tables."""
+    """Return the number of the last applied migration, and the oldest version that can use the tables."""
     if not (await rows_of(connection, _MADE))[0][0]:
         return 0, 0
     found = await rows_of(connection, _VERSION)

@@ -1,12 +1,12 @@
-"""The journal in PostgreSQL: compare-and-append in one statement, fenced by who holds the session.
+"""The session store in PostgreSQL: compare-and-append in one statement, fenced by the session's claim.
 
 ```
-append   one UPDATE of the session's row, if it ends where we think it does and nobody else holds it,
+append   one UPDATE of the session's row, if it ends where expected and no other worker holds it,
          and one INSERT of the lines, if that row was updated: one statement, one round trip
 ```
 
-The end of a session is remembered from one append to the next and trusted only by the statement itself: it
-names number and hash. A commit whose answer was lost is looked up: our very lines are stored, or nothing is.
+The end of a session is cached between appends, and only the statement itself relies on it: it names number
+and hash. A commit whose answer was lost is looked up: either exactly our lines are stored, or nothing is.
 """
 
 import asyncio
@@ -47,9 +47,9 @@ PAGE_RECORDS = 1000
 PAGE_LINES = 256
 MAX_READ = 10_000_000  # more records than a session can have
 MAX_LISTED = 10_000
-"""What `list` returns at most; which ones these are is known to a minute."""
-MAX_REMEMBERED = 10_000  # ends of sessions: 1 kB each
-_LISTED_AT_ONCE = 1000  # decoding so many takes 3 ms; then others on the event loop get a turn
+"""The most that `list` returns; which sessions these are is accurate to a minute."""
+MAX_REMEMBERED = 10_000  # cached ends of sessions: 1 kB each
+_LISTED_AT_ONCE = 1000  # decoding this many takes 3 ms; then other tasks get a turn
 
 _FREE = """
 s.seq = %(expected)s AND s.hash = %(prev)s AND s.owner IN ('', %(worker)s)
@@ -134,7 +134,7 @@ _LARGEST = 2**63 - 1
 
 
 class _End(Struct, frozen=True):
-    """Where a session ends, as far as we know."""
+    """The last known end of a session."""
 
     seq: int = 0
     hash: str = GENESIS
@@ -143,10 +143,10 @@ class _End(Struct, frozen=True):
 
 
 class PostgresStore:
-    """All sessions of a cluster, as one of its processes sees them."""
+    """All sessions of a cluster, as seen from one of its processes."""
 
     def __init__(self, postgres: Postgres, clock: Clock, worker: str = "") -> None:
-        """Write in the name of a worker; without one only to sessions that nobody holds."""
+        """Write as `worker`; without one, write only to sessions that no worker holds."""
         self._postgres = postgres
         self._clock = clock
         self._worker = worker
@@ -162,9 +162,9 @@ class PostgresStore:
         *,
         dates: Sequence[int] = (),
     ) -> list[Record]:
-        """Add events after `expected_seq` in one statement; waits while the database is away.
+        """Append events after `expected_seq` in one statement; waits while the database is unreachable.
 
-        Raises SessionTaken when another worker holds the session or this one was declared gone,
+        Raises SessionTaken if another worker holds the session or this one was declared gone,
         SessionConflict, StoreFull, StoreError.
         """
         check_id(session)
@@ -174,15 +174,15 @@ class PostgresStore:
         appended: list[Record] | None = None
         while appended is None:
             appended = await self._append(session, end, events, dates)
-            if appended is None:  # the end that we knew is not the end
+            if appended is None:  # the cached end was outdated
                 end = await self._read_end(session, expected_seq)
         return appended
 
     async def _append(
         self, session: SessionId, end: _End, events: Sequence[Event], dates: Sequence[int]
     ) -> list[Record] | None:
-        """Append after an end; None when that is not the end any more, or may not be ours to change."""
-        at = max(self._clock.now_ms(), end.at)  # a node whose clock is behind does not go back
+        """Append after `end`; None if the session no longer ends there, or this worker may not write it."""
+        at = max(self._clock.now_ms(), end.at)  # dates never decrease, even if this node's clock is behind
         records, lines = chain(end.hash, end.seq + 1, at, events, dates)
         if not records:
             return []
@@ -208,7 +208,7 @@ class PostgresStore:
         return records
 
     async def _is_stored(self, connection: Connection, session: SessionId, grown: _End) -> bool:
-        """Tell whether an earlier attempt got through: its answer was lost."""
+        """Return True if an earlier attempt succeeded and only its answer was lost."""
         rows = await rows_of(connection, _PAGE, (session, grown.seq, grown.seq + 1))
         return bool(rows) and bytes(rows[0][0])[-66:-2] == grown.hash.encode()
 
@@ -265,7 +265,7 @@ class PostgresStore:
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Record]:
-        """Return the records asked for, oldest first; the first thousand come with one round trip."""
+        """Return the requested records, oldest first; the first thousand take one round trip."""
         if not is_session_id(session):
             return []
         params = {
@@ -291,7 +291,7 @@ class PostgresStore:
         return [row[0] for row in await self._postgres.rows(_IDS)]
 
     async def lines(self, session: SessionId) -> AsyncIterator[bytes]:
-        """Yield the lines of a session."""
+        """Yield a session's lines."""
         after = 0
         while is_session_id(session):
             rows = await self._postgres.rows(_LINES, (session, after, PAGE_LINES))
@@ -302,7 +302,7 @@ class PostgresStore:
             after = rows[-1][0]
 
     async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
-        """Return wrong labels, ends and summaries; only summaries can be mended."""
+        """Return wrong labels, ends and summaries; only summaries can be repaired."""
         found: list[Flaw] = []
         for each in await self.ids() if session is None else [session]:
             if is_session_id(each):
@@ -310,7 +310,7 @@ class PostgresStore:
         return found
 
     async def list(self, *, archived: bool = False, tenant: str | None = None) -> list[SessionSummary]:
-        """Return a summary of every session, or those of one tenant, newest first; at most `MAX_LISTED`."""
+        """Return summaries of all sessions, or of one tenant's, newest first; at most `MAX_LISTED`."""
         statement = f"{_LIST} UNION ALL {_LIST_ARCHIVED}" if archived else _LIST
         whose = "" if tenant is None else "AND tenant = %(tenant)s"
         rows = await self._postgres.rows(statement.format(tenant=whose), {"tenant": tenant})
@@ -324,7 +324,7 @@ class PostgresStore:
         return newest_first(summaries, archived=True)
 
     async def delete(self, session: SessionId) -> None:
-        """Remove a session; raises SessionNotFound, SessionTaken when another worker holds it."""
+        """Delete a session; raises SessionNotFound, SessionTaken if another worker holds it."""
         if not is_session_id(session):
             raise not_found(session)
         attempts = 0
@@ -335,7 +335,7 @@ class PostgresStore:
             return await remove(connection, session, self._worker)
 
         self._ends.pop(session, None)
-        if await self._postgres.retrying(work) or attempts > 1:  # the first attempt may have removed it
+        if await self._postgres.retrying(work) or attempts > 1:  # the first attempt may have deleted it
             return
         rows = await self._postgres.rows(_END, {"id": session, "worker": self._worker})
         seq, _, _, _, owner, is_gone = rows[0]
@@ -344,22 +344,22 @@ class PostgresStore:
         raise not_found(session)
 
     async def aclose(self) -> None:
-        """Do nothing: the connections belong to whoever has opened them."""
+        """Do nothing: the caller owns the connections."""
 
 
 async def remove(
     connection: Connection, session: SessionId, worker: str = "", *, before_ms: int | None = None
 ) -> bool:
-    """Remove a session that nobody else holds, in one transaction; tell whether there was one.
+    """Delete a session that no other worker holds, in one transaction; return whether there was one.
 
-    With `before_ms` only if it is archived and was last changed before.
+    With `before_ms`, only if it is archived and was last changed before that time.
     """
     params = {"id": session, "worker": worker, "before": before_ms}
     async with connection.transaction():
         removed = await connection.execute(_REMOVE.encode(), params)
         if not removed.rowcount:
             return False
-        # A second statement: it sees what an append has stored for which the first one waited.
+        # A second statement, because it sees what an append stored while the first one waited for it.
         await connection.execute(b"DELETE FROM bridle.records WHERE session = %s", (session,))
         return True
 

@@ -1,6 +1,6 @@
-"""Tell other nodes that something changed: seldom, all at once, and never as part of a write.
+"""Notify other nodes of changes: rarely, in batches, and never as part of a write.
 
-A notification says only that there is something to read. One that is lost costs time, nothing else.
+A notification says only that there is something to read. A lost one costs time, nothing else.
 """
 
 import asyncio
@@ -12,30 +12,30 @@ from bridle.core.errors import StoreError
 RECORDS = "bridle_records"
 """`session seq`: the session has records up to this one."""
 CLAIMS = "bridle_claims"
-"""`session worker`: the worker holds the session now; no worker means that nobody does."""
+"""`session worker`: the worker holds the session now; an empty worker means that the session is free."""
 
-PAUSE_S = 0.005  # what changes meanwhile is told together
-MAX_WAITING = 10_000  # beyond it news are dropped
+PAUSE_S = 0.005  # changes during this time go out together
+MAX_WAITING = 10_000  # beyond this, notifications are dropped
 
 
 class Teller:
-    """Collects news and sends them from a task of its own, which lives while there are any."""
+    """Collects notifications and sends them from a background task that runs while there are any."""
 
     def __init__(self, send: Callable[[str, list[str]], Awaitable[None]]) -> None:
-        """Take how the payloads of a channel are sent; it may raise StoreError: then they are lost."""
+        """`send` sends the payloads of a channel; if it raises StoreError, they are lost."""
         self._send = send
         self._waiting: dict[tuple[str, str], str] = {}
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, channel: str, subject: str, word: str) -> None:
-        """Send `subject word` soon; a newer word about the same replaces it."""
+        """Send `subject word` soon; a newer word about the same subject replaces it."""
         if len(self._waiting) < MAX_WAITING:
             self._waiting[channel, subject] = word
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
 
     async def aclose(self) -> None:
-        """Send what waits, but do not wait for a database that is away."""
+        """Send what is pending, for at most one second: the database may be unreachable."""
         if self._task is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(1.0):

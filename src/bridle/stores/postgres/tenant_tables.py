@@ -1,13 +1,13 @@
-"""The tables of tenants.
+"""The tables for tenants.
 
 ```
-tenants       name, what holds for it (settings)
-tokens        id, tenant, user, scopes, hash: of a secret that is kept nowhere
-tenant_use    tenant, period: what its runs have used, or what is set aside for them, by day and by month
-reservations  session, run: what was set aside for one run, and whether that is settled
+tenants       name, settings
+tokens        id, tenant, user, scopes, hash of the secret; the secret itself is not stored
+tenant_use    tenant, period: what its runs have used or have reserved, by day and by month
+reservations  session, run: what is reserved for one run, and whether it is settled
 ```
 
-`tenant_use` is changed together with a row of `reservations`, so that their sums are always the same.
+`tenant_use` changes in the same transaction as `reservations`, so their sums always match.
 """
 
 TENANT_TABLES = (

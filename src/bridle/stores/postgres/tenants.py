@@ -1,4 +1,4 @@
-"""Tenants and API tokens in PostgreSQL; of a token only the SHA-256 of its secret is kept."""
+"""Tenants and API tokens in PostgreSQL; only the SHA-256 of a token's secret is stored."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ _tenants = msgspec.json.Decoder(Tenant)
 
 
 class TokenView(Struct, frozen=True):
-    """What is known of a token; times are milliseconds since 1970."""
+    """A token without its secret; times are milliseconds since 1970."""
 
     id: str
     tenant: str
@@ -77,7 +77,7 @@ class TokenView(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True):
-    """A token that was made; its text is shown once and kept nowhere."""
+    """A new token; its text is shown once and not stored."""
 
     id: str
     text: str
@@ -93,15 +93,15 @@ class PostgresTenants:
     # ------------------------------------------------------------------ tenants
 
     async def add(self, tenant: Tenant) -> None:
-        """Add a tenant; raises UsageError when there is one of this name, or for what cannot be one."""
+        """Add a tenant; raises UsageError if the name is taken or the tenant is invalid."""
         tenant.check()
         if not await self._postgres.rows(_ADD, (tenant.name, encode(_stored(tenant)))):
-            found = await self.tenant(tenant.name)  # the answer to the first try may have been lost
+            found = await self.tenant(tenant.name)  # the answer to the first attempt may have been lost
             if found is None or _stored(found) != _stored(tenant):
                 raise UsageError(f"there is a tenant {tenant.name} already", hint="bridle tenant set")
 
     async def tenant(self, name: str) -> Tenant | None:
-        """Return what holds for a tenant; None when there is none; raises StoreError."""
+        """Return a tenant; None if there is none of that name; raises StoreError."""
         found = await self._postgres.rows(_TENANT, (name,))
         return _tenant(*found[0]) if found else None
 
@@ -110,7 +110,7 @@ class PostgresTenants:
         return [_tenant(*row) for row in await self._postgres.rows(_TENANTS, (MAX_TENANTS,))]
 
     async def change(self, name: str, change: Callable[[Tenant], Tenant]) -> Tenant:
-        """Change what holds for a tenant, whoever else does so at the same time; raises UsageError."""
+        """Change a tenant's settings, safely with concurrent changes; raises UsageError."""
         while True:
             kept, before = await self._existing(name)
             after = replace(change(before), name=name)
@@ -128,7 +128,7 @@ class PostgresTenants:
         await self._postgres.rows(_REMOVE, {"name": name})
 
     async def _existing(self, name: str) -> tuple[bytes, Tenant]:
-        """Return what is kept of a tenant, and what it means; raises UsageError."""
+        """Return a tenant as stored and decoded; raises UsageError."""
         check_tenant(name)
         found = await self._postgres.rows(_TENANT, (name,))
         if not found:
@@ -140,7 +140,7 @@ class PostgresTenants:
     async def create_token(
         self, tenant: str, user: str, scopes: Sequence[Scope], expires_s: float | None = None
     ) -> NewToken:
-        """Make a token for a user of a tenant; raises UsageError."""
+        """Create a token for a user of a tenant; raises UsageError."""
         check_user(user)
         if not scopes or not set(scopes) <= set(SCOPES):
             raise UsageError("a token needs scopes", hint=f"some of {', '.join(SCOPES)}")
@@ -153,7 +153,7 @@ class PostgresTenants:
         return NewToken(token_id, token_text(token_id, secret))
 
     async def token(self, token_id: str) -> KeptToken | None:
-        """Return a token by its id; None for an unknown, revoked or expired one; raises StoreError."""
+        """Return a token by its id; None if it is unknown, revoked or expired; raises StoreError."""
         found = await self._postgres.rows(_LOOK_UP, (token_id,))
         if not found:
             return None
@@ -164,13 +164,13 @@ class PostgresTenants:
         return KeptToken(Principal(tenant, user, known, token_id), digest)
 
     async def tokens(self, tenant: str | None = None) -> list[TokenView]:
-        """List the tokens of a tenant, or of all; raises StoreError."""
+        """Return the tokens of a tenant, or of all; raises StoreError."""
         wanted = {"all": tenant is None, "tenant": tenant or "", "limit": MAX_TOKENS}
         rows = await self._postgres.rows(_TOKENS, wanted)
         return [TokenView(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
 
     async def revoke(self, token_id: str) -> str:
-        """Revoke a token, once and for all, and return whose it was; raises UsageError for an unknown one."""
+        """Revoke a token permanently and return its tenant; raises UsageError for an unknown one."""
         found = await self._postgres.rows(_REVOKE, (token_id,))
         if not found:
             raise UsageError(f'there is no token "{token_id[:80]}"', hint="bridle token list")
@@ -179,7 +179,7 @@ class PostgresTenants:
 
 
 def _stored(tenant: Tenant) -> Tenant:
-    return replace(tenant, created_at=0)  # which has a column of its own
+    return replace(tenant, created_at=0)  # it has a separate column
 
 
 def _tenant(settings: bytes, created_at: int) -> Tenant:

@@ -1,1 +1,1 @@
-"""Bridle as the agent of an editor, by the Agent Client Protocol."""
+"""Bridle as an editor's agent, over the Agent Client Protocol."""

@@ -1,4 +1,4 @@
-"""The agent: every request of an editor, answered through the door."""
+"""The ACP agent: handles every request of an editor through the session API."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -53,12 +53,12 @@ from bridle.surfaces.looking import Looking
 from bridle.surfaces.origin import origin
 from bridle.surfaces.skill_prompt import expand_in
 
-MAX_SESSIONS = 64  # open at once, each of which is followed
-MAX_ANSWER_BYTES = 15 * 1024 * 1024  # editors that read no longer lines than we do
+MAX_SESSIONS = 64  # open at once; each is followed
+MAX_ANSWER_BYTES = 15 * 1024 * 1024  # for editors that read lines no longer than Bridle does
 
 
 class BridleAgent:
-    """What the official package calls for each request; raises BridleError, RequestError."""
+    """The methods that the official package calls for requests; they raise BridleError, RequestError."""
 
     def __init__(self, door: Door, folders: Folders, screen: Screen) -> None:
         self._door = door
@@ -66,17 +66,17 @@ class BridleAgent:
         self._screen = screen
         self._open: dict[SessionId, OpenSession] = {}
         self._opening: set[SessionId] = set()
-        """Those that are being taken up: of one session only one may be followed."""
+        """Sessions being opened: a session may be followed only once."""
         self._later: set[asyncio.Task[None]] = set()
 
     async def aclose(self) -> None:
-        """Close every session; what becomes of their runs is theirs to say."""
+        """Close every session; each decides whether to cancel its run."""
         for task in self._later:
             task.cancel()
         sessions, self._open = list(self._open.values()), {}
         await asyncio.gather(*(one.aclose() for one in sessions))
 
-    # ------------------------------------------------------------------ greeting
+    # ------------------------------------------------------------------ initialization
 
     async def initialize(
         self,
@@ -84,7 +84,7 @@ class BridleAgent:
         client_capabilities: ClientCapabilities | None = None,
         client_info: Implementation | None = None,
     ) -> InitializeResponse:
-        """Say who we are and what we can do."""
+        """Return the agent's version and capabilities."""
         self._screen.capabilities = client_capabilities or ClientCapabilities()
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
@@ -105,7 +105,7 @@ class BridleAgent:
         )
 
     async def authenticate(self, method_id: str) -> AuthenticateResponse:
-        """Let everybody in who could start us."""
+        """Accept every client: it was able to start the process."""
         return AuthenticateResponse()
 
     # ------------------------------------------------------------------ sessions
@@ -116,9 +116,9 @@ class BridleAgent:
         mcp_servers: Sequence[NamedServer],
         additional_directories: object = None,
     ) -> NewSessionResponse:
-        """Begin a session."""
+        """Create a session."""
         folder = await self._folder(cwd)
-        server_settings(mcp_servers)  # before anything is begun
+        server_settings(mcp_servers)  # raises before anything is created
         session = await self._door.create(cwd=folder)
         try:
             opened = await self._enter(session, folder, mcp_servers)
@@ -139,7 +139,7 @@ class BridleAgent:
         mcp_servers: Sequence[NamedServer],
         additional_directories: object = None,
     ) -> LoadSessionResponse:
-        """Go on with a session, and tell all that was said in it."""
+        """Open an existing session, and send its whole conversation."""
         opened = await self._take_up(session_id, cwd, mcp_servers, tells=True)
         choices = opened.choices
         return LoadSessionResponse(modes=choices.modes(), config_options=choices.config())
@@ -151,7 +151,7 @@ class BridleAgent:
         mcp_servers: Sequence[NamedServer] | None = None,
         additional_directories: object = None,
     ) -> ResumeSessionResponse:
-        """Go on with a session that the editor still knows."""
+        """Open an existing session whose conversation the editor still has."""
         opened = await self._take_up(session_id, cwd, mcp_servers or (), tells=False)
         choices = opened.choices
         return ResumeSessionResponse(modes=choices.modes(), config_options=choices.config())
@@ -163,7 +163,7 @@ class BridleAgent:
         mcp_servers: Sequence[NamedServer] | None = None,
         additional_directories: object = None,
     ) -> ForkSessionResponse:
-        """Begin a session with what was said in another one."""
+        """Fork a session."""
         await self._known(session_id, await self._folder(cwd))
         child = await self._door.fork(SessionId(session_id))
         opened = await self._take_up(child, cwd, mcp_servers or (), tells=False)
@@ -171,19 +171,19 @@ class BridleAgent:
         return ForkSessionResponse(session_id=child, modes=choices.modes(), config_options=choices.config())
 
     async def list_sessions(self, cwd: str | None = None, cursor: str | None = None) -> ListSessionsResponse:
-        """Return the sessions there are, page by page."""
+        """Return a page of the sessions."""
         folder = await asyncio.to_thread(self._folders.path, cwd) if cwd else None
         return page_of(await self._door.list(), folder, cursor)
 
     async def close_session(self, session_id: str) -> CloseSessionResponse:
-        """End the session's run and let go of it; it can be loaded again."""
+        """Cancel the session's run and close it; it can be loaded again."""
         opened = self._session(session_id)
         await opened.stop("the session was closed in the editor")
         await self._leave(opened.id)
         return CloseSessionResponse()
 
     async def delete_session(self, session_id: str) -> DeleteSessionResponse:
-        """Put a session away: it is not listed any more, and only our own commands still find it."""
+        """Archive a session: it is no longer listed, and only Bridle's own commands still find it."""
         session = _session_id(session_id)
         if session in self._open:
             await self.close_session(session_id)
@@ -193,7 +193,7 @@ class BridleAgent:
     # ------------------------------------------------------------------ choices
 
     async def set_session_mode(self, mode_id: str, session_id: str) -> SetSessionModeResponse:
-        """Choose how much is asked from the next prompt on."""
+        """Set the mode from the next prompt on."""
         opened = self._session(session_id)
         opened.choices.choose(MODE, mode_id)
         self._after(opened.tell(opened.choices.config_update()))
@@ -202,7 +202,7 @@ class BridleAgent:
     async def set_config_option(
         self, session_id: str, config_id: str, value: object
     ) -> SetSessionConfigOptionResponse:
-        """Choose the mode, the model or the agent of the next prompt."""
+        """Set the mode, model or agent of the next prompt."""
         opened = self._session(session_id)
         before = opened.choices.mode
         opened.choices.choose(config_id, value)
@@ -213,7 +213,7 @@ class BridleAgent:
     # ------------------------------------------------------------------ prompts
 
     async def prompt(self, session_id: str, prompt: Sequence[Block]) -> PromptResponse:
-        """Answer a prompt; one that comes while another is answered waits for its turn."""
+        """Run a prompt; one sent while a run is active is queued."""
         opened = self._session(session_id)
         message = await self._expanded(message_of(prompt, opened.cwd), opened.cwd)
         await opened.servers_settled()
@@ -235,28 +235,28 @@ class BridleAgent:
         )
 
     async def cancel(self, session_id: str) -> None:
-        """Stop the run of a session; that it has ended is the answer of its prompt."""
+        """Cancel the run of a session; its end is the answer to its prompt."""
         if (opened := self._open.get(SessionId(session_id))) is not None:
             await opened.cancel("cancelled in the editor")
 
     async def _expanded(self, message: Message, cwd: str) -> Message:
-        """Put the text of a skill in the place of its name."""
+        """Replace a leading `/name` by the text of the skill."""
         first, *others = message.parts
         if not isinstance(first, Text) or not first.text.startswith("/"):
             return message
         text = await asyncio.to_thread(expand_in, first.text, cwd, self._folders.environ)
         return Message("user", (Text(text), *others))
 
-    # ------------------------------------------------------------------ what the protocol has no word for
+    # ------------------------------------------------------------------ extensions
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request of our own, such as `_bridle/command`."""
+        """Handle a request of Bridle's extension, such as `_bridle/command`."""
         found = await answer(method, params, Looking(self._door, self._folders), self._open)
         plain: dict[str, Any] = await asyncio.to_thread(within, found, MAX_ANSWER_BYTES)
         return plain
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Hear what is not for us."""
+        """Ignore unknown notifications."""
 
     # ------------------------------------------------------------------ opening and closing
 
@@ -306,7 +306,7 @@ class BridleAgent:
             await opened.aclose()
 
     async def _known(self, session_id: str, cwd: str) -> None:
-        """See that a session exists and works in a folder; raises SessionNotFound, UsageError."""
+        """Check that a session exists and works in this folder; raises SessionNotFound, UsageError."""
         created = await origin(self._door, _session_id(session_id))
         if created.cwd != cwd:
             raise UsageError(f"cwd: the session works in {created.cwd}, not in {cwd}")
@@ -330,11 +330,11 @@ class BridleAgent:
         return opened
 
     async def _tell_news(self, opened: OpenSession) -> None:
-        """Tell what has come up in the folder meanwhile."""
+        """Send skills that were added to the folder meanwhile."""
         await opened.tell_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
 
     def _after(self, telling: Coroutine[Any, Any, None]) -> None:
-        """Tell something once the request at hand is answered: before that the editor knows no session."""
+        """Send an update after the current request is answered: before that the editor has no session id."""
 
         async def tell() -> None:
             with suppress(BridleError, ConnectionError):

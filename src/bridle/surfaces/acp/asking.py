@@ -1,7 +1,7 @@
-"""Approvals and questions, put to the person in front of the editor.
+"""Shows approvals and questions in the editor.
 
-An approval is a permission request. A question of the model is a form where the editor has forms, and
-otherwise a permission request whose options are the suggested answers.
+An approval is a permission request. A question from the model is a form if the editor supports forms, else a
+permission request whose options are the suggested answers.
 """
 
 from typing import Any, Protocol
@@ -34,7 +34,7 @@ OPTIONS: dict[Answer, tuple[str, PermissionOptionKind]] = {
     "stop": ("Reject and stop", "reject_once"),
 }
 LASTING: tuple[Answer, ...] = ("session", "always")
-"""Answers that add rules; they are offered where there are rules to add."""
+"""Answers that add rules; offered only if the request suggests rules."""
 
 NOT_OFFERED = "the editor answered with something that was not offered"
 DISMISSED = "the question was dismissed in the editor"
@@ -42,27 +42,27 @@ NO_ANSWER = "no-answer"
 MAX_ANSWER_CHARS = 100_000
 
 CHOICE, OWN_WORDS = "choice", "answer"
-"""The fields of a form: what was suggested, and what the user writes instead."""
+"""The fields of a form: the suggested answers, and the user's own."""
 
 
 class Editor(Protocol):
-    """Whoever can be asked."""
+    """An editor that can be asked."""
 
     capabilities: ClientCapabilities
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        """Ask for something; raises RequestError, ConnectionError. Whoever is cancelled here withdraws it."""
+        """Send a request; raises RequestError, ConnectionError. Cancelling this withdraws the request."""
         ...
 
 
 class Desk(Struct, frozen=True):
-    """Puts what a session asks to the editor."""
+    """Sends a session's approvals and questions to the editor."""
 
     editor: Editor
     session: SessionId
 
     async def decide(self, asked: ApprovalRequested, call: Call) -> Decide:
-        """Ask whether a call may be made; raises RequestError, ConnectionError, ValidationError."""
+        """Ask whether a call is allowed; raises RequestError, ConnectionError, ValidationError."""
         rules = cut(", ".join(asked.suggestions))
         offered = [answer for answer in OPTIONS if asked.suggestions or answer not in LASTING]
         options = [
@@ -80,12 +80,12 @@ class Desk(Struct, frozen=True):
         return Decide(asked.call_id, "deny", NOT_OFFERED)
 
     async def reply(self, asked: QuestionAsked, who: str) -> Reply:
-        """Ask what the model wants to know; raises as `decide` does."""
+        """Ask the model's question; raises as `decide` does."""
         form = self.editor.capabilities.elicitation
         if form is not None and form.form is not None:
             return Reply(asked.call_id, await self._fill_in(asked, who))
         question = asked.question
-        if not question.choices:  # there is no place to write
+        if not question.choices:  # a permission request has no text field
             return Reply(asked.call_id)
         options = [
             PermissionOption(option_id=str(number), name=choice, kind="allow_once")
@@ -100,7 +100,7 @@ class Desk(Struct, frozen=True):
         return Reply(asked.call_id, tuple(picked))
 
     async def _permission(self, call: ToolCallUpdate, options: list[PermissionOption]) -> str | None:
-        """Return the option that was chosen; None when the request was dismissed."""
+        """Return the chosen option; None if the request was dismissed."""
         request = RequestPermissionRequest(session_id=self.session, tool_call=call, options=options)
         answer = await self.editor.request("session/request_permission", plain(request))
         outcome = RequestPermissionResponse.model_validate(answer).outcome
@@ -122,13 +122,13 @@ class Desk(Struct, frozen=True):
 
 
 def plain(request: Any) -> dict[str, Any]:
-    """Return a request as the wire has it."""
+    """Return a request as JSON values."""
     dumped: dict[str, Any] = request.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped
 
 
 def _form(question: Question) -> ElicitationSchema:
-    """Return the fields of a question: the user may always write an answer of their own."""
+    """Return the form of a question; the user can always type another answer."""
     own = ElicitationStringPropertySchema(
         type="string",
         title="Something else" if question.choices else "Answer",
@@ -147,7 +147,7 @@ def _form(question: Question) -> ElicitationSchema:
 
 
 def _answers(content: object) -> tuple[str, ...]:
-    """Return what was filled in, whatever else the editor sends along."""
+    """Return the answers in a form, ignoring anything else the editor sends."""
     if not isinstance(content, dict):
         return ()
     found: list[str] = []

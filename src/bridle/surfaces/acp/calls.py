@@ -1,4 +1,4 @@
-"""Calls of tools, as an editor shows them: kind, title, places, and what they have changed or printed."""
+"""Tool calls as an editor shows them: kind, title, locations, changes and output."""
 
 import os
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ Content = ContentToolCallContent | FileEditToolCallContent
 
 
 class Call(Struct, frozen=True):
-    """A call that an editor knows."""
+    """A tool call shown in the editor."""
 
     id: CallId
     tool: str
@@ -69,22 +69,22 @@ class Call(Struct, frozen=True):
     parent: CallId | None = None
     """The call whose code made this one."""
     who: str = ""
-    """The sub-agent that makes it; empty for the session itself."""
+    """The sub-agent that makes the call; empty for the session itself."""
 
     @property
     def title(self) -> str:
-        """Say what it is on one line."""
+        """The call on one line."""
         about = f"{self.tool} {describe_args(self.args)}".rstrip()
         return cut(f"{self.who}: {about}" if self.who else about)
 
     @property
     def kind(self) -> ToolKind:
-        """Return what kind of thing it does."""
+        """The kind of tool."""
         return KINDS.get(self.tool, "other")
 
     @property
     def places(self) -> list[ToolCallLocation]:
-        """Return the file that it names, if it names one."""
+        """The file named in the arguments, if any."""
         path = self.args.get("path", self.args.get("file_path"))
         if not isinstance(path, str) or not path or "\0" in path:
             return []
@@ -94,12 +94,12 @@ class Call(Struct, frozen=True):
 
     @property
     def code_content(self) -> list[Content] | None:
-        """Return the code that it runs, if it runs any."""
+        """The code it runs; None if it runs none."""
         code = code_of(self.tool, self.args)
         return [text_content(f"```python\n{code}\n```")] if code else None
 
     def start(self, status: ToolCallStatus = "pending") -> ToolCallStart:
-        """Announce it."""
+        """Return the update that announces the call."""
         code = self.code_content
         return ToolCallStart(
             session_update="tool_call",
@@ -114,7 +114,7 @@ class Call(Struct, frozen=True):
         )
 
     def asked(self, request: ApprovalRequested) -> ToolCallUpdate:
-        """Say what a person is to decide about."""
+        """Return the call as it is shown in a permission request."""
         why = because(request.why)
         content = diff_contents(request.preview, self.cwd) or []
         if not content and (shown := code_of(self.tool, self.args) or request.preview.rstrip("\n")):
@@ -133,7 +133,7 @@ class Call(Struct, frozen=True):
 def changed(
     call_id: CallId, status: ToolCallStatus, content: Sequence[Content] | None = None, **facts: Any
 ) -> ToolCallProgress:
-    """Say how a call is now."""
+    """Return an update of a call's status."""
     return ToolCallProgress(
         session_update="tool_call_update",
         tool_call_id=call_id,
@@ -144,7 +144,7 @@ def changed(
 
 
 def finished(result: ToolResult, diff: str, cwd: str) -> ToolCallProgress:
-    """Say how a call ended: what it has changed, or what it gave back."""
+    """Return the final update of a call: its changes, or its output."""
     edits = edits_in(diff) if diff else None
     content: list[Content] = edit_contents(edits, cwd) if edits else []
     if not edits and (text := result.output.rstrip("\n")):
@@ -162,13 +162,13 @@ def finished(result: ToolResult, diff: str, cwd: str) -> ToolCallProgress:
 
 
 def diff_contents(diff: str, cwd: str) -> list[Content] | None:
-    """Return a diff as old and new texts; None when it is no whole diff."""
+    """Return a diff as old and new texts; None if it is not a complete diff."""
     edits = edits_in(diff) if diff else None
     return edit_contents(edits, cwd) if edits else None
 
 
 def edit_contents(edits: Sequence[Edit], cwd: str) -> list[Content]:
-    """Return old and new texts, each with the file they belong to."""
+    """Return old and new texts, each with its file."""
     return [
         FileEditToolCallContent(
             type="diff", path=os.path.join(cwd, edit.path), old_text=edit.old, new_text=edit.new
@@ -178,7 +178,7 @@ def edit_contents(edits: Sequence[Edit], cwd: str) -> list[Content]:
 
 
 def places_of(edits: Sequence[Edit], cwd: str) -> list[ToolCallLocation]:
-    """Return where something was changed, once for each file."""
+    """Return the changed locations, one per file."""
     first: dict[str, int] = {}
     for edit in edits:
         first.setdefault(os.path.join(cwd, edit.path), edit.line)
@@ -186,10 +186,10 @@ def places_of(edits: Sequence[Edit], cwd: str) -> list[ToolCallLocation]:
 
 
 def text_content(text: str) -> ContentToolCallContent:
-    """Wrap words of or about a call."""
+    """Wrap a text as content of a call."""
     return ContentToolCallContent(type="content", content=text_block(text))
 
 
 def cut(text: str) -> str:
-    """Keep a title to one line of bearable length."""
+    """Shorten a title."""
     return text if len(text) <= MAX_TITLE_CHARS else text[: MAX_TITLE_CHARS - 1] + "…"

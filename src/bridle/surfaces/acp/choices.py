@@ -1,4 +1,4 @@
-"""What a user can choose in the editor: modes, models, agents, and the commands that begin with a slash."""
+"""Options that a user can choose in the editor: modes, models, agents, and slash commands."""
 
 from collections.abc import Sequence
 
@@ -40,7 +40,7 @@ ConfigOption = SessionConfigOptionSelect | SessionConfigOptionBoolean
 
 
 class Menu(Struct, frozen=True):
-    """What there is to choose from in a folder, for a session."""
+    """The options available in a folder."""
 
     agents: dict[str, tuple[Mode, str]]
     """Each with its own mode and model."""
@@ -49,7 +49,7 @@ class Menu(Struct, frozen=True):
 
 
 def read_menu(folders: Folders, cwd: str) -> Menu:
-    """Look what a folder offers; takes a while. Raises UsageError, ConfigError."""
+    """Load the options of a folder; slow. Raises UsageError, ConfigError."""
     settings = folders.settings(cwd)
     agents = {row.agent: (_mode(row.mode), row.model) for row in agent_rows(settings) if not row.problem}
     models = [facts.model.ref for facts in usable(known_models(settings))][:MAX_MODELS]
@@ -57,7 +57,7 @@ def read_menu(folders: Folders, cwd: str) -> Menu:
 
 
 def read_skills(folders: Folders, cwd: str) -> tuple[Skill, ...]:
-    """Look which skills there are; takes a moment. Raises UsageError, ConfigError."""
+    """Load the skills of a folder; takes a moment. Raises UsageError, ConfigError."""
     return _skills(folders.settings(cwd))
 
 
@@ -70,10 +70,10 @@ def _mode(text: str) -> Mode:
 
 
 class Choices:
-    """What the user has chosen for one session; nothing leaves it to the session's agent."""
+    """The user's choices for one session; what is not chosen follows from the session's agent."""
 
     def __init__(self, menu: Menu, agent: str, model: str) -> None:
-        """Take the agent of the session, and the model of its last run if there was one."""
+        """`agent` is the session's; `model` that of its last run, or empty."""
         self.menu = menu
         self._agent = agent
         self._model = model
@@ -83,23 +83,23 @@ class Choices:
 
     @property
     def options(self) -> RunOptions:
-        """Return what the next run does differently."""
+        """The options of the next run."""
         agent = self._chosen_agent if self._chosen_agent != self._agent else None
         return RunOptions(mode=self._chosen_mode, model=self._chosen_model, agent=agent)
 
     @property
     def mode(self) -> Mode:
-        """Return the mode of the next run."""
+        """The mode of the next run."""
         return self._chosen_mode or self._of_agent[0]
 
     @property
     def model(self) -> str:
-        """Return the model of the next run."""
+        """The model of the next run."""
         return self._chosen_model or self._model or self._of_agent[1]
 
     @property
     def agent(self) -> str:
-        """Return the agent of the next run."""
+        """The agent of the next run."""
         return self._chosen_agent or self._agent
 
     @property
@@ -107,7 +107,7 @@ class Choices:
         return self.menu.agents.get(self.agent, ("ask", ""))
 
     def choose(self, what: str, value: object) -> None:
-        """Take a choice; raises UsageError for one that is not on the menu."""
+        """Set a choice; raises UsageError if it is not available."""
         offered: dict[str, list[str]] = {MODE: [*MODES], MODEL: self._models(), AGENT: self._agents()}
         if what not in offered:
             raise UsageError(f"there is nothing to choose called {what[:100]!r}", hint=", ".join(offered))
@@ -121,12 +121,12 @@ class Choices:
             self._chosen_agent = value
 
     def modes(self) -> SessionModeState:
-        """Return the modes, and which one holds."""
+        """Return the modes and the current one."""
         modes = [SessionMode(id=mode, name=name, description=about) for mode, (name, about) in MODES.items()]
         return SessionModeState(current_mode_id=self.mode, available_modes=modes)
 
     def config(self) -> list[ConfigOption]:
-        """Return all choices, and what holds of each."""
+        """Return all options and their current values."""
         modes = [
             SessionConfigSelectOption(value=mode, name=name, description=about)
             for mode, (name, about) in MODES.items()
@@ -143,15 +143,15 @@ class Choices:
         return options
 
     def mode_update(self) -> CurrentModeUpdate:
-        """Say which mode holds."""
+        """Return an update with the current mode."""
         return CurrentModeUpdate(session_update="current_mode_update", current_mode_id=self.mode)
 
     def config_update(self) -> ConfigOptionUpdate:
-        """Say what holds."""
+        """Return an update with all options."""
         return ConfigOptionUpdate(session_update="config_option_update", config_options=self.config())
 
     def _models(self) -> list[str]:
-        """Return the models, also the present one if it is on no list."""
+        """Return the models, including the current one if it is not listed."""
         names = dict.fromkeys(self.menu.models)
         return [*names] if self.model in names or not self.model else [self.model, *names]
 
@@ -161,7 +161,7 @@ class Choices:
 
 
 def commands_update(skills: Sequence[Skill], prompts: Sequence[PromptView]) -> AvailableCommandsUpdate:
-    """Say what may follow a slash: skills, and prompts of servers."""
+    """Return an update with the slash commands: skills, and prompts of MCP servers."""
     listed = [
         *((skill.name, skill.description, skill.argument_hint) for skill in skills),
         *((prompt.name, prompt.description, " ".join(prompt.arguments)) for prompt in prompts),

@@ -1,4 +1,4 @@
-"""What people and models say, as blocks of the protocol and as parts of a message."""
+"""Converts between ACP content blocks and message parts."""
 
 import binascii
 from base64 import b64decode
@@ -29,12 +29,12 @@ Block = (
 
 MAX_BLOCKS = 1000
 MAX_NAME_CHARS = 4096
-MAX_IMAGE_BYTES = 5 * 1024 * 1024  # as much as a tool may show
+MAX_IMAGE_BYTES = 5 * 1024 * 1024  # the limit for images from tools
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def message_of(blocks: Sequence[Block], cwd: str) -> Message:
-    """Return a prompt as a message; files are named as the tools name them. Raises UsageError."""
+    """Convert a prompt to a message; files are named as the tools name them. Raises UsageError."""
     if len(blocks) > MAX_BLOCKS:
         raise UsageError(f"a prompt may have {MAX_BLOCKS} blocks, and this one has {len(blocks)}")
     parts = [_part(block, cwd) for block in blocks]
@@ -44,7 +44,7 @@ def message_of(blocks: Sequence[Block], cwd: str) -> Message:
 
 
 def blocks_of(message: Message) -> list[TextContentBlock | ImageContentBlock]:
-    """Return what somebody said, without calls and thoughts."""
+    """Return a message's text and images, without calls and thoughts."""
     blocks: list[TextContentBlock | ImageContentBlock] = []
     for part in message.parts:
         match part:
@@ -58,12 +58,12 @@ def blocks_of(message: Message) -> list[TextContentBlock | ImageContentBlock]:
 
 
 def text_block(text: str) -> TextContentBlock:
-    """Wrap words."""
+    """Wrap a text."""
     return TextContentBlock(type="text", text=text)
 
 
 def media_block(media: Media) -> TextContentBlock | ImageContentBlock:
-    """Wrap an image; anything else is named, as editors show nothing else."""
+    """Wrap an image; other media become a label, because editors show nothing else."""
     if media.mime not in IMAGES:
         return text_block(f"[{media.mime}{f' {media.name}' if media.name else ''}]")
     return ImageContentBlock(type="image", data=media.data, mime_type=media.mime)
@@ -106,12 +106,12 @@ def _image(mime: str, data: str, name: str) -> Media:
 
 
 def _link(link: ResourceContentBlock, cwd: str) -> str:
-    """Name what a link leads to; a file is read by the tools, under the rules of the session."""
+    """Return the name of a link's target; a file is read by the tools, under the session's rules."""
     return f"[{shown_place(link.uri, cwd)}]"
 
 
 def shown_place(uri: str, cwd: str) -> str:
-    """Return a file in a folder by its path there, another one by its whole path; an address as it is."""
+    """Return a file's path, relative if it is inside the folder, else absolute; other URIs unchanged."""
     try:
         place = urlsplit(uri[:MAX_NAME_CHARS])
     except ValueError:
@@ -129,7 +129,7 @@ def _one_line(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Put a text between fences that it does not hold itself."""
+    """Enclose a text in a fence that it does not contain."""
     fence = "```"
     while fence in text:
         fence += "`"

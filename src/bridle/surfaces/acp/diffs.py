@@ -1,4 +1,4 @@
-"""Unified diffs, as tools show them, taken apart into old and new texts."""
+"""Splits unified diffs into old and new texts."""
 
 import re
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ class Edit(Struct, frozen=True):
 
     path: str
     old: str | None
-    """None for a file that was not there."""
+    """None for a new file."""
     new: str
     line: int
-    """Where the new text begins, from 1."""
+    """The first line of the new text, from 1."""
 
 
 def edits_in(diff: str) -> list[Edit] | None:
-    """Return what a diff changes, each place by itself; None when it is no diff, or not a whole one."""
+    """Return the edits of a diff, one per hunk; None if it is not a complete diff."""
     edits: list[Edit] = []
     before = path = ""
     lines = iter(diff.removesuffix("\n").split("\n"))
@@ -40,7 +40,7 @@ def edits_in(diff: str) -> list[Edit] | None:
 
 
 def _texts(lines: Iterator[str], old_count: int, new_count: int) -> tuple[str, str] | tuple[None, None]:
-    """Read the lines of one place; None when they are not as many as there should be."""
+    """Read the lines of one hunk; return None if their number is wrong."""
     old: list[str] = []
     new: list[str] = []
     while len(old) < old_count or len(new) < new_count:

@@ -1,7 +1,7 @@
-"""The wire to an editor: one JSON-RPC message on each line, whatever the other side sends.
+"""The connection to an editor: one JSON-RPC message per line, robust against invalid input.
 
-What is no message is answered with an error and forgotten; the connection goes on. The official package reads
-lines without an end and stops at the first list, so that it gets its messages from here.
+Invalid input is answered with an error, and the connection continues. The official package has no limit on
+the length of lines and stops at the first JSON list, so it gets its messages from here.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ RequestKey = int | str
 
 
 class _Message(Struct):
-    """What may come: a request, a notification, or an answer to one of our requests."""
+    """A request, a notification, or an answer to a request of Bridle."""
 
     jsonrpc: Literal["2.0"]
     id: int | str | UnsetType | None = UNSET
@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Message)
 
 
 class Refused(Exception):
-    """What came is no message that could be taken."""
+    """The line is not an acceptable message."""
 
     def __init__(self, code: int, why: str, key: RequestKey | None = None) -> None:
         super().__init__(why)
@@ -54,7 +54,7 @@ class Refused(Exception):
 
 
 class Link:
-    """Moves messages over a pair of streams; a `Transport` of the official package."""
+    """Sends and receives messages over a pair of streams; a `Transport` of the official package."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int = MAX_LINE_BYTES
@@ -67,10 +67,10 @@ class Link:
         self._open: set[RequestKey | None] = set()
         """Requests of the editor that have no answer yet."""
         self._asking: dict[asyncio.Task[Any], RequestKey] = {}
-        """Our own request that a task waits for."""
+        """The request to the editor that each task waits for."""
 
     async def receive(self) -> dict[str, Any] | None:
-        """Return the next message; None when the other side is gone."""
+        """Return the next message; None if the editor is gone."""
         while True:
             try:
                 if not self._whole:
@@ -90,11 +90,11 @@ class Link:
                 return None
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Send a message and wait for a slow reader; raises ConnectionError unless it is an answer."""
+        """Send a message, waiting for a slow reader; raises ConnectionError unless it is an answer."""
         key = message.get("id")
         if "method" not in message:
             self._open.discard(key)
-            with suppress(ConnectionError):  # who is gone waits for no answer
+            with suppress(ConnectionError):  # a client that is gone needs no answer
                 await self._write(message)
             return
         if key is not None and (task := asyncio.current_task()) is not None:
@@ -102,18 +102,18 @@ class Link:
         await self._write(message)
 
     async def withdraw(self) -> None:
-        """Tell the editor that the request of this task need not be answered any more."""
+        """Notify the editor that the request of this task needs no answer any more."""
         task = asyncio.current_task()
         if task is not None and (key := self._asking.pop(task, None)) is not None:
             await self.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": key}})
 
     def forget(self) -> None:
-        """Say that the request of this task is answered."""
+        """Record that the request of this task is answered."""
         if (task := asyncio.current_task()) is not None:
             self._asking.pop(task, None)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._writer.close()
 
     async def _write(self, message: dict[str, Any]) -> None:
@@ -150,7 +150,7 @@ def _decoded(line: bytes) -> _Message:
 
 
 def _id_in(line: bytes) -> RequestKey | None:
-    """Return the id of a message that makes no sense otherwise, if it has one."""
+    """Return the id of an otherwise invalid message, if it has one."""
     try:
         key = msgspec.json.decode(line, type=dict[str, Any]).get("id")
     except MALFORMED:

@@ -1,4 +1,4 @@
-"""The list of sessions, page by page."""
+"""The list of sessions for an editor, in pages."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ PAGE = 100
 
 
 def page_of(sessions: Sequence[SessionSummary], cwd: str | None, cursor: str | None) -> ListSessionsResponse:
-    """Return the sessions of people, those used last first; raises UsageError for a cursor that is none.
+    """Return sessions without sub-agents, last used first; raises UsageError for an invalid cursor.
 
-    Editors begin one whenever they open a panel; those in which nothing was said are left out.
+    Editors create a session whenever they open a panel; sessions without messages are omitted.
     """
     wanted = [
         one

@@ -1,4 +1,4 @@
-"""Errors as an editor is told: our kinds of failure with the numbers that the protocol has for them."""
+"""Errors for an editor: maps Bridle's problems to the protocol's error numbers."""
 
 from typing import Any
 
@@ -22,28 +22,28 @@ MAX_MESSAGE_CHARS = 2000
 MAX_FIELDS = 10
 
 NUMBERS = {SESSION_NOT_FOUND.code: -32002, SESSION_BUSY.code: -32001}
-"""The protocol says "not found" with the number that our contract has for "busy"."""
+"""The protocol uses for "not found" the number that Bridle's contract uses for "busy"."""
 
 
 def error_of(error: BridleError) -> RequestError:
-    """Return what a request that failed is answered with."""
+    """Return the error response of a failed request."""
     data = {"hint": error.hint} if error.hint else {}
     return _request_error(problem_of(error), error.message, data)
 
 
 def error_of_result(result: Result) -> RequestError | None:
-    """Return what a prompt is answered with whose run came to no answer; None for any other."""
+    """Return the error response of a prompt whose run failed; None if it did not."""
     if result.outcome in ("budget_exhausted", "limit"):
         return None  # the protocol has stop reasons for these
     problem = problem_of_result(result)
-    if problem is None or problem == APPROVAL_DENIED:  # by a person, so it is told like a cancelled run
+    if problem is None or problem == APPROVAL_DENIED:  # by a person: reported like a cancelled run
         return None
     data = {"outcome": result.outcome, "runId": result.run_id}
     return _request_error(problem, result.reason or problem.title, data)
 
 
 def error_of_shape(error: ValidationError) -> RequestError:
-    """Name the fields of a request that make no sense, without what they hold."""
+    """Name the invalid fields of a request, without their values."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     fields = {".".join(map(str, one["loc"]))[:200]: one["msg"][:200] for one in found[:MAX_FIELDS]}
     first = next(iter(fields.items()), ("", ""))
@@ -51,7 +51,7 @@ def error_of_shape(error: ValidationError) -> RequestError:
 
 
 def error_of_bug() -> RequestError:
-    """Return what a request is answered with that has met a mistake of ours."""
+    """Return the error response for an unexpected exception."""
     return _request_error(INTERNAL_ERROR, INTERNAL_ERROR.title, {})
 
 

@@ -1,4 +1,4 @@
-"""Single things that an editor is told: notes, the plan, the title, the use of the window."""
+"""Updates for an editor that are not calls or messages: notes, plan, title, context usage."""
 
 from acp.schema import (
     AgentPlanUpdate,
@@ -15,23 +15,23 @@ from bridle.system.dates import rfc3339
 
 
 def note(text: str) -> AgentThoughtChunk:
-    """Say something that is neither the model's nor the user's."""
+    """Return a note that is neither from the model nor from the user."""
     return AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(f"{text}\n"))
 
 
 def plan(todos: tuple[Todo, ...]) -> AgentPlanUpdate:
-    """Show the list of things to do."""
+    """Return the to-do list as a plan."""
     entries = [PlanEntry(content=todo.text, priority="medium", status=todo.status) for todo in todos]
     return AgentPlanUpdate(session_update="plan", entries=entries)
 
 
 def info(title: str, at: int) -> SessionInfoUpdate:
-    """Say what the session is called."""
+    """Return the session's title."""
     return SessionInfoUpdate(session_update="session_info_update", title=title, updated_at=rfc3339(at))
 
 
 def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
-    """Say how much of the window is used, and what the session has cost so far."""
+    """Return how much of the context window is used, and the session's cost so far."""
     return UsageUpdate(
         session_update="usage_update",
         used=min(event.usage.context, event.context.window),

@@ -1,4 +1,4 @@
-"""Tool servers that the editor names for a session, in our words."""
+"""MCP servers that the editor configures for a session."""
 
 import os
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class _Address(Struct):
 
 
 def check_servers(params: dict[str, Any]) -> None:
-    """Refuse what the official package would leave out without a word; raises UsageError."""
+    """Reject what the official package would silently ignore; raises UsageError."""
     servers = params.get("mcpServers")
     for number, server in enumerate(servers if isinstance(servers, list) else []):
         kind = server.get("type", "stdio") if isinstance(server, dict) else "stdio"
@@ -51,7 +51,7 @@ def check_servers(params: dict[str, Any]) -> None:
 
 
 def server_settings(servers: Sequence[NamedServer]) -> list[ServerSettings]:
-    """Return how servers are reached; raises UsageError for one that cannot be."""
+    """Convert the editor's servers to settings; raises UsageError for an invalid one."""
     if len(servers) > MAX_SERVERS:
         raise UsageError(f"a session may have {MAX_SERVERS} MCP servers, and not {len(servers)}")
     found = [_settings(server) for server in servers]

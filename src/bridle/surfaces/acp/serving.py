@@ -1,4 +1,4 @@
-"""One connection of an editor, from its first line to its last."""
+"""Serves one connection of an editor."""
 
 import asyncio
 import logging
@@ -31,22 +31,22 @@ _log = logging.getLogger(__name__)
 async def serve_editor(
     door: Door, folders: Folders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Be the agent of an editor until it goes away."""
+    """Serve an editor until it disconnects."""
     desk = EditorDesk(Link(reader, writer))
     agent = BridleAgent(door, folders, desk)
     desk.connect(_routes(agent))
     try:
         await desk.listen()
     finally:
-        await desk.aclose()  # first: nobody may begin anything more
+        await desk.aclose()  # first, so that no new request starts
         await agent.aclose()
 
 
 def _routes(agent: BridleAgent) -> MessageRouter:
-    """Return which request is answered by what, with what the official package has left out."""
+    """Return the router of requests, with those that the official package lacks."""
     router = build_agent_router(
         cast("Agent", agent), use_unstable_protocol=True
-    )  # it is called by names alone
+    )  # methods are looked up by name
     router.route_request(
         AGENT_METHODS["session_delete"],
         DeleteSessionRequest,
@@ -58,7 +58,7 @@ def _routes(agent: BridleAgent) -> MessageRouter:
 
 
 class EditorDesk:
-    """The editor, as it can be told and asked things; a `Screen`."""
+    """The editor as a notification and request target; implements `Screen`."""
 
     def __init__(self, link: Link) -> None:
         self.capabilities = ClientCapabilities()
@@ -66,7 +66,7 @@ class EditorDesk:
         self._connection: Connection | None = None
 
     def connect(self, routes: MessageRouter) -> None:
-        """Take who answers what the editor asks."""
+        """Set the router for the editor's requests."""
 
         async def handle(method: str, params: Any, is_notification: bool) -> Any:  # noqa: FBT001  as it is called
             return await _handled(routes, method, params, is_notification=is_notification)
@@ -79,15 +79,15 @@ class EditorDesk:
         return self._connection
 
     async def listen(self) -> None:
-        """Answer until the editor goes away."""
+        """Handle requests until the editor disconnects."""
         await self._wire.main_loop()
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Tell something; raises ConnectionError."""
+        """Send a notification; raises ConnectionError."""
         await self._wire.send_notification(method, params)
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        """Ask for something; raises RequestError, ConnectionError. Whoever is cancelled here withdraws it."""
+        """Send a request; raises RequestError, ConnectionError. Cancelling this withdraws the request."""
         try:
             return await self._wire.send_request(method, params)
         except asyncio.CancelledError:
@@ -98,14 +98,14 @@ class EditorDesk:
             self._link.forget()
 
     async def aclose(self) -> None:
-        """Hang up, and end the answering of what is left."""
+        """Disconnect, and cancel open requests."""
         await self._wire.close()
 
 
 async def _handled(routes: MessageRouter, method: str, params: Any, *, is_notification: bool) -> Any:
-    """Answer a request; what goes wrong becomes an error that says no more than it should.
+    """Handle a request; turn exceptions into errors without internal details.
 
-    `_meta` is left out: the official package would put what it holds in the place of checked parameters.
+    `_meta` is removed: the official package would let its content replace validated parameters.
     """
     try:
         if isinstance(params, dict):
@@ -114,14 +114,14 @@ async def _handled(routes: MessageRouter, method: str, params: Any, *, is_notifi
         return await routes(method, params, is_notification)
     except RequestError:
         if is_notification:
-            return None  # nobody waits for an answer
+            return None  # a notification gets no answer
         raise
     except ValidationError as error:
         failure = error_of_shape(error)
     except BridleError as error:
         failure = error_of(error)
     except ConnectionError:
-        return None  # nobody is there to hear it
+        return None  # the editor is gone
     except Exception:  # noqa: BLE001  the outermost frame: the editor hears that it was our mistake
         _log.exception("%s failed", method[:100])
         failure = error_of_bug()

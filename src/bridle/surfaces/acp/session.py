@@ -1,4 +1,4 @@
-"""A session that an editor has open: it is followed as long as that, whoever runs it.
+"""A session that an editor has open; it is followed all that time, whichever client runs it.
 
 ```
 door.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
@@ -64,26 +64,26 @@ _log = logging.getLogger(__name__)
 
 
 class Ended(Struct, frozen=True):
-    """What a prompt came to."""
+    """The result of a prompt."""
 
     result: Result
     stop_reason: StopReason
 
 
 End = asyncio.Future[Ended | None]
-"""How a prompt ended; None when it was taken out of the queue."""
+"""The end of a prompt; None if it was removed from the queue."""
 
 
 class Screen(Editor, Protocol):
-    """The editor, as a session sees it."""
+    """The editor as a session uses it."""
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Tell something; raises ConnectionError."""
+        """Send a notification; raises ConnectionError."""
         ...
 
 
 class OpenSession:
-    """Tells an editor what happens in a session, asks it what the session asks, and hands in its prompts."""
+    """Sends a session's updates, approvals and questions to an editor, and submits the editor's prompts."""
 
     def __init__(self, door: Door, session: SessionId, cwd: str, choices: Choices, screen: Screen) -> None:
         self.id = session
@@ -94,7 +94,7 @@ class OpenSession:
         self._desk = Desk(screen, session)
         self._translation = Translation(cwd)
         self._taking = asyncio.Lock()
-        """Held while a prompt is handed in: nothing of its run is told before it is known to be ours."""
+        """Held while a prompt is submitted, so that its run is known as own before its first update."""
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._ledger: Ledger | None = None
@@ -105,23 +105,23 @@ class OpenSession:
         self._queued: dict[str, End] = {}
         self._asking: dict[CallId, asyncio.Task[None]] = {}
         self._is_cancelled = False
-        """The editor has cancelled the run: what it dismisses then is no answer."""
+        """True if the editor cancelled the run: dismissed requests are then no answers."""
         self._servers: LentServers | None = None
         self._commands = commands_update((), ())
         self._saying: set[asyncio.Task[None]] = set()
         self._lost: BridleError | None = None
-        """Why the session is not followed any more."""
+        """Why the session is no longer followed."""
 
     # ------------------------------------------------------------------ opening and closing
 
     async def follow(self) -> None:
-        """Begin to tell what happens from now on; raises SessionNotFound."""
+        """Start sending new events; raises SessionNotFound."""
         self._stream = self._door.watch(self.id, None)
         await anext(self._stream)  # from here on nothing is missed
         self._following = asyncio.create_task(self._follow(self._stream))
 
     async def take_up(self, *, tells: bool) -> None:
-        """Go on with a session: tell all that has happened, if that is wanted, and what is still asked.
+        """Open an existing session: send its history if `tells`, and its open approvals and questions.
 
         Raises SessionNotFound, ConnectionError.
         """
@@ -139,17 +139,17 @@ class OpenSession:
         self._following = asyncio.create_task(self._follow(self._stream))
 
     def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
-        """Start tool servers for this session alone."""
+        """Start MCP servers for this session only."""
         self._servers = LentServers(self._door, self.id, servers, settings)
         self._servers.start(environ, self._say)
 
     async def servers_settled(self) -> None:
-        """Wait for tool servers that start, but not for long."""
+        """Wait a short time for starting MCP servers."""
         if self._servers is not None:
             await self._servers.settled()
 
     async def tell_commands(self, skills: Sequence[Skill]) -> None:
-        """Say what may follow a slash, unless that was said already."""
+        """Send the slash commands if they changed."""
         update = commands_update(skills, await self._door.server_prompts(self.cwd))
         if update != self._commands:
             self._commands = update
@@ -162,7 +162,7 @@ class OpenSession:
         )
 
     async def aclose(self) -> None:
-        """Stop following; a run that others could go on with is left to them, any other is cancelled."""
+        """Stop following the session; cancel its run unless it continues in a daemon."""
         is_at_rest = self._ledger is None and not self._ends and not self._queued
         if not is_at_rest and not self._door.outlives_us:
             await self.stop(EDITOR_GONE)
@@ -184,11 +184,11 @@ class OpenSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether a run goes on, as far as was told."""
+        """True while a run is known to be active."""
         return self._ledger is not None
 
     def _say(self, text: str) -> None:
-        """Tell of something that went wrong beside the run."""
+        """Send a note about a problem outside the run."""
 
         async def tell() -> None:
             with suppress(ConnectionError):
@@ -198,12 +198,12 @@ class OpenSession:
         self._saying.add(task)
         task.add_done_callback(self._saying.discard)
 
-    # ------------------------------------------------------------------ what the editor does
+    # ------------------------------------------------------------------ requests of the editor
 
     async def prompt(self, prompt: Prompt) -> Ended | None:
-        """Hand in a prompt and wait for the end of its run; None when it was taken out of the queue.
+        """Submit a prompt and wait for the end of its run; None if it was removed from the queue.
 
-        Raises what the door raises.
+        Raises what the session API raises.
         """
         end: End = asyncio.get_running_loop().create_future()
         async with self._taking:
@@ -221,32 +221,32 @@ class OpenSession:
     async def _submit_prompt(self, prompt: Prompt) -> Receipt:
         try:
             return await self._door.submit(self.id, prompt)
-        except asyncio.CancelledError:  # the editor went away: the run may begin nevertheless
+        except asyncio.CancelledError:  # the editor is gone, but the run may still start
             if not self._door.outlives_us:
                 await self.cancel(EDITOR_GONE)
             raise
 
     async def submit(self, command: Command) -> Receipt:
-        """Hand in any other command; what comes of it is told like all that happens."""
+        """Submit any other command; its effects arrive as events."""
         return await self._door.submit(self.id, command)
 
     async def cancel(self, reason: str = "") -> None:
-        """Take the editor's prompts out of the queue and end the run."""
+        """Remove the editor's prompts from the queue and cancel the run."""
         self._is_cancelled = True
         for item_id in list(self._queued):
-            with suppress(BridleError):  # it has begun
+            with suppress(BridleError):  # it has started
                 await self._door.submit(self.id, DropQueued(item_id))
-        with suppress(BridleError):  # nothing runs
+        with suppress(BridleError):  # no run is active
             await self._door.submit(self.id, Cancel(reason))
 
     async def stop(self, reason: str) -> None:
-        """Cancel, and wait until the editor's prompts have been answered, but not for long."""
+        """Cancel, and wait up to `STOP_S` seconds for the editor's prompts to be answered."""
         await self.cancel(reason)
         ends = [*self._queued.values(), *(end for ends in self._ends.values() for end in ends)]
         if ends:
             await asyncio.wait(ends, timeout=STOP_S)
 
-    # ------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------ events
 
     async def _follow(self, stream: AsyncGenerator[Record | Delta, None]) -> None:
         try:
@@ -262,7 +262,7 @@ class OpenSession:
             self._fail(BridleError(f'session "{self.id}" could not be followed'))
 
     def _join(self, records: list[Record]) -> None:
-        """Take part in a run that goes on: what it has asked and nobody has answered is asked here too."""
+        """Join an active run: its open approvals and questions are also sent to this editor."""
         asks: dict[CallId, Asked] = {}
         for record in records:
             match record.event:
@@ -303,7 +303,7 @@ class OpenSession:
             await self.tell(update)
 
     def _claim(self, record: Record) -> bool:
-        """Follow which run goes on; tell whether a message is one that the editor has sent."""
+        """Track which run is active; return True for a message that the editor itself sent."""
         match record.event:
             case RunStarted() as event:
                 self._ledger = Ledger(self.id, event.run_id)
@@ -332,7 +332,7 @@ class OpenSession:
             self._fail_queue(left_in_queue())
 
     def _fail(self, error: BridleError) -> None:
-        """Give up following; what was begun stays known, for closing must end it."""
+        """Stop following; keep what is open, because closing must end it."""
         self._lost = error
         for end in [*self._queued.values(), *(end for ends in self._ends.values() for end in ends)]:
             if not end.done():
@@ -344,7 +344,7 @@ class OpenSession:
                 end.set_exception(error)
         self._queued.clear()
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ approvals and questions
 
     def _track(self, record: Record) -> None:
         match record.event:
@@ -362,7 +362,7 @@ class OpenSession:
         self._asking[asked.call_id] = asyncio.create_task(self._answer(asked))
 
     def _withdraw(self, call_id: CallId) -> None:
-        """Let go of a question that is settled: somebody else has answered it."""
+        """Withdraw a request that was answered elsewhere."""
         if (task := self._asking.pop(call_id, None)) is not None:
             task.cancel()
 
@@ -372,10 +372,10 @@ class OpenSession:
         except (RequestError, ValidationError):
             answer = answer_of_nobody(asked, CANNOT_ASK)
         except ConnectionError:
-            return  # closing the session says what becomes of the run
+            return  # `aclose` decides about the run
         if self._is_cancelled:
             return
-        with suppress(BridleError):  # it ended while the question was open
+        with suppress(BridleError):  # the run ended meanwhile
             await self._door.submit(self.id, answer)
 
     async def _answer_of(self, asked: Asked) -> Decide | Reply:
@@ -385,7 +385,7 @@ class OpenSession:
 
 
 def _settled_by(event: object) -> CallId | None:
-    """Return the call whose question an event settles."""
+    """Return the call whose approval or question an event settles."""
     match event:
         case ApprovalDecided() | QuestionAnswered():
             return event.call_id

@@ -1,4 +1,4 @@
-"""Why a prompt has no more to say, in the few words that the protocol has for it."""
+"""ACP stop reasons and usage of a run."""
 
 from acp.schema import StopReason, Usage
 
@@ -10,9 +10,9 @@ TOKENS: BudgetKind = "tokens"
 
 
 def stop_reason(result: Result, last: ModelStop, exhausted: BudgetKind | None) -> StopReason:
-    """Return why a run ended, given how the model's last reply ended and which budget was used up.
+    """Return why a run ended, given how the model's last reply ended and which budget was exhausted.
 
-    A run that failed is an error, and has no reason here that anybody sees.
+    A failed run is reported as an error, so that its stop reason is never sent.
     """
     match result.outcome:
         case "cancelled" | "denied":
@@ -36,7 +36,7 @@ def _of_reply(last: ModelStop) -> StopReason:
 
 
 def usage_of(result: Result) -> Usage:
-    """Return the tokens of a run."""
+    """Return the token usage of a run."""
     used = result.usage
     return Usage(
         total_tokens=used["input"] + used["output"] + used["cache_read"] + used["cache_write"],

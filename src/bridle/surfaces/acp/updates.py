@@ -1,11 +1,11 @@
-"""From what happens in a session to what an editor is told of it.
+"""Translates a session's records and deltas into ACP updates.
 
 ```
 TextDelta, ReasoningDelta            agent_message_chunk, agent_thought_chunk   the rest with ModelReplied
 ModelReplied, ToolStarted            tool_call pending, tool_call_update in_progress
 ToolOutputDelta, ToolFinished        tool_call_update with text, completed or failed with diffs
 TodosChanged                         plan
-ChildStarted, ChildEnded             a tool_call of its own
+ChildStarted, ChildEnded             a separate tool_call
 SessionTitled, ModelReplied          session_info_update, usage_update
 notes and notices                    agent_thought_chunk, as the protocol has no other place for them
 ```
@@ -86,16 +86,16 @@ Update = (
 Priced = ModelReplied | ModelSampled | ReplyLost | Compacted | CompactionFailed | ChildEnded | SessionTitled
 
 MAX_PRINTED_CHARS = 4000
-"""Of what a running call has printed, the newest: each piece goes out together with what came before it."""
+"""How much of a running call's output is sent, the newest: each update repeats the output before it."""
 
 
 class Translation:
-    """Tells one session; what it is given must be in order."""
+    """Translates the items of one session, which must come in order."""
 
     def __init__(self, cwd: str, cost: float | None = 0.0) -> None:
-        """Take where the session works."""
+        """`cwd` is the session's folder."""
         self.cost = cost
-        """What the session has cost so far; None when that is not known."""
+        """The session's cost so far; None if it is unknown."""
         self._cwd = cwd
         self._kin = Kin()
         self._message_id: str | None = None
@@ -109,10 +109,10 @@ class Translation:
         self._diffs: dict[CallId, str] = {}
 
     def take(self, item: Record | Delta, *, is_own: bool = False, diff: str = "") -> list[Update]:
-        """Return what an item means to the editor.
+        """Return the updates of an item.
 
-        `is_own` says that a message came from the editor itself, which shows it already; `diff` is what
-        a FilesChanged looks like.
+        `is_own` means that a message came from the editor itself, which already shows it; `diff` is the diff
+        of a FilesChanged event.
         """
         match item:
             case Record():
@@ -133,12 +133,12 @@ class Translation:
                 return []
 
     def wants_diff(self, event: FilesChanged) -> bool:
-        """Tell whether somebody should find out what a change looks like; edits say it themselves."""
+        """Return True if the caller should compute a diff for this event; edit tools provide their own."""
         call = self._open.get(event.call_id) if event.call_id is not None else None
         return call is None or call.tool not in EDITING_TOOLS
 
     def call_of(self, request: ApprovalRequested) -> Call:
-        """Return the call that somebody asks about."""
+        """Return the call that needs approval."""
         return self._open.get(request.call_id) or self._call(request)
 
     def who_asks(self, asked: QuestionAsked) -> str:
@@ -146,7 +146,7 @@ class Translation:
         return self._kin.asker(asked)
 
     def close(self) -> list[Update]:
-        """Close what a run has left open: nothing more is to come of it."""
+        """Close what a run left open; no more updates of it follow."""
         updates: list[Update] = [changed(call_id, "failed") for call_id in self._open]
         self._open.clear()
         self._begun.clear()
@@ -209,13 +209,13 @@ class Translation:
             case _:
                 return _noted(event)
 
-    # ------------------------------------------------------------------ words
+    # ------------------------------------------------------------------ text
 
     def _begin(self, message_id: str) -> None:
         self._message_id, self._said, self._thought = message_id, [], []
 
     def _void(self, message_id: str) -> list[Update]:
-        """Begin the message again: what was streamed of it does not count."""
+        """Restart the message: its streamed text is void."""
         given_up = [changed(call_id, "failed") for call_id in sorted(self._begun)]
         for call_id in self._begun:
             del self._open[call_id]
@@ -244,7 +244,7 @@ class Translation:
         ]
 
     def _spoken(self, message: Message, message_id: str) -> list[Update]:
-        """Return all of a reply that was not streamed."""
+        """Return a whole message that was not streamed."""
         self._begin(message_id)
         return self._rest(message)
 
@@ -264,12 +264,12 @@ class Translation:
         return [*updates, usage(event, self.cost)] if event.context.window else updates
 
     def _rest(self, message: Message) -> list[Update]:
-        """Return what of a reply was not streamed, for fragments may have been lost."""
+        """Return the part of a reply that was not streamed, since deltas may be lost."""
         updates: list[Update] = []
         thoughts = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
         words = "".join(part.text for part in message.parts if isinstance(part, Text))
         is_whole = words.startswith("".join(self._said)) and thoughts.startswith("".join(self._thought))
-        if not is_whole:  # fragments were lost: it is said again, as a whole
+        if not is_whole:  # deltas were lost: send the whole text again
             self._begin(f"{self._message_id}-whole")
         if rest := _unsaid(thoughts, self._thought):
             updates.append(self._thinking(rest))
@@ -296,14 +296,14 @@ class Translation:
         return Call(event.call_id, event.tool, event.args, self._cwd, event.parent, who)
 
     def _start(self, call: Call) -> list[Update]:
-        """Announce a call that the editor does not know."""
+        """Announce a call that the editor has not seen."""
         if call.id in self._open:
             return []
         self._open[call.id] = call
         return [call.start()]
 
     def _told(self, call: Call) -> list[Update]:
-        """Announce a call, or say what it is about if the model was seen writing it."""
+        """Announce a call, or update it if it was announced while the model wrote it."""
         if call.id not in self._open:
             return self._start(call)
         self._open[call.id] = call
@@ -324,7 +324,7 @@ class Translation:
         return [changed(item.call_id, "in_progress", [text_content(printed)])]
 
     def _decided(self, event: ApprovalDecided) -> list[Update]:
-        """Close what a sub-agent has asked: how its call goes on is not told here."""
+        """Close the approval of a sub-agent's call, because its further progress is not shown here."""
         call = self._open.get(event.call_id)
         if call is None or not call.who:
             return []
@@ -350,7 +350,7 @@ class Translation:
     def _finished(self, event: ToolFinished) -> list[Update]:
         result = event.result
         call = Call(result.call_id, result.name, {}, self._cwd, event.parent)
-        started = self._start(call)  # one that was refused without a question
+        started = self._start(call)  # a call denied without an approval has no start
         del self._open[result.call_id]
         self._printed.pop(result.call_id, None)
         noticed = self._diffs.pop(result.call_id, "")

@@ -1,1 +1,1 @@
-"""What a person sees of a session, for every surface that people look at."""
+"""The view model of a session, shared by all surfaces with a user interface."""

@@ -1,4 +1,4 @@
-"""The fold of what happens in a session into what a person sees of it."""
+"""Folds a session's records and deltas into the view of a user interface."""
 
 from collections.abc import Iterable, Sequence
 
@@ -26,12 +26,12 @@ from bridle.surfaces.terminal import one_line
 
 
 class Board:
-    """What a person sees of one session, kept up to date by records and deltas."""
+    """The view of one session, kept up to date by records and deltas."""
 
     def __init__(
         self, glance: Glance, items: Sequence[Item] | Conversation = (), before: int | None = None
     ) -> None:
-        """Begin with how the session is and with its newest items, which are those up to `glance.seq`."""
+        """Start with the session status and the newest items, which include those up to `glance.seq`."""
         self._conversation = items if isinstance(items, Conversation) else Conversation(items)
         self._conversation.go_on(glance)
         self._before = before
@@ -39,40 +39,40 @@ class Board:
         self._head = self._heading.head
 
     def look_back(self, records: Iterable[Record]) -> None:
-        """Take from the newest records before the glance what neither it nor the items say."""
+        """Take details from the newest earlier records that neither the status nor the items contain."""
         self._heading.look_back(records)
         self._head = self._heading.head
 
     @property
     def head(self) -> Head:
-        """Return all but the conversation."""
+        """Everything except the conversation."""
         return self._head
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Return the items that are loaded, oldest first, live ones last."""
+        """The loaded items, oldest first, live ones last."""
         return self._conversation.shelf.items
 
     @property
     def count(self) -> int:
-        """Return how many items are loaded."""
+        """The number of loaded items."""
         return len(self._conversation.shelf)
 
     @property
     def view(self) -> BoardView:
-        """Return everything that is loaded."""
+        """Everything loaded."""
         return BoardView(self._head, self.items, self._before)
 
     @property
     def welcome(self) -> list[Patch]:
-        """Return what brings a screen that has seen every record to what is shown now.
+        """The patches that bring a screen that has seen every record up to date.
 
-        It may have been away, and may hold fragments that came to nothing meanwhile.
+        The screen may have been disconnected, and may hold fragments that were dropped meanwhile.
         """
         return [*self._conversation.unrecorded, HeadChanged(self._head)]
 
     def add(self, item: Record | Delta) -> list[Patch]:
-        """Take in what happens next and say what it changes; after Reset open a new board."""
+        """Apply the next record or delta and return the changes; after `Reset`, open a new board."""
         if not isinstance(item, Record):
             return self._add_delta(item)
         if isinstance(item.event, Rewound) and item.event.scope != "files":
@@ -90,7 +90,7 @@ class Board:
                 words = f"the run ended without a record: {delta.reason}" if delta.run_id else delta.reason
                 patches.append(Flash(_brief(words), "failed"))
             case TextDelta() | ReasoningDelta() | ToolCallDelta() if not _has_begun(patches):
-                return patches  # thousands come in a second, and the first one has said what is done
+                return patches  # thousands come per second, and the first one has set the activity
             case ToolOutputDelta() | Lagged() | HookStarted():
                 return patches
             case _:
@@ -99,15 +99,15 @@ class Board:
         return [*patches, *self._head_patches()]
 
     def _head_patches(self) -> list[Patch]:
-        """Tell of a head in which something but the count of records has changed."""
+        """Return a patch if more than the record count of the head has changed."""
         before, self._head = self._head, self._heading.head
         is_same = replace(self._head, seq=before.seq, updated_at=before.updated_at) == before
         return [] if is_same else [HeadChanged(self._head)]
 
     def forget(self, keys: Sequence[str]) -> None:
-        """Let go of items that nobody looks at, so that memory stays flat.
+        """Unload items that are not in view, to bound memory.
 
-        They go from the oldest on, and what belongs together stays together.
+        Only the oldest items are unloaded, and related items together.
         """
         before = self._conversation.forget(keys)
         self._before = self._before if before is None else before

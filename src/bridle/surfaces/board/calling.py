@@ -1,4 +1,4 @@
-"""Calls of tools as a person sees them: how one begins, and what it becomes with every record about it."""
+"""Creates and updates the items of tool calls from the records about them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,19 +19,19 @@ from bridle.surfaces.board.growing import LINE_CHARS, OUTPUT_CHARS, WRITTEN_CHAR
 from bridle.surfaces.board.values import Attached, Call, CallState
 from bridle.surfaces.render import code_of, describe_args
 
-PICTURE_CHARS = 4 * 1024 * 1024  # of one picture, in base64
+PICTURE_CHARS = 4 * 1024 * 1024  # of one image, in base64
 OPEN: tuple[CallState, ...] = ("waiting", "running")
-"""States of a call that somebody works at."""
+"""States of a call that is in progress."""
 
 
 def wanted(call: ToolCall, key: str, record: Record, state: CallState = "running") -> Call:
-    """Show a call that the model wants made; it begins when it is its turn."""
+    """Return the item of a call the model requested; it starts when it is its turn."""
     made = _described(call.args, key, call.id, call.name, record, state)
     return replace(made, written=shortened(call.invalid)) if call.invalid else made
 
 
 def begun(delta: ToolCallDelta, key: str, seq: int) -> Call:
-    """Show a call that is being written."""
+    """Return the item of a call whose arguments are still being written."""
     written = shortened(delta.args, WRITTEN_CHARS)
     return Call(
         key=key, seq=seq, at=0, call_id=delta.call_id, tool=delta.name, state="writing", written=written
@@ -39,13 +39,13 @@ def begun(delta: ToolCallDelta, key: str, seq: int) -> Call:
 
 
 def made_by_code(event: ToolStarted | ApprovalRequested, record: Record) -> Call:
-    """Show a call that code makes, or one whose beginning is not known."""
+    """Return the item of a call made by code, or of one whose request is not loaded."""
     made = _described(event.args, str(event.call_id), event.call_id, event.tool, record, "running")
     return replace(made, parent=event.parent)
 
 
 def ended_only(result: ToolResult, record: Record, parent: CallId | None) -> Call:
-    """Show a call of which nothing but its end is known."""
+    """Return the item of a call of which only the result is loaded."""
     return replace(
         _described({}, str(result.call_id), result.call_id, result.name, record, "done"), parent=parent
     )
@@ -68,24 +68,24 @@ def _described(
 
 
 def asked(call: Call, event: ApprovalRequested) -> Call:
-    """Let a call wait for an answer."""
+    """Mark a call as waiting for approval."""
     return replace(call, state="waiting", why=event.why, preview=shortened(event.preview, 4 * OUTPUT_CHARS))
 
 
 def decided(call: Call, event: ApprovalDecided) -> Call:
-    """Let a call go on, or not."""
+    """Mark a call as running after an approval, or as denied."""
     if event.answer in ("deny", "stop"):
         return replace(call, state="denied", why=event.reason or "denied", preview="")
     return replace(call, state="running", why="", preview="")
 
 
 def answered(call: Call) -> Call:
-    """Let a call go on that has asked the user something; one that has ended meanwhile stays as it is."""
+    """Mark a call as running after the user answered its question, unless it has ended meanwhile."""
     return replace(call, state="running") if call.state == "waiting" else call
 
 
 def started(call: Call, event: ToolStarted, record: Record) -> Call:
-    """Let a call begin, with the arguments that it really has."""
+    """Mark a call as started, with its final arguments."""
     begun = _described(event.args, call.key, call.call_id, event.tool, record, "running")
     return replace(
         begun, seq=call.seq, at=call.at, parent=event.parent, started_at=record.at, child=call.child
@@ -93,9 +93,9 @@ def started(call: Call, event: ToolStarted, record: Record) -> Call:
 
 
 def finished(call: Call, event: ToolFinished) -> Call:
-    """Give a call what it came to."""
+    """Add the result to a call."""
     result = event.result
-    is_denied = event.denied or call.state == "denied"  # who denies and stops the run has it closed
+    is_denied = event.denied or call.state == "denied"  # the answer "stop" ends the call without `denied`
     state: CallState = "denied" if is_denied else "failed" if result.is_error else "done"
     why = (call.why or result.output[:LINE_CHARS]) if is_denied else ""
     return replace(
@@ -113,13 +113,13 @@ def finished(call: Call, event: ToolFinished) -> Call:
 
 
 def told(call: Call, result: ToolResult) -> Call:
-    """Give a call of an imported conversation its result."""
+    """Add the result to a call of an imported conversation."""
     state: CallState = "failed" if result.is_error else "done"
     return replace(call, state=state, output=shortened(result.output), attached=attachments(result.media))
 
 
 def attachments(media: Iterable[Media]) -> tuple[Attached, ...]:
-    """Name what is beside words; pictures are kept unless they are too large."""
+    """Return the attachments of a message; images are included unless they are too large."""
     return tuple(
         Attached(one.mime, one.name[:LINE_CHARS], one.data if _is_shown(one) else "") for one in media
     )

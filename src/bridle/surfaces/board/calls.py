@@ -1,4 +1,4 @@
-"""The calls of a conversation by their ids, and what every record and fragment about one does to it."""
+"""The tool calls of a conversation by id, updated by records and deltas."""
 
 from collections.abc import Callable, Iterable
 
@@ -23,7 +23,7 @@ from bridle.surfaces.board.values import Call, CallState, Item, Patch
 
 
 class Calls:
-    """Knows which item a call is; `home` names the reply or message that a call is part of."""
+    """Maps call ids to items; `home` is the key of the reply or message that a call belongs to."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -37,14 +37,14 @@ class Calls:
 
     @property
     def open(self) -> list[Call]:
-        """Return the calls whose end may still come."""
+        """The calls whose end may still come."""
         return [call for call in map(self._get, self._open) if call is not None]
 
-    # ------------------------------------------------------------------ how they begin
+    # ------------------------------------------------------------------ new calls
 
     def want(self, call: ToolCall, home: str, record: Record, state: CallState) -> Call:
-        """Return the item of a call that a message holds."""
-        is_foreign = state == "lost"  # ids of elsewhere may come again, also on another page
+        """Return the item of a call in a message."""
+        is_foreign = state == "lost"  # ids from other programs may repeat, also on another page
         key = self._keys[call.id] = f"{home}.{call.id}" if is_foreign else self._key(call.id, home)
         self._homes[call.id] = home
         if state in calling.OPEN:
@@ -65,16 +65,16 @@ class Calls:
         return [self._shelf.put(named, is_live=True)]
 
     def _key(self, call_id: CallId, home: str) -> str:
-        """Return the id of a call, or more than that when an earlier call has the same one."""
+        """Return the call id as the key, with a prefix if an earlier call has the same id."""
         is_taken = call_id in self._keys and self._homes.get(call_id) != home
         return f"{home}.{call_id}" if is_taken else str(call_id)
 
-    # ------------------------------------------------------------------ what becomes of them
+    # ------------------------------------------------------------------ updates
 
     def ask(
         self, record: Record, event: ApprovalRequested | ApprovalDecided | QuestionAsked | QuestionAnswered
     ) -> list[Patch]:
-        """Let a call wait for a person, or go on; what a sub-agent asks for is no call of this session."""
+        """Mark a call as waiting for a person or as running; ignores what a sub-agent asks for."""
         match event:
             case ApprovalRequested(child=None):
                 self._open[event.call_id] = None
@@ -90,7 +90,7 @@ class Calls:
                 return []
 
     def work(self, record: Record, event: ToolStarted | ToolFinished) -> list[Patch]:
-        """Let a call begin or end."""
+        """Mark a call as started or finished."""
         match event:
             case ToolStarted():
                 self._open[event.call_id] = None
@@ -103,12 +103,12 @@ class Calls:
                 return [self._put(calling.finished(call, event))]
 
     def print(self, delta: ToolOutputDelta) -> list[Patch]:
-        """Add to what a call has printed."""
+        """Append to the output of a call."""
         key = self._keys.get(delta.call_id)
         return [] if key is None or not delta.text else [self._shelf.grow(key, "output", delta.text)]
 
     def tell(self, result: ToolResult) -> list[Patch]:
-        """Give a call of an imported conversation its result."""
+        """Add the result to a call of an imported conversation."""
         return self.change(result.call_id, lambda call: calling.told(call, result))
 
     def lose(self) -> list[Patch]:
@@ -118,12 +118,12 @@ class Calls:
         return lost
 
     def change(self, call_id: CallId, change: Callable[[Call], Call]) -> list[Patch]:
-        """Change the item of a call, if it is there."""
+        """Change the item of a call, if it is loaded."""
         call = self._get(call_id)
         return [] if call is None else [self._put(change(call))]
 
     def forget(self, items: Iterable[Item]) -> None:
-        """Let go of calls that are no longer there."""
+        """Remove calls that are no longer loaded."""
         for item in items:
             if isinstance(item, Call) and self._keys.get(item.call_id) == item.key:
                 del self._keys[item.call_id]
@@ -135,7 +135,7 @@ class Calls:
         return item if isinstance(item, Call) else None
 
     def _put(self, call: Call) -> Patch:
-        """Put a call in its place, which for a new one of code is after its parent."""
+        """Store a call at its position: a new call made by code goes after its parent."""
         is_new = call.call_id not in self._keys
         self._keys.setdefault(call.call_id, call.key)
         parent = None if call.parent is None else self._keys.get(call.parent)

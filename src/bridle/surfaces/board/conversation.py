@@ -1,8 +1,8 @@
-"""The fold of records and deltas into the items of a conversation.
+"""Folds records and deltas into the items of a conversation.
 
 ```
 deltas          live answer, live thought, call being written    at the end, until their record comes
-ModelReplied    answer, thought, calls                           in the place of the live ones
+ModelReplied    answer, thought, calls                           replaces the live ones
 Tool…           the call: waiting, running, done                 calls of code right after their parent
 the rest        notes, or nothing
 ```
@@ -69,7 +69,7 @@ class Conversation:
         self._calls = Calls(self.shelf)
         self._kin = Kin()
         self._boundaries: list[int] = []
-        """The numbers of records at which no earlier call is open."""
+        """The sequence numbers of records before which every call has ended."""
         self._run_id = self._model = ""
         self._turn = 0
         self._began_at: int | None = None
@@ -77,7 +77,7 @@ class Conversation:
         self._awaits_reply = False
 
     def go_on(self, glance: Glance) -> None:
-        """Take the place where the session is: what comes next happens there."""
+        """Set the current position of the session: further records and deltas follow it."""
         self._seq, self._at = glance.seq, glance.updated_at
         if (run := glance.run) is not None:
             self._run_id, self._model, self._turn = run.run_id, run.model, run.turn
@@ -86,11 +86,11 @@ class Conversation:
             self._calls.lose()
 
     def close(self) -> None:
-        """Take note that nothing more comes."""
+        """Mark the conversation as complete: no more records follow."""
         self._calls.lose()
 
     def add(self, record: Record) -> list[Patch]:
-        """Take in the next record."""
+        """Apply the next record."""
         idle_ms = record.at - self._at
         self._seq, self._at = record.seq, record.at
         if isinstance(record.event, TurnStarted | ModelReplied | RunEnded):
@@ -124,7 +124,7 @@ class Conversation:
                 return self._note(record, noted(event))
 
     def add_delta(self, delta: Delta) -> list[Patch]:
-        """Take in a fragment."""
+        """Apply a delta."""
         match delta:
             case TextDelta():
                 return self.draft.add("text", delta.text, self._home, self._seq)
@@ -142,9 +142,9 @@ class Conversation:
                 return []
 
     def forget(self, keys: Sequence[str]) -> int | None:
-        """Let go of the oldest items if they are among these; returns where they can be had again.
+        """Unload the oldest items if they are among these; return the position to load them again, or None.
 
-        What belongs together goes together: those before a boundary.
+        Related items are unloaded together: all before a boundary.
         """
         gone = set(keys)
         kept = next((item.seq for item in self.shelf.items if item.key not in gone), self._seq)
@@ -160,13 +160,13 @@ class Conversation:
 
     @property
     def unrecorded(self) -> list[Patch]:
-        """Return what brings a screen that has seen every record to what is live now."""
+        """The patches that bring a screen that has seen every record to the current live state."""
         stale = self.draft.stale(self._home) if self._awaits_reply else []
         return [*stale, *self.shelf.unrecorded]
 
     @property
     def _home(self) -> str:
-        """Name the reply that is being written."""
+        """The key of the reply that is being written."""
         return f"{self._run_id}.{self._turn}"
 
     def _move(
@@ -180,7 +180,7 @@ class Conversation:
                 return self._calls.lose()
             case TurnStarted():
                 self._boundaries.append(record.seq)
-                if event.run_id != self._run_id:  # it began before what is loaded
+                if event.run_id != self._run_id:  # it began before the loaded records
                     self._run_id, self._model, self._began_at = event.run_id, "", None
                 self._turn = event.turn
                 return []

@@ -1,4 +1,4 @@
-"""The reply that is being written: its words and thoughts, live until the whole of it is recorded."""
+"""The reply that the model is writing: its live text and thoughts, until the whole reply is recorded."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -14,8 +14,8 @@ from bridle.surfaces.board.values import Answer, CallState, Drop, Item, Note, Pa
 from bridle.surfaces.terminal import one_line
 
 HOLE = " […] "
-"""Stands where fragments were lost."""
-MOST_PARTS = 50  # of a kind; beyond that a model that thinks and writes by turns adds to the last one
+"""Marks the place of lost deltas."""
+MOST_PARTS = 50  # of a kind; when thoughts and text alternate more often, further deltas go to the last part
 
 STALE_PARTS = 3  # of a kind; few replies have more before their calls
 
@@ -25,7 +25,7 @@ ITEMS: dict[PartKind, type[Answer] | type[Thought]] = {"text": Answer, "thought"
 
 
 class Draft:
-    """The live parts of a reply; `home` names the reply, by its run and turn."""
+    """The live parts of a reply; `home` is the key of the reply, made of its run and turn."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -34,18 +34,18 @@ class Draft:
 
     @property
     def doing(self) -> PartKind | None:
-        """Return which kind of part is being written."""
+        """The kind of part that is being written, or None."""
         return None if self._speaking is None else self._speaking[0]
 
     def add(self, kind: PartKind, text: str, home: str, seq: int) -> list[Patch]:
-        """Add words or thoughts."""
+        """Append text to the live answer or thought."""
         if self._speaking is not None and self._speaking[0] == kind:
             return [self._shelf.grow(self._speaking[1], "text", text)] if text else []
         if not text:
             return []
         number = min(self._counts.get(kind, 0), MOST_PARTS - 1)
         while self._shelf.is_recorded(key := _key(home, kind, number)):
-            number += 1  # the beginning of the turn has not been told yet
+            number += 1  # the record that starts the turn has not arrived yet
         ended = self.pause()
         self._counts[kind], self._speaking = number + 1, (kind, key)
         if key in self._shelf:
@@ -54,7 +54,7 @@ class Draft:
         return [*ended, self._shelf.put(item, is_live=True)]
 
     def pause(self) -> list[Patch]:
-        """End the part: what follows is another one, and a thought has come to its end."""
+        """End the current part: further deltas start a new one, and a thought is complete."""
         spoken, self._speaking = self._speaking, None
         item = self._shelf.get(spoken[1]) if spoken is not None else None
         if not isinstance(item, Thought):
@@ -62,29 +62,29 @@ class Draft:
         return [self._shelf.put(replace(item, is_live=False), is_live=True)]
 
     def drop(self) -> list[Patch]:
-        """Let go of all that is live, as it will not be recorded."""
+        """Remove all live parts, because they will not be recorded."""
         self._counts, self._speaking = {}, None
         return self._shelf.drop_live()
 
     def settle(self, final: Sequence[Item]) -> list[Patch]:
-        """Put the recorded parts in the place of the live ones."""
+        """Replace the live parts with the recorded ones."""
         live = self._shelf.live
         self._counts, self._speaking = {}, None
         dropped = [] if live == [item.key for item in final][: len(live)] else self._shelf.drop_live()
         return [*dropped, *(self._shelf.put(item) for item in final)]
 
     def stale(self, home: str) -> list[Patch]:
-        """Say what to drop of what a screen may have heard before it went away, and is not live any more."""
+        """Return drops for parts that a disconnected screen may still show and that are no longer live."""
         keys = (_key(home, kind, number) for kind in ITEMS for number in range(STALE_PARTS))
         return [Drop(key) for key in keys if key not in self._shelf]
 
     def show_hole(self) -> list[Patch]:
-        """Show that fragments were lost, in all that is being added to."""
+        """Mark lost deltas in every item that is growing."""
         return self._shelf.grow_all(HOLE)
 
 
 def parts_of(message: Message, home: str, record: Record, calls: Calls, state: CallState) -> Iterator[Item]:
-    """Yield the items of a reply in the order of its parts, which have the keys of the live ones."""
+    """Yield the items of a reply in order; they have the keys of the live parts."""
     counts: dict[PartKind, int] = {"text": 0, "thought": 0}
     for index, part in enumerate(message.parts):
         match part:

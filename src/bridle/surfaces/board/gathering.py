@@ -1,4 +1,4 @@
-"""Patches that are gathered for a moment, so that thousands of fragments are a few changes of a screen."""
+"""Combines patches for a moment, so that thousands of deltas become a few screen updates."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -8,14 +8,14 @@ from msgspec import Struct
 from bridle.surfaces.board.values import Drop, Flash, Grow, HeadChanged, Patch, Put, Reset
 
 FRAME_S = 1 / 30
-"""How long it is worth to wait: a person does not see more pictures in a second."""
+"""How long patches are collected: one frame at 30 frames per second."""
 
 Field = Literal["text", "output", "written"]
 FIELDS: tuple[Field, ...] = ("text", "output", "written")
 
 
 class _Grown(Struct):
-    """Several pieces for one place."""
+    """Several pieces of text for one field of an item."""
 
     key: str
     field: Field
@@ -23,18 +23,18 @@ class _Grown(Struct):
 
 
 class Gathered:
-    """Patches whose effect is that of all that were added."""
+    """A combined list of patches with the same effect as all that were added."""
 
     def __init__(self) -> None:
         self._patches: list[Patch | _Grown] = []
         self._grown: dict[tuple[str, Field], _Grown] = {}
-        """Where the next piece goes; a patch of the whole item ends that."""
+        """The entry that takes the next piece of a field; removed by a patch of the whole item."""
 
     def __bool__(self) -> bool:
         return bool(self._patches)
 
     def add(self, patches: Iterable[Patch]) -> None:
-        """Take patches in their order."""
+        """Add patches in their order."""
         for patch in patches:
             match patch:
                 case Grow():
@@ -52,7 +52,7 @@ class Gathered:
                     self._patches.append(patch)
 
     def take(self) -> list[Patch]:
-        """Return what has come together, and begin anew."""
+        """Return the combined patches and start over."""
         taken = [
             Grow(patch.key, "".join(patch.texts), patch.field) if isinstance(patch, _Grown) else patch
             for patch in self._patches

@@ -1,18 +1,18 @@
-"""Text that grows, and long text: beyond a bound the middle is left out, and how much is said."""
+"""Texts with a length limit: beyond it the middle is replaced by a note of how much is missing."""
 
 from typing import Any
 
 from msgspec.json import encode
 
-TEXT_CHARS = 512 * 1024  # of what the model says while it says it; no vendor lets it say more at once
-OUTPUT_CHARS = 64 * 1024  # of what a call gives back
-WRITTEN_CHARS = 16 * 1024  # of the arguments while they are written
+TEXT_CHARS = 512 * 1024  # of a live answer; no vendor lets a model write more at once
+OUTPUT_CHARS = 64 * 1024  # of a call's output
+WRITTEN_CHARS = 16 * 1024  # of arguments while they are written
 ARG_CHARS = 16 * 1024  # of one argument
-LINE_CHARS = 400  # of what stands on one line
+LINE_CHARS = 400  # of a single line
 
 
 class Growing:
-    """A text that pieces are added to."""
+    """A text that grows piece by piece."""
 
     def __init__(self, most: int, text: str = "") -> None:
         self._most = most
@@ -23,14 +23,14 @@ class Growing:
 
     @property
     def text(self) -> str:
-        """Return the text so far."""
+        """The text so far."""
         rest = "".join(self._pieces)
         if len(self._pieces) > 1:
             self._pieces = [rest]
         return f"{self._head}{_gap(self._left_out)}{rest}" if self._left_out else rest
 
     def add(self, piece: str) -> bool:
-        """Add a piece; returns whether all that was there is still there before it."""
+        """Add a piece; return False if earlier text was cut to fit."""
         self._pieces.append(piece)
         self._chars += len(piece)
         if self._chars <= self._most:
@@ -46,7 +46,7 @@ class Growing:
 
 
 def shortened(text: str, most: int = OUTPUT_CHARS) -> str:
-    """Leave the middle of a long text out."""
+    """Return a text without its middle if it is longer than `most`."""
     if len(text) <= most:
         return text
     part = most // 2
@@ -54,7 +54,7 @@ def shortened(text: str, most: int = OUTPUT_CHARS) -> str:
 
 
 def shortened_args(args: dict[str, Any]) -> dict[str, Any]:
-    """Shorten what is long in the arguments of a call; a value that is no text becomes one then."""
+    """Shorten long values in the arguments of a call; a long list or dict becomes JSON text."""
     return {shortened(name, LINE_CHARS): _shortened_value(value) for name, value in args.items()}
 
 

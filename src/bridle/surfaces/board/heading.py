@@ -1,4 +1,4 @@
-"""The head of a board: a session without its messages, kept up by records as the session itself is."""
+"""Folds records and deltas into the head of a board: the session without its messages."""
 
 from collections.abc import Iterable
 
@@ -45,7 +45,7 @@ DOING_CELLS = 120
 
 
 class Heading:
-    """Folds what a head shows."""
+    """Folds the head of a board."""
 
     def __init__(self, glance: Glance) -> None:
         self._session = _session_of(glance)
@@ -53,10 +53,10 @@ class Heading:
         self._mode: Mode = "ask" if glance.run is None else glance.run.mode
         self._files_seq = self._children_seq = 0
         self._now = ""
-        """What the run does at this moment, as far as only fragments tell."""
+        """The current activity of the run, if only deltas show it."""
 
     def look_back(self, records: Iterable[Record]) -> None:
-        """Take from the newest records before the glance what it does not say."""
+        """Take details from the newest earlier records that the session status does not contain."""
         transcript = self._session.transcript
         for record in records:
             transcript.apply(record.event)
@@ -64,13 +64,13 @@ class Heading:
             self._notice(record)
 
     def add(self, record: Record) -> None:
-        """Take in the next record."""
+        """Apply the next record."""
         self._session.apply(record)
-        self._session.transcript.messages.clear()  # they are not shown here, and would grow without end
+        self._session.transcript.messages.clear()  # not shown here, and would grow without bound
         self._notice(record)
         match record.event:
             case RunStarted() | RunResumed() | TurnStarted() | ModelReplied() | ToolStarted():
-                self._is_running, self._now = True, ""  # a glance may come before the driver, never a record
+                self._is_running, self._now = True, ""  # a status may precede the driver, a record never does
             case Retrying() as event:
                 self._now = f"retries in {event.delay_ms / 1000:.0f} s"
             case CompactionStarted():
@@ -81,7 +81,7 @@ class Heading:
                 pass
 
     def add_delta(self, delta: Delta) -> None:
-        """Take in what a fragment says about what is being done."""
+        """Update the current activity from a delta."""
         match delta:
             case TextDelta():
                 self._now = "writes"
@@ -109,7 +109,7 @@ class Heading:
 
     @property
     def head(self) -> Head:
-        """Return the head as it is now."""
+        """The current head."""
         session = self._session
         facts, run, last = session.known, session.run, session.last
         created = facts.created
@@ -166,7 +166,7 @@ class Heading:
         )
 
     def _doing(self, run: RunState) -> str:
-        """Say what a run does, on one line."""
+        """Return the current activity of a run, on one line."""
         if not self._is_running:
             return ""
         if run.pending or run.questions:
@@ -187,7 +187,7 @@ class Heading:
 
 
 def _session_of(glance: Glance) -> Session:
-    """Return a session that goes on from a glance, without its messages."""
+    """Return a session that continues from a session status, without its messages."""
     session = Session()
     session.facts, session.context, session.last = glance.facts, glance.context, glance.last
     session.seq, session.updated_at = glance.seq, glance.updated_at

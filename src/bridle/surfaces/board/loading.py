@@ -1,4 +1,4 @@
-"""Opening a board at the end of a session, or as it was after a record, without reading all of it.
+"""Opens a board at the end of a session, or as of an earlier record, without reading the whole session.
 
 ```
 seq   1 … 40 | 41 … 70   71 … 90   91      92 … 120      91 is Rewound(to_seq=70)
@@ -6,7 +6,7 @@ seq   1 … 40 | 41 … 70   71 … 90   91      92 … 120      91 is Rewound(t
                the page, read from its end; `before` is 40
 ```
 
-A page begins at a boundary, a record at which no call before it is open, so that calls keep their results.
+A page begins at a boundary, a record before which every call has ended, so that calls keep their results.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ from bridle.surfaces.board.conversation import Conversation
 from bridle.surfaces.board.values import BoardPage
 
 PAGE_RECORDS = 300
-LEAST_SHARE = 5  # so many parts has a page, and one of them at least is filled
+LEAST_SHARE = 5  # a page has at least this fraction (1/5) of its full size
 MOST_READS = 16  # for one page: a turn of code may make thousands of calls
 
 
 class _Tail(Struct, frozen=True):
-    """The newest records that count, up to one of them."""
+    """The newest valid records up to a sequence number."""
 
     records: list[Record]
     before: int | None
@@ -48,7 +48,7 @@ class _Tail(Struct, frozen=True):
 async def open_board(
     door: Door, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
 ) -> Board:
-    """Return a board as it is now, or was after record `at`; raises SessionNotFound."""
+    """Return the current board, or the board after record `at`; raises SessionNotFound."""
     glance = await door.glance(session)
     if at is not None and at < glance.seq:
         glance = await _glance_at(door, session, at)
@@ -59,7 +59,7 @@ async def open_board(
 
 
 async def older_items(door: Door, session: SessionId, before: int, *, page: int = PAGE_RECORDS) -> BoardPage:
-    """Return the items before those that are loaded; `before` is what the last page said."""
+    """Return the items before the loaded ones; `before` comes from the last page."""
     tail = await _read_tail(door, session, before, page)
     conversation = _conversation(tail.records)
     conversation.close()
@@ -74,7 +74,7 @@ def _conversation(records: Sequence[Record]) -> Conversation:
 
 
 async def _read_tail(door: Door, session: SessionId, upto: int, size: int) -> _Tail:
-    """Read backwards from a record, past what was rewound, to a boundary."""
+    """Read backward from a record to a boundary, skipping rewound records."""
     kept: list[Record] = []
     seq = upto
     for _ in range(MOST_READS):
@@ -94,7 +94,7 @@ async def _read_tail(door: Door, session: SessionId, upto: int, size: int) -> _T
 
 
 def _before(record: Record) -> int:
-    """Return the number of the record that comes before another one in the conversation."""
+    """Return the sequence number of the record before this one in the conversation."""
     event = record.event
     if isinstance(event, Rewound) and event.scope != "files":
         return min(event.to_seq, record.seq - 1)
@@ -106,7 +106,7 @@ def _is_boundary(record: Record) -> bool:
 
 
 async def _glance_at(door: Door, session: SessionId, at: int) -> Glance:
-    """Say how a session was after a record: a run that had not ended then was at work."""
+    """Return the session status after a record; a run that had not ended by then counts as running."""
     records: list[Record] = []
     size = PAGE_RECORDS
     while (start := _start(records)) is None:
@@ -121,7 +121,7 @@ async def _glance_at(door: Door, session: SessionId, at: int) -> Glance:
 
 
 def _start(records: Sequence[Record]) -> int | None:
-    """Return the place from which on facts and run can be folded: before the last run began or ended."""
+    """Return the index where folding facts and run can start: before the last run's start or end."""
     edge = False
     for index in range(len(records) - 1, -1, -1):
         event = records[index].event

@@ -1,4 +1,4 @@
-"""What happened beside words and calls, as notes."""
+"""Turns events other than messages and calls into one-line notes."""
 
 from msgspec import Struct
 
@@ -32,14 +32,14 @@ OUTCOMES: dict[Outcome, tuple[Weight, str]] = {
 
 
 class Noted(Struct, frozen=True):
-    """The words of a note."""
+    """The text and weight of a note."""
 
     weight: Weight
     text: str
 
 
 def noted(event: Event) -> Noted | None:
-    """Say what an event means, if it is no part of the conversation and people are to know of it."""
+    """Return the note of an event; None if it is part of the conversation or not for people."""
     match event:
         case SessionCreated(parent=str()):
             return _noted("detail", describe_origin(event))
@@ -60,7 +60,7 @@ def noted(event: Event) -> Noted | None:
 
 
 def ended(event: RunEnded, model: str = "", duration_ms: int | None = None) -> Noted | None:
-    """Say how a run ended and what it used; nothing of a tool that a person has used, if all went well."""
+    """Return a note on how a run ended and what it used; None for a successful tool call made by a person."""
     if model.startswith(NO_MODEL) and event.outcome == "completed":
         return None
     weight, word = OUTCOMES[event.outcome]
@@ -76,7 +76,7 @@ def ended(event: RunEnded, model: str = "", duration_ms: int | None = None) -> N
 
 
 def plain(text: str) -> Noted:
-    """Say something that is only good to know."""
+    """Return a note of low weight."""
     return _noted("detail", text)
 
 

@@ -1,4 +1,4 @@
-"""The items of a board in their order: what is recorded, and after it what is only live."""
+"""The ordered items of a board: recorded items first, then live ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -14,13 +14,13 @@ MOST_CHARS: dict[Field, int] = {"text": TEXT_CHARS, "output": OUTPUT_CHARS, "wri
 
 
 class Shelf:
-    """Holds items by their key and says how each change of them is told."""
+    """Stores items by key and returns a patch for each change."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         self._items = {item.key: item for item in items}
         self._order = list(self._items)
         self._live: dict[str, None] = {}
-        """Keys of items that no record holds yet; they stand last."""
+        """Keys of items that are not recorded yet; they come last."""
         self._growing: dict[str, tuple[Field, Growing]] = {}
 
     def __contains__(self, key: str) -> bool:
@@ -30,7 +30,7 @@ class Shelf:
         return len(self._order)
 
     def get(self, key: str) -> Item | None:
-        """Return an item as it is now."""
+        """Return an item with all text added so far."""
         item = self._items.get(key)
         growing = self._growing.get(key)
         if item is None or growing is None:
@@ -38,32 +38,32 @@ class Shelf:
         return replace(item, **{growing[0]: growing[1].text})
 
     def is_recorded(self, key: str) -> bool:
-        """Tell whether an item is there and is not only live."""
+        """Return whether an item exists and is recorded."""
         return key in self._items and key not in self._live
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Return all items in their order."""
+        """All items in order."""
         return tuple(item for key in self._order if (item := self.get(key)) is not None)
 
     @property
     def live(self) -> list[str]:
-        """Return the keys of what no record holds yet."""
+        """The keys of items that are not recorded yet."""
         return list(self._live)
 
     @property
     def unrecorded(self) -> list[Patch]:
-        """Return what puts everything there that records do not hold."""
+        """The patches that recreate everything that is not recorded."""
         found = map(self.get, dict.fromkeys([*self._live, *self._growing]))
         return [Put(item) for item in found if item is not None]
 
     @property
     def last(self) -> Item | None:
-        """Return the item at the end, without what was added to it."""
+        """The last item, without the text added to it."""
         return self._items[self._order[-1]] if self._order else None
 
     def put(self, item: Item, *, before: str = "", is_live: bool = False) -> Put:
-        """Take an item in: in the place of the one with its key, or where it belongs."""
+        """Store an item: replace the one with its key, or insert it at its position."""
         key = item.key
         self._growing.pop(key, None)
         if key in self._items:
@@ -83,7 +83,7 @@ class Shelf:
         return Put(item, before)
 
     def grow(self, key: str, field: Field, text: str) -> Patch:
-        """Add text to an item that is there."""
+        """Append text to an existing item."""
         growing = self._growing.get(key)
         if growing is None or growing[0] != field:
             so_far: str = getattr(self._items[key], field)
@@ -95,17 +95,17 @@ class Shelf:
         return Put(item)
 
     def grow_all(self, text: str) -> list[Patch]:
-        """Add the same text to every item that text was added to."""
+        """Append the same text to every growing item."""
         return [self.grow(key, field, text) for key, (field, _) in list(self._growing.items())]
 
     def drop_live(self) -> list[Patch]:
-        """Let go of what will never be recorded."""
+        """Remove the live items, which will never be recorded."""
         live, self._live = list(self._live), {}
         self.forget(live)
         return [Drop(key) for key in live]
 
     def forget(self, keys: Sequence[str]) -> None:
-        """Let go of items without a word."""
+        """Remove items without returning patches."""
         if not keys:
             return
         gone = set(keys)
@@ -115,7 +115,7 @@ class Shelf:
             self._growing.pop(key, None)
 
     def after_code(self, parent: str) -> str:
-        """Return the key of what follows a call and the calls that its code has made; empty for the end."""
+        """Return the key of the item after a call and all calls made by its code; empty for the end."""
         family = {parent}
         if self._is_below(self.last, parent) or parent not in self._items:
             return ""
@@ -136,7 +136,7 @@ class Shelf:
         return False
 
     def _place(self, key: str) -> int:
-        """Find an item; most that are looked for are near the end."""
+        """Return the position of an item, searching from the end, where most of them are."""
         place = len(self._order) - 1
         while self._order[place] != key:
             place -= 1

@@ -1,4 +1,4 @@
-"""What a person sees of a session: the items of the conversation, its head, and how both change.
+"""The data types of a board: conversation items, the head, and patches that change both.
 
 ```
 Record, Delta ──▶ Board ──▶ patches ──▶ a screen, a page
@@ -7,7 +7,7 @@ Record, Delta ──▶ Board ──▶ patches ──▶ a screen, a page
                     └── items   said · answer · thought · call · note, oldest first
 ```
 
-A screen holds items by their key and does what patches say; it folds nothing itself.
+A screen stores items by key and applies patches; it folds nothing itself.
 """
 
 from typing import Any, Literal
@@ -29,36 +29,38 @@ from bridle.core.protocol import (
 from bridle.core.protocol.names import snake
 
 State = Literal["idle", "running", "waiting", "cut_off"]
-"""Waiting is for a person; cut off is a run without an end that nobody drives: it can be resumed."""
+"""Waiting: for a person. Cut off: the run has no end and no process drives it; it can be resumed."""
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "lost"]
-"""Writing: the model still writes the arguments. Waiting: a person is asked. Lost: its end is not recorded.
-A call that runs and has not started yet (`started_at` is 0) waits for its turn."""
+"""Writing: the model still writes the arguments. Waiting: for a person. Lost: its end is not recorded.
+
+A running call that has not started yet (`started_at` is 0) waits for its turn.
+"""
 Weight = Literal["detail", "done", "warning", "failed"]
-"""How much a note matters; it is also its colour."""
+"""The importance of a note; it also selects the color."""
 
 
 class ItemKind(Struct, frozen=True, tag=snake, omit_defaults=True, kw_only=True):
-    """One thing in the conversation."""
+    """One item of the conversation."""
 
     key: str
     """Stays the same while the item changes."""
     seq: int
-    """The record that it began with; of what is live, the newest record before it."""
+    """The record it began with; for a live item, the newest record before it."""
     at: int
-    """When, in milliseconds since 1970; 0 while it is live."""
+    """The time in milliseconds since 1970; 0 while it is live."""
 
 
 class Attached(Struct, frozen=True, omit_defaults=True):
-    """A picture or a file beside words."""
+    """An image or a file attached to a message."""
 
     mime: str
     name: str = ""
     data: str = ""
-    """Base64, of pictures only."""
+    """Base64; images only."""
 
 
 class Said(ItemKind, frozen=True):
-    """What a person, another agent or Bridle itself told the model."""
+    """A message to the model from a person, another agent or Bridle."""
 
     text: str
     source: MessageSource = "prompt"
@@ -66,24 +68,24 @@ class Said(ItemKind, frozen=True):
 
 
 class Answer(ItemKind, frozen=True):
-    """What the model said, as Markdown."""
+    """Text from the model, as Markdown."""
 
     text: str
     is_live: bool = False
-    """More of it may come."""
+    """True while more may come."""
 
 
 class Thought(ItemKind, frozen=True):
-    """What the model thought."""
+    """Reasoning of the model."""
 
     text: str
     is_live: bool = False
 
 
 class Call(ItemKind, frozen=True):
-    """A call of a tool, from its first letter to its result.
+    """A tool call, from its first character to its result.
 
-    Its key is the call's id, or more than that when an earlier call has had the same one.
+    The key is the call's id, with a prefix if an earlier call had the same id.
     """
 
     call_id: CallId
@@ -91,39 +93,39 @@ class Call(ItemKind, frozen=True):
     state: CallState
     args: dict[str, Any] = {}
     brief: str = ""
-    """What it is about, on one line."""
+    """A one-line summary of the arguments."""
     code: str = ""
-    """The Python that it runs."""
+    """The Python code that it runs."""
     written: str = ""
     """The argument text so far, while it is being written."""
     why: str = ""
-    """Why somebody is asked, or why it was refused."""
+    """Why approval is needed, or why the call was refused."""
     preview: str = ""
-    """What it would do, while somebody is asked; often a diff."""
+    """What the call would do, while approval is pending; often a diff."""
     output: str = ""
-    """What it has given back, or has printed so far."""
+    """The result, or the output so far."""
     diff: str = ""
-    """What it has changed."""
+    """The diff of its changes."""
     changed: str = ""
-    """Which files it has changed, on one line."""
+    """The files it has changed, on one line."""
     attached: tuple[Attached, ...] = ()
     duration_ms: int = 0
     started_at: int = 0
     parent: CallId | None = None
     """The call whose code made this one."""
     child: SessionId | None = None
-    """The sub-agent that it has started."""
+    """The sub-agent that it started."""
     answer: str = ""
-    """What its code gave as the final answer of the run."""
+    """The final answer of the run, if its code gave one."""
 
 
 class Note(ItemKind, frozen=True):
-    """What happened beside words and calls, on one line."""
+    """An event other than a message or call, on one line."""
 
     text: str
     weight: Weight = "detail"
     run_id: RunId | None = None
-    """The run that it is the end of."""
+    """The run that this note ends."""
     outcome: Outcome | None = None
 
 
@@ -131,7 +133,7 @@ Item = Said | Answer | Thought | Call | Note
 
 
 class RunHead(Struct, frozen=True, omit_defaults=True):
-    """The run that was begun last and whose end is not recorded."""
+    """The latest run, if its end is not recorded."""
 
     run_id: RunId
     model: str
@@ -140,25 +142,25 @@ class RunHead(Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     tokens: int = 0
     cost: float | None = None
-    """Dollars, or null when a price is unknown."""
+    """In dollars; null when a price is unknown."""
     running: tuple[CallId, ...] = ()
-    """The calls at work."""
+    """The calls in progress."""
     doing: str = ""
-    """What it does now, on one line."""
+    """The current activity, on one line."""
 
 
 class Head(Struct, frozen=True, omit_defaults=True):
-    """All of a session but the conversation."""
+    """Everything of a session except the conversation."""
 
     session: SessionId
     seq: int
-    """The newest record that is told of."""
+    """The newest record included."""
     title: str
     cwd: str
     agent: str
     state: State = "idle"
     model: str = ""
-    """Of the last run; empty before the first."""
+    """The model of the last run; empty before the first."""
     mode: Mode = "ask"
     parent: SessionId | None = None
     is_sub_agent: bool = False
@@ -167,7 +169,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
     updated_at: int = 0
     run: RunHead | None = None
     outcome: Outcome | None = None
-    """How the last run ended, when none was begun since."""
+    """The outcome of the last run; null if another has started since."""
     reason: str = ""
     approvals: tuple[ApprovalRequested, ...] = ()
     questions: tuple[QuestionAsked, ...] = ()
@@ -175,29 +177,29 @@ class Head(Struct, frozen=True, omit_defaults=True):
     todos: tuple[Todo, ...] = ()
     pins: tuple[str, ...] = ()
     granted: tuple[str, ...] = ()
-    """Rules that hold for the rest of the session."""
+    """Rules granted for the rest of the session."""
     context: ContextUsage = ContextUsage()
     totals: Totals = Totals()
     files_seq: int = 0
-    """The newest record known to be about changed files: the list of them is asked for anew when it moves."""
+    """The newest record known to concern changed files: reload the list of files when it changes."""
     children_seq: int = 0
-    """The same of sub-agents."""
+    """The same for sub-agents."""
 
 
 class PatchKind(Struct, frozen=True, tag=snake, omit_defaults=True):
-    """One change of what a person sees."""
+    """One change to the view."""
 
 
 class Put(PatchKind, frozen=True):
-    """An item is there: in the place of the one with its key, or else as a new one."""
+    """Adds an item, or replaces the one with its key."""
 
     item: Item
     before: str = ""
-    """A new one comes right before the item with this key; at the end if there is no such item."""
+    """A new item goes right before the item with this key; at the end if there is no such item."""
 
 
 class Grow(PatchKind, frozen=True):
-    """Text is added to a live item: to its text; of a call to its output, or to what is written of it."""
+    """Appends text to a live item: to its text, or to a call's output or written arguments."""
 
     key: str
     text: str
@@ -205,41 +207,41 @@ class Grow(PatchKind, frozen=True):
 
 
 class Drop(PatchKind, frozen=True):
-    """An item is no longer there, if it was."""
+    """Removes an item, if it exists."""
 
     key: str
 
 
 class HeadChanged(PatchKind, frozen=True):
-    """The head is now this."""
+    """Replaces the head."""
 
     head: Head
 
 
 class Flash(PatchKind, frozen=True):
-    """Something to be told once and not kept."""
+    """A message to show once and not to keep."""
 
     text: str
     weight: Weight = "detail"
 
 
 class Reset(PatchKind, frozen=True):
-    """What is shown is no longer right: everything is to be loaded anew."""
+    """The view is no longer valid: reload everything."""
 
 
 Patch = Put | Grow | Drop | HeadChanged | Flash | Reset
 
 
 class BoardPage(Struct, frozen=True):
-    """Some of a conversation, oldest first."""
+    """A part of a conversation, oldest first."""
 
     items: tuple[Item, ...]
     before: int | None
-    """What to ask for the page before it with; null when this is the first one."""
+    """The argument that loads the previous page; null if this is the first."""
 
 
 class BoardView(Struct, frozen=True):
-    """A session as it is after a record: its head, and the newest of its items."""
+    """A session after a record: its head and its newest items."""
 
     head: Head
     items: tuple[Item, ...]

@@ -1,4 +1,4 @@
-"""The `bridle` command: one module per group of commands, loaded only when one of them runs."""
+"""The `bridle` command line: one module per group of commands, imported only when one of them runs."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def serve_rpc() -> int:
-    """Serve stdin and stdout for an SDK of Meerkat, whatever it says on the command line."""
+    """Serve a Meerkat SDK on stdin and stdout; every argument but `--contract` is ignored."""
     given = sys.argv[1:]
     named = given[given.index("--contract") + 1] if "--contract" in given[:-1] else ""
     contract = named or os.environ.get("BRIDLE_RPC_CONTRACT")

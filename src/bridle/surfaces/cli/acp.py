@@ -1,4 +1,4 @@
-"""`bridle acp`: be the agent of the editor that starts us, on stdin and stdout."""
+"""`bridle acp`: act as an editor's agent over the Agent Client Protocol, on stdin and stdout."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ READ_BYTES = 64 * 1024
 
 
 def acp(args: argparse.Namespace, console: Console) -> int:
-    """Speak with an editor until it goes away."""
+    """Serve the editor until it disconnects."""
     from bridle.surfaces.acp.serving import serve_editor
     from bridle.surfaces.folder import Folders
 
@@ -30,13 +30,13 @@ def acp(args: argparse.Namespace, console: Console) -> int:
         async with serving(console, cwd) as door:
             await serve_editor(door, Folders(console.environ, cwd), reader, writer)
 
-    with suppress(asyncio.CancelledError):  # by a signal: what was open is closed
+    with suppress(asyncio.CancelledError):  # cancelled by SIGTERM: everything open is closed
         asyncio.run(serve())
     return 0
 
 
 async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Take stdin and stdout for the editor alone: whatever else is printed goes to stderr."""
+    """Reserve stdin and stdout for the editor; anything else that prints goes to stderr."""
     for stream in (sys.stdin, sys.stdout):
         kind = os.fstat(stream.fileno()).st_mode
         if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stream.isatty()):

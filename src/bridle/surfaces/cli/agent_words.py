@@ -1,10 +1,10 @@
-"""The words of `bridle agents` and `bridle skills`; nothing is done here."""
+"""Argument definitions of `bridle agents` and `bridle skills`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_json
 
 
 def add_agents(commands: Commands) -> None:
-    """Add the commands about agents."""
+    """Add the `bridle agents` commands."""
     group = add_group(commands, "agents", "see, make and change agents")
     with_json(add_command(group, "list", "agents:list_all", "list the agents that can be used here"))
     show = add_command(
@@ -38,7 +38,7 @@ def add_agents(commands: Commands) -> None:
 
 
 def add_skills(commands: Commands) -> None:
-    """Add the commands about skills."""
+    """Add the `bridle skills` commands."""
     group = add_group(commands, "skills", "see, check and make skills: prompts that are run as /name")
     with_json(add_command(group, "list", "skills:list_skills", "list the skills that can be used here"))
     show = add_command(

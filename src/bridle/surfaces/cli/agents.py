@@ -1,4 +1,4 @@
-"""`bridle agents`: who there is, what holds for one and why, what is wrong; new ones, and changes."""
+"""`bridle agents`: list, show, check, create and edit agents."""
 
 import argparse
 import os
@@ -58,19 +58,19 @@ You are {name}. Say here what this agent is for, how it should work, and what it
 
 
 class AgentView(Struct, frozen=True):
-    """What `agents show --json` prints."""
+    """The output of `agents show --json`."""
 
     agent: str
     source: AgentSource
     settings: list[dict[str, str]]
-    """Each with key, value and source."""
+    """Each entry has key, value and source."""
     rules: list[PlacedRule]
     prompt_file: str
     prompt: str
 
 
 def list_all(args: argparse.Namespace, console: Console) -> int:
-    """List the agents of this directory."""
+    """List the agents available in the working directory."""
     settings = load_settings(console.environ, Path(working_directory()))
     rows = agent_rows(settings)
     if args.json:
@@ -81,7 +81,7 @@ def list_all(args: argparse.Namespace, console: Console) -> int:
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
-    """Show what holds for an agent here, where that was said, and its prompt."""
+    """Show an agent's effective settings, the source of each, and its prompt."""
     settings = load_settings(console.environ, Path(working_directory()))
     parts = read_agent(args.name, settings)
     view = AgentView(
@@ -102,7 +102,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
-    """Report what is wrong with the agents of this directory; fails when something is."""
+    """Report problems in the agents available here; exit code 1 if there are any."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = _check(settings, console, args.name)
     if args.json:
@@ -117,7 +117,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 
 def new(args: argparse.Namespace, console: Console) -> int:
-    """Make the files of a new agent, from a template or from another agent."""
+    """Create the files of a new agent from a template or from another agent."""
     settings = load_settings(console.environ, Path(working_directory()))
     if args.name in list_agents(settings):
         raise ConfigError(f"there is an agent {args.name} already", hint=f"bridle agents edit {args.name}")
@@ -130,14 +130,14 @@ def new(args: argparse.Namespace, console: Console) -> int:
 
 
 def edit(args: argparse.Namespace, console: Console) -> int:
-    """Open the files of an agent in an editor; one that is built in becomes one of yours."""
+    """Open an agent's files in an editor; a built-in agent is first copied to the user's own."""
     settings = load_settings(console.environ, Path(working_directory()))
     name: str = args.name
     folder = own_folder(name, settings)
     made: dict[str, str] = {}
     if folder is None:
         if name not in list_agents(settings):
-            read_agent(name, settings)  # says that there is none
+            read_agent(name, settings)  # raises: there is no such agent
         folder = settings.written / AGENTS_FOLDER / name
         made = _texts_of(built_in_files(name), name)
         for file, text in made.items():
@@ -171,7 +171,7 @@ def _first_texts(name: str, source: str | None, settings: Settings) -> dict[str,
 
 
 def _texts_of(texts: dict[str, str], name: str) -> dict[str, str]:
-    """Add a file that is missing, so that there is something to edit."""
+    """Add a template for the config file if it is missing, so that there is something to edit."""
     return {CONFIG_FILE: CONFIG_TEMPLATE.format(name=literal(name))} | texts
 
 
@@ -196,7 +196,7 @@ def _remove(folder: Path, made: dict[str, str]) -> None:
         os.rmdir(folder)
 
 
-# ---------------------------------------------------------------------------- what is shown
+# ---------------------------------------------------------------------------- output
 
 
 def _cells(row: AgentRow) -> tuple[str, ...]:

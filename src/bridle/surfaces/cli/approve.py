@@ -1,4 +1,4 @@
-"""Asking a person: approvals are answered on the controlling terminal, whatever stdin and stdout are.
+"""Ask the user on the controlling terminal, wherever stdin and stdout go: approvals and questions.
 
 ```
 edit_file greet.py
@@ -13,7 +13,7 @@ y yes · n no, and say why · s yes for this session · a always, in every proje
 >
 ```
 
-A question of the model is answered by a number, in words, or with nothing.
+A question from the model takes a number, free text, or nothing.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ KEYS: dict[str, tuple[Answer, str]] = {
     "q": ("stop", "stop the run"),
 }
 FOR_CHILD: dict[str, tuple[Answer, str]] = {"s": ("session", "yes for this sub-agent")}
-"""What it grants holds for the one who asks alone."""
+"""A session grant given to a sub-agent covers that sub-agent only."""
 LASTING: tuple[Answer, ...] = ("session", "always")
-"""Answers that add rules; they are offered where there are rules to add."""
+"""Answers that add rules; offered only if the request suggests rules."""
 
 TERMINAL = "/dev/tty"
 
 
 class Approver:
-    """Asks one question at a time on a terminal."""
+    """Asks one approval or question at a time on a terminal."""
 
     def __init__(self, descriptor: int, environ: Mapping[str, str]) -> None:
         self._descriptor = descriptor
@@ -53,15 +53,15 @@ class Approver:
         self._screen = Screen(file, environ)
         self._modes = termios.tcgetattr(descriptor)
         self.kin = Kin()
-        """Knows the names of sub-agents that ask."""
+        """Names the sub-agent that asks."""
 
     async def ask(self, request: ApprovalRequested) -> Decide | None:
-        """Show what is asked and wait for a key; None when the terminal went away."""
+        """Show an approval and wait for a key; return None if the terminal went away."""
         try:
             for line in approval_lines(self._screen, request, self.kin.asker(request)):
                 self._screen.line(line)
             tty.setcbreak(self._descriptor)
-            # What was typed before the question was on the screen is not an answer to it.
+            # Discard keys typed before the question appeared: they do not answer it.
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
             answer = await self._read_key(request)
             reason = await self._read_reason() if answer == "deny" else ""
@@ -75,7 +75,10 @@ class Approver:
         return Decide(request.call_id, answer, "stopped by the user" if answer == "stop" else reason)
 
     async def put(self, asked: QuestionAsked) -> Reply | None:
-        """Show a question of the model and wait for a line, Enter alone is no answer; None as `ask` does."""
+        """Show a question from the model and wait for a line; an empty line means no answer.
+
+        Returns None if the terminal went away.
+        """
         screen, question = self._screen, asked.question
         try:
             for line in question_lines(screen, question, self.kin.asker(asked)):
@@ -116,7 +119,7 @@ class Approver:
             screen.line()
 
     async def _read_reason(self) -> str:
-        self.restore()  # a reason is a line, with the terminal's own editing
+        self.restore()  # a reason is a whole line, edited by the terminal
         self._screen.write("why (Enter for no reason): ")
         self._screen.flush()
         try:
@@ -125,7 +128,7 @@ class Approver:
             return ""
 
     async def _read(self) -> str:
-        """Wait for input without a thread, so that a cancelled run does not wait for a key."""
+        """Wait for input without a thread, so that a cancelled run does not hang until a key is pressed."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(self._descriptor, readable.set)
@@ -142,7 +145,7 @@ class Approver:
         return data.decode("utf-8", "replace")
 
     def _is_gone(self) -> bool:
-        """Tell whether the input has ended because the terminal did, and not by Ctrl-D."""
+        """Return True if input ended because the terminal went away, not because of Ctrl-D."""
         try:
             termios.tcgetattr(self._descriptor)
         except termios.error:
@@ -150,24 +153,24 @@ class Approver:
         return False
 
     def _end_line(self) -> None:
-        with suppress(OSError):  # it may have gone away
+        with suppress(OSError):  # the terminal may be gone
             self._screen.line()
 
     def restore(self) -> None:
-        """Give the terminal back as it was."""
-        with suppress(OSError, termios.error):  # it may have gone away
+        """Restore the terminal's original modes."""
+        with suppress(OSError, termios.error):  # the terminal may be gone
             self._screen.flush()
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._modes)
 
     def close(self) -> None:
-        """Let go of the terminal."""
+        """Close the terminal."""
         with suppress(OSError):
             self._screen.file.close()
         os.close(self._descriptor)
 
 
 def open_approver(environ: Mapping[str, str]) -> Approver | None:
-    """Find the person to ask: None without a terminal, or when the program runs in the background."""
+    """Open the controlling terminal; return None if there is none or the process is in the background."""
     if not any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         return None
     try:
@@ -181,7 +184,7 @@ def open_approver(environ: Mapping[str, str]) -> Approver | None:
 
 
 def read_answer(question: Question, line: str) -> tuple[str, ...]:
-    """Understand an answer: numbers of choices, or the user's own words; raises ValueError saying why not."""
+    """Parse an answer: numbers of choices, or free text; raises ValueError with the reason."""
     words = line.replace(",", " ").split()
     numbers = [int(word) for word in words if word.isdecimal() and len(word) < 5]
     if not question.choices or len(numbers) < len(words):

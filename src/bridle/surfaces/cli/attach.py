@@ -1,4 +1,4 @@
-"""`bridle attach`: join a run that somebody else has started, and leave it again without ending it."""
+"""`bridle attach`: join a run of the daemon, and leave it again without ending it."""
 
 import argparse
 import asyncio
@@ -25,7 +25,7 @@ from bridle.surfaces.wire import Result
 
 
 def attach(args: argparse.Namespace, console: Console) -> int:
-    """Follow the run of a session until its end, or until the user leaves."""
+    """Follow a session's run until it ends or the user leaves."""
     approver = open_approver(console.environ)
     try:
         result = asyncio.run(_join(args, console, approver))
@@ -49,7 +49,7 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
             if door.outlives_us:
                 return await follower.take_up(found.last_seq)
             return await follower.run(Resume(), found.last_seq)
-    # Whatever this directory is set up like: a run can be joined only where it is.
+    # Use the daemon whatever this directory's settings say: a run can be joined only where it runs.
     daemon = await reach(Place(load_settings(console.environ, Path("/")).home))
     async with serving(console) if daemon is None else aclosing(daemon) as door:
         status = await daemon.status() if daemon is not None else None
@@ -67,7 +67,7 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
 
 
 async def _active_run(door: Door, session: SessionId) -> Record:
-    """Return the record that began the run; raises SessionNotRunning when none is active."""
+    """Return the record that started the active run; raises SessionNotRunning if there is none."""
     records = await door.records(session)
     begun = next((record for record in reversed(records) if isinstance(record.event, RunStarted)), None)
     is_over = begun is None or any(isinstance(record.event, RunEnded) for record in records[begun.seq :])

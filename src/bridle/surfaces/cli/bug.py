@@ -1,4 +1,4 @@
-"""An error that should not happen: one line for the user, the details in a file."""
+"""Report an unexpected error: one line for the user, the details in a file."""
 
 import os
 import tempfile
@@ -13,11 +13,11 @@ from bridle.tools.secrets import Masker, find_secrets
 
 
 def report_bug(console: Console, error: BaseException) -> None:
-    """Keep the traceback and say where it is; it is to be sent to others, so that no secret may be in it."""
+    """Write the traceback, with secrets masked as users send it to others, to a file and print its path."""
     mask = Masker(find_secrets(console.environ)).mask
     descriptor, path = tempfile.mkstemp(
         prefix="bug-", suffix=".log", dir=_folder(console)
-    )  # owner's eyes only
+    )  # mode 0600: readable by the owner only
     with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as report:
         report.write(mask("".join(traceback.format_exception(error))))
     console.fail(
@@ -27,7 +27,7 @@ def report_bug(console: Console, error: BaseException) -> None:
 
 
 def _folder(console: Console) -> Path | None:
-    """Return the folder for logs, or None for the system's own when there is no place at home."""
+    """Return the log folder, or None for the system's temporary folder if the home is not writable."""
     with suppress(BridleError, OSError):
         folder = find_home(console.environ, Path.cwd()) / "logs"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A cell as a person sees it who runs it: what it prints is data, and nothing else is."""
+"""The display of a kernel cell: what the code prints goes to stdout, everything else to stderr."""
 
 from msgspec.structs import replace
 
@@ -30,7 +30,7 @@ FAILED = 1
 
 
 class CellView:
-    """Writes what the cell prints on stdout as it comes, and what it does with tools on stderr."""
+    """Writes a cell's output to stdout as it arrives, and its tool calls to stderr."""
 
     def __init__(self, console: Console, *, chatty: bool) -> None:
         self._console = console
@@ -39,12 +39,12 @@ class CellView:
         self._cell: CallId | None = None
         self._printed = Printed()
         self.last_seq = 0
-        """The newest record that was shown."""
+        """Sequence number of the last record shown."""
         self.exit_code = 0
-        """How the last cell ended, as a process would."""
+        """Exit code of the last cell, as a process would return it."""
 
     def show(self, item: Record | Delta) -> None:
-        """Write the next item of the stream."""
+        """Show the next item of the stream."""
         match item:
             case Record():
                 self.last_seq = item.seq
@@ -64,18 +64,18 @@ class CellView:
                 pass
 
     def pause(self) -> None:
-        """Leave the screen clean for somebody else to write on."""
+        """Erase transient output and end the line, so that something else can write to the screen."""
         self._notes.pause()
 
     def finish(self, result: Result) -> None:
-        """Take note of how the run ended."""
+        """Record how the run ended."""
         self._notes.pause()
         self.exit_code = result.exit_code or self.exit_code
 
     def sum_up(self, result: Result) -> None:
-        """Say where all of it is recorded."""
+        """Print the session id and the number of tool calls, if chatty."""
         if self._chatty:
-            calls = count(max(0, result.tool_calls - 1), "tool call")  # without that of the cell itself
+            calls = count(max(0, result.tool_calls - 1), "tool call")  # the cell itself is a tool call
             text = f"session {short_id(result.session_id)} · {calls}"
             self._console.err.line(self._console.err.paint("detail", text))
 
@@ -108,7 +108,7 @@ class CellView:
         rest = self._printed.rest_of(result)
         if result.is_error:
             self.exit_code = EXIT_CODES["denied"] if event.denied else FAILED
-        if rest.startswith(NOT_FINISHED):  # the end of the run says why
+        if rest.startswith(NOT_FINISHED):  # the run's outcome gives the reason
             return
         if rest and (result.is_error or self._chatty):
             self._notes.pause()
@@ -116,7 +116,7 @@ class CellView:
             console.err.flush()
 
     def _print(self, text: str) -> None:
-        """Write data: unchanged into a pipe, and on a screen apart from what is said beside it."""
+        """Write the cell's output: unchanged into a pipe; on a terminal, kept apart from notes."""
         if self._console.out.is_terminal:
             self._notes.say(text)
         else:

@@ -1,4 +1,4 @@
-"""From lines that are typed to cells: code ends where Python's own prompt would run it."""
+"""Split typed lines into cells: a cell ends where Python's own prompt would run it."""
 
 import ast
 import codeop
@@ -8,28 +8,28 @@ import warnings
 CANNOT_BE_RIGHT = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
 
 _GOES_ON = re.compile(r"#|(?:else|elif|except|finally|case)\b")
-"""How a line begins that belongs to the statement before it."""
+"""Starts of lines that continue the previous statement."""
 
 
 class Cells:
-    """Collects lines until they make a cell.
+    """Collects lines until they form a cell.
 
-    A block ends at an empty line, as everywhere. It also ends before a line that begins a new statement,
-    so that text which was pasted or piped needs no empty lines.
+    A block ends at an empty line, as in Python's prompt. It also ends before a line that starts a new
+    statement, so pasted or piped text needs no empty lines.
     """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._is_block = False
-        """Only an empty line or a new statement can end them: those between need not be looked at."""
+        """True in a block: only an empty line or a new statement ends it; indented lines are not compiled."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the lines so far want more."""
+        """True while the lines so far need more input."""
         return bool(self._lines)
 
     def feed(self, line: str) -> list[str]:
-        """Take a line; returns the cells that are whole now: none, one, or two."""
+        """Add a line; return the cells that are now complete: none, one, or two."""
         cells = []
         if self._begins_anew(line):
             cells.append(self._take())
@@ -43,12 +43,12 @@ class Cells:
         return [cell for cell in cells if cell.strip()]
 
     def end(self) -> list[str]:
-        """Return what is left when no more lines come."""
+        """Return the remaining lines as a cell when input ends."""
         cell = self._take()
         return [cell] if cell.strip() else []
 
     def drop(self) -> None:
-        """Forget the lines so far."""
+        """Discard the lines so far."""
         self._take()
 
     def _begins_anew(self, line: str) -> bool:
@@ -64,11 +64,11 @@ class Cells:
 
 
 def _is_whole(code: str) -> bool:
-    """Tell whether code would run now at a prompt; what cannot be right is whole: it is to be told so."""
+    """Return True if a prompt would run this code now; invalid code counts, so that its error is reported."""
     compiler = codeop.CommandCompiler()
     compiler.compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the kernel has them too
+        warnings.simplefilter("ignore")  # the kernel reports them when the code runs
         try:
             return compiler(code) is not None
         except CANNOT_BE_RIGHT:
@@ -76,7 +76,7 @@ def _is_whole(code: str) -> bool:
 
 
 def _is_complete(code: str) -> bool:
-    """Tell whether code could run if nothing came after it."""
+    """Return True if the code compiles as it stands."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

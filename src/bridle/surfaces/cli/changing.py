@@ -1,4 +1,4 @@
-"""`bridle session fork`, `rename`, `archive` and `delete`: changes go through the session's own door."""
+"""`bridle session fork`, `rename`, `archive` and `delete`."""
 
 import argparse
 
@@ -13,7 +13,7 @@ from bridle.surfaces.terminal import Console, one_line
 
 
 def fork(args: argparse.Namespace, console: Console) -> int:
-    """Begin a child session and print its id."""
+    """Fork a session and print the id of the new one."""
 
     async def change(service: Door, session: SessionSummary) -> None:
         console.out.line(await service.fork(session.id, args.at))
@@ -22,7 +22,7 @@ def fork(args: argparse.Namespace, console: Console) -> int:
 
 
 def rename(args: argparse.Namespace, console: Console) -> int:
-    """Give a session a title."""
+    """Set a session's title."""
     title = " ".join(args.title.split())
     if not title:
         raise UsageError("the title is empty")
@@ -35,7 +35,7 @@ def rename(args: argparse.Namespace, console: Console) -> int:
 
 
 def archive(args: argparse.Namespace, console: Console) -> int:
-    """Put a session away, or bring it back."""
+    """Archive a session, or unarchive it with `--undo`."""
 
     async def change(service: Door, session: SessionSummary) -> None:
         await service.submit(session.id, Archive(archived=not args.undo))
@@ -45,7 +45,7 @@ def archive(args: argparse.Namespace, console: Console) -> int:
 
 
 def delete(args: argparse.Namespace, console: Console) -> int:
-    """Remove a session for good, after asking."""
+    """Delete a session permanently, after confirmation."""
 
     async def change(service: Door, session: SessionSummary) -> None:
         question = f'delete "{one_line(session.title)}" ({session.id}) for good?'

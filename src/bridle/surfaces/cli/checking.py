@@ -1,4 +1,4 @@
-"""`bridle session verify` and `fsck`: is what is stored what was recorded, and is it whole."""
+"""`bridle session verify` and `fsck`: check stored sessions for edits and damage."""
 
 import argparse
 import asyncio
@@ -25,7 +25,7 @@ SHARED_AGE_S = 7 * 86_400.0
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
-    """Check the hash chain of one session or of all, and the blobs they name; fails when one was edited."""
+    """Check the hash chain and the blobs of one session or of all; exit code 1 if any fails."""
     verdicts = asyncio.run(_verify(args.session, console))
     if args.json:
         console.out.json(json.format(json.encode(verdicts), indent=2))
@@ -39,7 +39,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
 
 
 def fsck(args: argparse.Namespace, console: Console) -> int:
-    """List everything that is wrong with the store; succeeds when all of it is repaired."""
+    """List every problem in the store; exit code 0 if none is left unrepaired."""
     flaws = asyncio.run(_fsck(console, repair=args.repair))
     if args.json:
         console.out.json(json.format(json.encode(flaws), indent=2))
@@ -59,7 +59,7 @@ def fsck(args: argparse.Namespace, console: Console) -> int:
 
 async def _verify(wanted: str | None, console: Console) -> list[Audit]:
     async with reading(console) as store:
-        lines = cast(LineStore, store)  # every store of ours shows its lines
+        lines = cast(LineStore, store)  # all built-in stores expose their lines
         ids = await lines.ids()
         chosen = ids if wanted is None else [find_id(dict.fromkeys(ids, ""), wanted)]
         blobs = _blob_check(console)
@@ -80,7 +80,7 @@ async def _prune(console: Console) -> int:
     blobs = open_blobs(settings)
     if not isinstance(blobs, LastingBlobs):
         return 0
-    # What other machines keep aside is not seen from here.
+    # Blobs that the revisions of other machines need are not visible from here, hence the longer age.
     older_than_s = MIN_AGE_S if isinstance(blobs, FileBlobs) else SHARED_AGE_S
     async with reading(console) as store:
         return await prune_blobs(cast(LineStore, store), blobs, revisions_dir(settings), older_than_s)

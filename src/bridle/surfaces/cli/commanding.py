@@ -1,4 +1,4 @@
-"""`bridle session steer`, `queue`, `decide` and `cancel`: a word to a run of the daemon, from anywhere."""
+"""`bridle session steer`, `queue`, `decide` and `cancel`: send a command to a run of the daemon."""
 
 import argparse
 
@@ -15,12 +15,12 @@ from bridle.surfaces.terminal import Console
 
 
 def steer(args: argparse.Namespace, console: Console) -> int:
-    """Add a message to the run that goes on."""
+    """Add a message to the active run."""
     return _send(args, console, Steer(user_message(_text(args))), "the run reads it at its next turn")
 
 
 def queue(args: argparse.Namespace, console: Console) -> int:
-    """Let a prompt wait until the run has ended."""
+    """Queue a prompt until the active run ends."""
 
     async def work(door: Door, session: SessionSummary) -> None:
         receipt = await _submit(door, session, Prompt(user_message(_text(args))))
@@ -30,12 +30,12 @@ def queue(args: argparse.Namespace, console: Console) -> int:
 
 
 def cancel(args: argparse.Namespace, console: Console) -> int:
-    """Stop the run that goes on."""
+    """Cancel the active run."""
     return _send(args, console, Cancel("cancelled by the user"), "the run ends")
 
 
 def decide(args: argparse.Namespace, console: Console) -> int:
-    """Answer what a run waits for."""
+    """Answer an approval that a run waits for."""
 
     async def work(door: Door, session: SessionSummary) -> None:
         asked = _pending((await door.glance(session.id)).run, args.call)
@@ -62,7 +62,7 @@ async def _submit(door: Door, session: SessionSummary, command: Command) -> Rece
 
 
 def _pending(run: RunGlance | None, call_id: str | None) -> ApprovalRequested:
-    """Find the approval that is meant; raises UsageError unless that is clear."""
+    """Return the pending approval that is meant; raises UsageError if there is none or more than one."""
     pending = run.approvals if run is not None else ()
     meant = [asked for asked in pending if call_id is None or asked.call_id == CallId(call_id)]
     if not meant:

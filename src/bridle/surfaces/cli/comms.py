@@ -1,4 +1,4 @@
-"""`bridle comms`: who we are and whom we trust, a message to a peer, and an agent that answers peers."""
+"""`bridle comms`: peer identity and trust, sending a message to a peer, and an agent that answers peers."""
 
 import argparse
 import asyncio
@@ -30,14 +30,14 @@ HEADINGS = ("PEER", "PEER ID", "ADDRESS")
 
 
 class Id(Struct, frozen=True):
-    """What `comms id --json` prints."""
+    """The output of `comms id --json`."""
 
     peer_id: str
     address: str
 
 
 def show_id(args: argparse.Namespace, console: Console) -> int:
-    """Print who we are, and where we listen; makes a key at the first time."""
+    """Print our peer id and address; creates a key on first use."""
     comms = open_comms(_settings(console))
     shown = Id(asyncio.run(comms.identity()).peer_id, str(comms.address))
     if args.json:
@@ -48,7 +48,7 @@ def show_id(args: argparse.Namespace, console: Console) -> int:
 
 
 def trust(args: argparse.Namespace, console: Console) -> int:
-    """Trust a peer from now on."""
+    """Trust a peer."""
     peer = Peer(check_name(args.name), parse_peer_id(args.peer_id), parse_address(args.address))
     open_comms(_settings(console)).trust.add(peer)
     console.done(f"{peer.name} is trusted")
@@ -56,7 +56,7 @@ def trust(args: argparse.Namespace, console: Console) -> int:
 
 
 def untrust(args: argparse.Namespace, console: Console) -> int:
-    """Trust a peer no longer."""
+    """Stop trusting a peer."""
     name = check_name(args.name)
     if not open_comms(_settings(console)).trust.remove(name):
         raise ConfigError(f"no peer is named {name}", hint="bridle comms peers")
@@ -65,7 +65,7 @@ def untrust(args: argparse.Namespace, console: Console) -> int:
 
 
 def list_peers(args: argparse.Namespace, console: Console) -> int:
-    """List the peers that are trusted."""
+    """List the trusted peers."""
     peers = asyncio.run(open_comms(_settings(console)).peers())
     if args.json:
         console.out.json(json.format(json.encode(peers), indent=2))
@@ -78,14 +78,14 @@ def list_peers(args: argparse.Namespace, console: Console) -> int:
 
 
 def send(args: argparse.Namespace, console: Console) -> int:
-    """Send a message, and wait until it has arrived."""
+    """Send a message and wait until it is delivered."""
     asyncio.run(open_comms(_settings(console)).send(args.name, " ".join(args.text)))
     console.done(f"{args.name} has it")
     return 0
 
 
 def listen(args: argparse.Namespace, console: Console) -> int:
-    """Let an agent answer what peers send, until one of them or the user ends it."""
+    """Let an agent answer messages from peers until a peer, the limit or the user ends it."""
     if args.limit < 1:
         raise UsageError("--limit must be at least 1")
     cwd = working_directory()
@@ -107,7 +107,7 @@ def listen(args: argparse.Namespace, console: Console) -> int:
 
 
 class Host:
-    """Turns what peers send into prompts, one after the other."""
+    """Turns messages from peers into prompts, one at a time."""
 
     def __init__(self, console: Console, args: argparse.Namespace, options: RunOptions, cwd: str) -> None:
         self._console = console
@@ -122,7 +122,7 @@ class Host:
         self._was_cancelled = False
 
     async def run(self) -> int:
-        """Listen until it is enough; returns the exit code."""
+        """Listen until dismissed, at the limit or cancelled; return the exit code."""
         comms = open_comms(_settings(self._console))
         if not self._args.no_run:
             self._service = self._open_service()
@@ -140,7 +140,7 @@ class Host:
         return 130 if self._was_cancelled else 0
 
     async def deliver(self, text: str, peer: str) -> bool:
-        """Print what a peer has sent, and let the agent act on it."""
+        """Print a peer's message and let the agent act on it; return False once listening has ended."""
         if self._ended.is_set():
             return False
         self._console.out.data(f"{text}\n")
@@ -156,7 +156,7 @@ class Host:
         return True
 
     def close(self) -> None:
-        """Let go of the terminal."""
+        """Close the terminal."""
         if self._approver is not None:
             self._approver.close()
 
@@ -184,7 +184,7 @@ class Host:
                 wait.cancel()
 
     def _open_service(self) -> Door:
-        """Make an engine of our own, whose agents can answer."""
+        """Open a service in this process, with comms on so that its agents can answer."""
         from bridle.app import open_service
         from bridle.surfaces.cli.models import weights_notice
 
@@ -200,5 +200,5 @@ class Host:
 
 
 def _settings(console: Console) -> Settings:
-    """Return the user's own settings: a key and trust belong to no project."""
+    """Return the user's own settings: the key and the trusted peers belong to no project."""
     return load_settings(console.environ, Path("/"))

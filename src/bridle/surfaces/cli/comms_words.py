@@ -1,4 +1,4 @@
-"""The words of `bridle comms`; nothing is done here."""
+"""Argument definitions of `bridle comms`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_rules
 
@@ -12,7 +12,7 @@ examples:
 
 
 def add_comms(commands: Commands) -> None:
-    """Add the commands about messages between agents."""
+    """Add the `bridle comms` commands."""
     group = add_group(
         commands, "comms", "signed messages between agents of different processes", epilog=EXAMPLES
     )

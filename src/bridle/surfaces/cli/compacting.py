@@ -1,4 +1,4 @@
-"""`bridle session compact` and `pin`: a summary in the place of what was said, and what it must not lose."""
+"""`bridle session compact` and `pin`: replace old messages by a summary, and keep texts verbatim."""
 
 import argparse
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from bridle.surfaces.terminal import Console, one_line, visible
 
 
 def compact(args: argparse.Namespace, console: Console) -> int:
-    """Put a summary in the place of what was said, now or before the next turn of an active run."""
+    """Replace old messages by a summary: now, or before the next turn of an active run."""
 
     async def change(service: Door, session: SessionSummary) -> None:
         if args.keep:
@@ -39,7 +39,7 @@ def compact(args: argparse.Namespace, console: Console) -> int:
 
 
 def pin(args: argparse.Namespace, console: Console) -> int:
-    """Keep a text word for word through every compaction, or no longer; or list what is kept."""
+    """Pin a text so that compaction keeps it verbatim, unpin it, or list the pins."""
     if [args.text is not None, args.list, args.remove is not None].count(True) != 1:
         raise UsageError("say what to pin", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
 
@@ -62,7 +62,7 @@ def pin(args: argparse.Namespace, console: Console) -> int:
 
 
 def _found(pins: Sequence[str], wanted: str) -> str:
-    """Return the pin that is meant: the text itself, or how it alone begins; raises UsageError."""
+    """Return the pin that equals `wanted`, or the only one that starts with it; raises UsageError."""
     found = [text for text in pins if text == wanted] or [text for text in pins if text.startswith(wanted)]
     if len(found) == 1 and wanted:
         return found[0]

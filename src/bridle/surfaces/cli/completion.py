@@ -1,4 +1,4 @@
-"""`bridle completion`: a script that lets a shell complete commands, flags and files."""
+"""`bridle completion`: print a shell completion script for commands, flags and files."""
 
 import argparse
 

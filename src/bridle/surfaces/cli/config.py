@@ -1,4 +1,4 @@
-"""`bridle config`: the settings that hold here, where they come from, and changing one."""
+"""`bridle config`: show the effective settings and their sources, and change one."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from bridle.surfaces.terminal import Console, columns, one_line, pad
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
-    """Show every setting and where it comes from."""
+    """Show every setting and its source."""
     settings = _load(console)
     rows = list_settings(settings)
     if args.json:
@@ -35,7 +35,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 
 def get(args: argparse.Namespace, console: Console) -> int:
-    """Print one setting."""
+    """Print the value of one setting."""
     value = get_value(_load(console), args.key)
     if args.json:
         console.out.json(json.format(json.encode(value), indent=2))
@@ -45,7 +45,7 @@ def get(args: argparse.Namespace, console: Console) -> int:
 
 
 def change(args: argparse.Namespace, console: Console) -> int:
-    """Change one setting in the user's own file."""
+    """Set one setting in the user's config file."""
     file = _user_file(console)
     table = parse_key(args.key)[0]
     set_in_file(file, args.key, args.value, lambda config: check_listener(config, table))
@@ -54,7 +54,7 @@ def change(args: argparse.Namespace, console: Console) -> int:
 
 
 def path(args: argparse.Namespace, console: Console) -> int:
-    """Print the files that settings are read from, the stronger one last."""
+    """Print the config files, lowest precedence first."""
     files = [_user_file(console)]
     settings = _load(console)
     if settings.project is not None:
@@ -81,7 +81,7 @@ def _user_file(console: Console) -> Path:
 
 
 def _text(value: Any) -> str:
-    """Write a value so that a script can use it: a text bare, anything else as TOML."""
+    """Format a value for scripts: a string bare, anything else as TOML."""
     if isinstance(value, dict):
         return "\n".join(f"{key} = {literal(item)}" for key, item in value.items() if item is not None)
     return value if isinstance(value, str) else literal(value)

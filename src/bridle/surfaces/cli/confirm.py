@@ -1,4 +1,4 @@
-"""Asking for a yes before something that cannot be taken back easily."""
+"""Ask for confirmation before an action that is hard to undo."""
 
 import signal
 import sys
@@ -8,11 +8,11 @@ from bridle.surfaces.terminal import Console
 
 
 def confirmed(console: Console, question: str, *, without: str, hint: str) -> bool:
-    """Ask on the terminal; raises UsageError with the hint where there is none."""
-    console.out.flush()  # what the question is about
+    """Ask for a yes on the terminal; without one, raises UsageError with `without` and `hint`."""
+    console.out.flush()  # shows what the question is about
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(without, hint=hint)
-    # An event loop would take Ctrl-C as a wish to end soon, and the terminal would be read on.
+    # With the event loop's handler, Ctrl-C would only request a cancel, and the read would go on.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         console.err.write(f"{question} [y/N] ")

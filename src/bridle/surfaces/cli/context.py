@@ -1,4 +1,4 @@
-"""`bridle context`: who uses the window, what is left out, and what the next turn sends.
+"""`bridle context`: what fills the context window, what is left out, and what the next turn sends.
 
 ```
 session 019a8536-2b7c · model openai/gpt-5 · window 400,000 tokens
@@ -40,19 +40,19 @@ PARTS: tuple[tuple[str, Colour], ...] = (
 
 
 class ContextDiff(Struct, frozen=True):
-    """How what the next turn sends differs from what the last one sent."""
+    """The difference between what the last turn sent and what the next one sends."""
 
     before: ContextUsage
     now: ContextUsage
     gone: tuple[Message, ...]
-    """What the last turn sent and the next does not."""
+    """Messages that the last turn sent and the next one does not."""
     new: tuple[Message, ...]
     system_changed: bool
     tools_changed: bool
 
 
 def context(args: argparse.Namespace, console: Console) -> int:
-    """Show the context of a session's next turn, or how it differs from the last one's."""
+    """Show the context of a session's next turn, or its difference from the last turn's."""
     session, before, now = asyncio.run(_contexts(args, console))
     diff = compare(before, now) if before is not None else None
     out = console.out
@@ -79,7 +79,7 @@ async def _contexts(
 
 
 async def _last_context(door: Door, session: SessionId) -> NextContext:
-    """Return what the last turn sent; raises UsageError when there was none."""
+    """Return what the last turn sent; raises UsageError if there was no turn."""
     replies = [record.seq for record in await door.records(session) if isinstance(record.event, ModelReplied)]
     if not replies:
         raise UsageError("no turn has been made in this session yet", hint="leave out --diff")
@@ -87,7 +87,7 @@ async def _last_context(door: Door, session: SessionId) -> NextContext:
 
 
 def compare(before: NextContext, now: NextContext) -> ContextDiff:
-    """Say what is gone and what is new; messages are only ever left out at the front and added at the end."""
+    """Return what was removed and added; messages are only ever dropped at the front and added at the end."""
     kept = _overlap(before.messages, now.messages)
     return ContextDiff(
         before.usage,
@@ -100,14 +100,14 @@ def compare(before: NextContext, now: NextContext) -> ContextDiff:
 
 
 def _overlap(before: Sequence[Message], now: Sequence[Message]) -> int:
-    """Return how many of the first messages now were the last ones before."""
+    """Return the length of the longest suffix of `before` that is a prefix of `now`."""
     for length in range(min(len(before), len(now)), 0, -1):
         if tuple(before[len(before) - length :]) == tuple(now[:length]):
             return length
     return 0
 
 
-# ---------------------------------------------------------------------------- as a picture
+# ---------------------------------------------------------------------------- bars and contents
 
 
 def _picture(screen: Screen, sent: NextContext) -> list[str]:
@@ -155,7 +155,7 @@ def _contents(screen: Screen, sent: NextContext) -> list[str]:
 
 
 def _next_to_go(sent: NextContext) -> list[str]:
-    """Say what would be left out next: the oldest exchange, but not this run's prompt nor the newest one."""
+    """Describe what is dropped next: the oldest exchange, never this run's prompt or the newest exchange."""
     first = 0 if sent.usage.earlier_messages else 1
     end = first + 1
     while end < len(sent.messages) and sent.messages[end].role == "tool":
@@ -170,7 +170,7 @@ def _row(number: str, tokens: str, part: str, role: str, what: str) -> str:
     return f"{number:>5} {tokens:>9}  {part:<8}  {role:<9}  {what}".rstrip()
 
 
-# ---------------------------------------------------------------------------- as a difference
+# ---------------------------------------------------------------------------- difference
 
 
 def _difference(screen: Screen, diff: ContextDiff) -> list[str]:

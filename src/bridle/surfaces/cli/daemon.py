@@ -1,4 +1,4 @@
-"""`bridle daemon`: start, stop and look at the process that owns sessions in the background."""
+"""`bridle daemon`: start, stop and inspect the background process that owns sessions."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ FOLLOW_S = 0.2
 
 
 def run_daemon(args: argparse.Namespace, console: Console) -> int:
-    """Be the daemon, in the foreground."""
+    """Run the daemon in the foreground."""
     from bridle.surfaces.daemon.ending import end_soon
     from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
     from bridle.surfaces.daemon.process import Daemon
@@ -69,14 +69,14 @@ def start_daemon(args: argparse.Namespace, console: Console) -> int:
 
 
 def stop_daemon(args: argparse.Namespace, console: Console) -> int:
-    """Stop the daemon; a page that it served is not served again until somebody asks for it."""
+    """Stop the daemon; the web page it served stays off until it is requested again."""
     _end(console)
     Place(_settings(console).home).forget_web()
     return 0
 
 
 def restart_daemon(args: argparse.Namespace, console: Console) -> int:
-    """Stop the daemon, and start it again as it is installed now; open pages find it again."""
+    """Restart the daemon with the version installed now; open web pages reconnect."""
     _end(console)
     return start_daemon(args, console)
 
@@ -88,7 +88,7 @@ def _end(console: Console) -> None:
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
-    """Show how the daemon is; 1 when none runs."""
+    """Show the daemon's status; exit code 1 if none runs."""
     status, servers = asyncio.run(_status_here(Place(_settings(console).home)))
     if args.json:
         console.out.json(json.encode(status))
@@ -122,7 +122,7 @@ def list_live(args: argparse.Namespace, console: Console) -> int:
 
 
 def show_log(args: argparse.Namespace, console: Console) -> int:
-    """Show the end of the daemon's log, and what comes with --follow."""
+    """Show the end of the daemon's log, and with `--follow` what is added."""
     log = Place(_settings(console).home).log
     if not log.exists():
         raise BridleError(f"there is no log yet: {log}", hint="bridle daemon start")
@@ -133,7 +133,7 @@ def show_log(args: argparse.Namespace, console: Console) -> int:
 
 
 def install(args: argparse.Namespace, console: Console) -> int:
-    """Print what makes the system start the daemon by itself."""
+    """Print a unit file that makes the system start the daemon."""
     kind = args.kind or ("launchd" if sys.platform == "darwin" else "systemd")
     home = _settings(console).home
     console.out.write(_launchd(home) if kind == "launchd" else _systemd(home))
@@ -167,13 +167,13 @@ async def _status(place: Place) -> DaemonStatus | None:
 
 
 async def _status_here(place: Place) -> tuple[DaemonStatus | None, Sequence[ServerView]]:
-    """Return how the daemon is, and how the servers are that it has started for this directory."""
+    """Return the daemon's status, and that of the servers it started for the working directory."""
     daemon = await reach(place)
     if daemon is None:
         return None, ()
     try:
         status = await daemon.status()
-        with suppress(BridleError):  # settings that cannot be read are for others to tell
+        with suppress(BridleError):  # unreadable settings are reported by other commands
             return status, await daemon.servers(working_directory())
         return status, ()
     finally:
@@ -238,13 +238,13 @@ WantedBy=default.target
 
 
 def _quoted(word: str) -> str:
-    """Write a word as systemd reads it: it knows quotes, backslashes, and names after a percent sign."""
+    """Quote a word for systemd, which interprets quotes, backslashes and percent signs."""
     plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{plain}"' if plain != word or " " in word else word
 
 
 def _end_of(log: Path, lines: int, *, follow: bool) -> Iterator[str]:
-    """Yield the last lines of a log, and if wanted what is added to it and to the one after it."""
+    """Yield a log's last lines; with `follow`, then what is added, across rotations."""
     file = open(log, encoding="utf-8", errors="replace")  # noqa: SIM115  closed below
     try:
         yield from deque(file, maxlen=lines)
@@ -261,7 +261,7 @@ def _end_of(log: Path, lines: int, *, follow: bool) -> Iterator[str]:
 
 
 def _is_rotated(log: Path, file: TextIO) -> bool:
-    with suppress(FileNotFoundError):  # the new one comes a moment after the old one has gone
+    with suppress(FileNotFoundError):  # in a rotation, the new file appears a moment later
         return os.stat(log).st_ino != os.fstat(file.fileno()).st_ino
     return False
 

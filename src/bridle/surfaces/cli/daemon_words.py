@@ -1,4 +1,4 @@
-"""The words of `bridle daemon`, `bridle ps` and `bridle attach`; nothing is done here."""
+"""Argument definitions of `bridle daemon`, `bridle ps` and `bridle attach`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_session
 
@@ -13,7 +13,7 @@ Ctrl-C leaves; the run goes on.
 
 
 def add_daemon(commands: Commands) -> None:
-    """Add the commands about the daemon."""
+    """Add the `bridle daemon`, `ps` and `attach` commands."""
     group = add_group(commands, "daemon", "the process that owns sessions in the background")
     add_command(group, "start", "daemon:start_daemon", "start it in the background")
     add_command(

@@ -1,6 +1,7 @@
-"""`bridle doctor`: what works, what is missing, and the command that fixes it.
+"""`bridle doctor`: report what works, what is missing, and the command that fixes it.
 
-Nothing is changed, and nobody but this machine is asked. The exit code is 1 when something needed is missing.
+It changes nothing and contacts nothing outside this machine. The exit code is 1 if something required is
+missing.
 """
 
 import argparse
@@ -45,19 +46,19 @@ if TYPE_CHECKING:
     from bridle.providers import ModelCatalog
 
 BASH_FOLDERS = "/bin:/usr/bin:/usr/local/bin"
-OLDEST_SQLITE = (3, 51, 3)  # before it, resetting a WAL file could corrupt it
+OLDEST_SQLITE = (3, 51, 3)  # older versions can corrupt a WAL file when they reset it
 FSCK = "bridle session fsck"
 CHOOSE = "bridle init"
-"""It looks for what there is and asks."""
+"""Detects the available models and asks which to use."""
 
 STARTS = {"ollama": "ollama serve", "lmstudio": "lms server start"}
-"""What starts a model server, where that is one command."""
+"""Commands that start a model server, for servers with such a command."""
 
 COLOURS: dict[State, Colour] = {"ok": "done", "off": "detail", "warn": "warning", "fail": "failed"}
 
 
 def doctor(args: argparse.Namespace, console: Console) -> int:
-    """Look at everything; fails when something is wrong."""
+    """Run every check; exit code 1 if any fails."""
     findings = list(_look(console))
     if args.json:
         console.out.json(json.format(json.encode(findings), indent=2))
@@ -79,7 +80,7 @@ def _write(console: Console, finding: Finding) -> None:
 
 
 def _sum_up(console: Console, findings: list[Finding]) -> None:
-    """Say in one line how things stand, if somebody looks at it."""
+    """Print a one-line summary if stderr is a terminal."""
     if not console.err.is_terminal:
         return
     failed, warned = (sum(one.state == state for one in findings) for state in ("fail", "warn"))
@@ -158,7 +159,7 @@ async def _store(settings: Settings) -> Finding:
         return Finding("store", "fail", error.message, error.hint, "bridle config set store.backend sqlite")
     try:
         sessions = await store.list(archived=True)
-        in_files = settings.store.backend in ("sqlite", "jsonl")  # a database of many machines is left alone
+        in_files = settings.store.backend in ("sqlite", "jsonl")  # never a shared database
         flaws = await cast(LineStore, store).flaws() if in_files else []
         lost = [flaw for flaw in flaws if flaw.kind not in REPAIRABLE]
     except BridleError as error:
@@ -216,7 +217,7 @@ def _model(settings: Settings, models: "ModelCatalog", found: "Found") -> Findin
 
 
 def _server_fault(settings: Settings, model: "Model", found: "Found") -> Finding | None:
-    """Say what is wrong with a model that a server of this machine has, as far as can be seen."""
+    """Return the visible problem with a model that a server on this machine provides, if there is one."""
     from bridle.providers.probe import is_loopback
 
     provider = settings.providers[model.provider]
@@ -268,7 +269,7 @@ def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
     return Finding("embedded", "ok", f"its runtime and the weights of {DEFAULT_WEIGHTS.name} are here")
 
 
-# ---------------------------------------------------------------------------- the rest
+# ---------------------------------------------------------------------------- terminal
 
 
 def _terminal(console: Console) -> Finding:

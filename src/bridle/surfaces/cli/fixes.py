@@ -1,4 +1,4 @@
-"""Commands that fix what `bridle doctor` finds, as they are typed on this machine."""
+"""Build the commands that fix what `bridle doctor` finds, as they are typed on this machine."""
 
 import re
 import shlex
@@ -18,13 +18,13 @@ INSTALLERS = {
     "apk": "apk add",
     "brew": "brew install",
 }
-"""What installs packages of the system, by the program that says which system it is."""
+"""Package managers: the program that identifies each, and the command that installs a package."""
 UNPRIVILEGED = ("brew install",)
 _PLACE = re.compile(r"^(?P<file>/.*?):(?P<line>\d+): ")
 
 
 def pip_command(packages: str, environ: Mapping[str, str], prefix: str = sys.prefix) -> str:
-    """Return what installs a package beside Bridle, whichever way Bridle was installed."""
+    """Return the command that installs a package next to Bridle, for the installer that Bridle came from."""
     is_own = packages.startswith(DISTRIBUTION)
     quoted = shlex.quote(packages)
     match _installer(prefix):
@@ -37,7 +37,7 @@ def pip_command(packages: str, environ: Mapping[str, str], prefix: str = sys.pre
 
 
 def reinstall_command(other: str, environ: Mapping[str, str], prefix: str = sys.prefix) -> str:
-    """Return what removes another package and puts back those files of Bridle that it had overwritten."""
+    """Return the command that removes another package and restores the files of Bridle that it overwrote."""
     match _installer(prefix):
         case "pipx":
             return f"pipx install --force {DISTRIBUTION}"
@@ -51,7 +51,7 @@ def reinstall_command(other: str, environ: Mapping[str, str], prefix: str = sys.
 
 
 def _installer(prefix: str) -> Literal["pip", "pipx", "uv"]:
-    """Return which program made the environment that Bridle is in."""
+    """Return the program that created the environment Bridle runs in."""
     folders = Path(prefix).parts
     if "pipx" in folders:
         return "pipx"
@@ -59,14 +59,14 @@ def _installer(prefix: str) -> Literal["pip", "pipx", "uv"]:
 
 
 def _pip(environ: Mapping[str, str]) -> str:
-    """Return how the pip of this environment is called."""
+    """Return the command that invokes this environment's pip."""
     pip = find_program("pip", environ.get("PATH", ""), outside=())
     is_ours = pip is not None and Path(pip).parent.resolve() == Path(sys.executable).parent.resolve()
     return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
 
 
 def package_command(package: str, environ: Mapping[str, str], *, is_root: bool) -> str:
-    """Return what installs a package of the system."""
+    """Return the command that installs a system package."""
     path = environ.get("PATH", "")
     found = next(
         (words for program, words in INSTALLERS.items() if find_program(program, path, outside=())), None
@@ -76,7 +76,7 @@ def package_command(package: str, environ: Mapping[str, str], *, is_root: bool) 
 
 
 def edit_command(message: str) -> str:
-    """Return what opens the place that an error names; how to see the files where it names none."""
+    """Return the command that opens the place an error names, or else the one that lists the config files."""
     place = _PLACE.match(message)
     if place is None:
         return "bridle config path"

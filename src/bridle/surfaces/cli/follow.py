@@ -1,4 +1,4 @@
-"""Following one run from the command that starts it to its end."""
+"""Follow one run: show it, answer its approvals and questions, and cancel or leave it on Ctrl-C."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -35,12 +35,12 @@ T = TypeVar("T")
 
 QUESTIONS = 1024  # calls of one turn that may wait for an answer
 CALL_OFF_S = 0.5
-PATIENCE_S = 1.0  # what may be waited for without a word
+PATIENCE_S = 1.0  # longest silent wait before the user is told
 TERMINAL_GONE = "the terminal went away"
 
 
 class Follower:
-    """Shows a run, answers its approvals and questions, and cancels it when asked to."""
+    """Shows a run, answers its approvals and questions, and cancels it on Ctrl-C."""
 
     def __init__(
         self,
@@ -56,28 +56,28 @@ class Follower:
         self._view = view
         self._approver = approver
         self._when_taken = when_taken
-        """Called once the session has taken the command, before anything of the run is shown."""
+        """Called once the session accepts the command, before anything of the run is shown."""
         self._asked: asyncio.Queue[tuple[Asked, asyncio.Event]] = asyncio.Queue(QUESTIONS)
         self._settled: dict[CallId, asyncio.Event] = {}
         self._held: list[Record | Delta] | None = None
-        """What came while a question is on the screen."""
+        """Items that arrive while a question is on the screen."""
         self._group = asyncio.TaskGroup()
         self._reader_left = False
         self._has_ended = False
         self._joined: asyncio.Task[Any] | None = None
-        """Who follows a run that somebody else has started."""
+        """The task that follows a run started elsewhere."""
         self._is_leaving = False
         self._only_watches = False
-        """Questions are left to other windows: this one cannot ask, and it is not alone."""
+        """True if questions are left to other clients: this one cannot ask, and it is not the only one."""
 
     async def run(self, command: Prompt | Resume, last_seq: int) -> Result:
-        """Hand in a command and show everything up to the end of its run.
+        """Submit a command and show everything up to the end of its run.
 
-        Raises SessionError when the command is not taken, and BrokenPipeError when nobody reads the
-        output any more; the run is cancelled then.
+        Raises SessionError if the command is rejected, and BrokenPipeError if stdout was closed; the run is
+        cancelled then.
         """
         stream = self._service.watch(self._session, max(0, last_seq - 1))
-        newest = await anext(stream)  # subscribes, so that no fragment of the run is missed
+        newest = await anext(stream)  # subscribes, so that no delta of the run is missed
         wait = asyncio.get_running_loop().call_later(PATIENCE_S, self._tell_wait)
         try:
             receipt = await self._service.submit(self._session, command)
@@ -95,16 +95,16 @@ class Follower:
         return await self._show_run(receipt.run_id, stream)
 
     def _tell_wait(self) -> None:
-        """Say that nothing is wrong yet: tool servers may take a while to start."""
+        """Show that the run is still starting: MCP servers may take a while."""
         if self._approver is not None:
             self._view.show(Notice("waiting for the run to start", is_wait=True))
 
     async def join(self, run_id: RunId, after: int) -> Result | None:
-        """Show a run that goes on already, from the record after `after` on; None when the user leaves."""
+        """Show a run that is already active, from the record after `after` on; None if the user leaves."""
         return await self._until_left(self._show_run(run_id, self._service.watch(self._session, after)))
 
     async def take_up(self, last_seq: int) -> Result | None:
-        """Let a run that was cut off go on, and show it; None when the user leaves."""
+        """Resume a run that was cut off, and show it; None if the user leaves."""
         return await self._until_left(self.run(Resume(), last_seq))
 
     async def _until_left(self, following: Coroutine[Any, Any, Result]) -> Result | None:
@@ -184,7 +184,7 @@ class Follower:
                 continue
             if (answer := await self._answer(asked, settled)) is None:
                 continue
-            with suppress(SessionNotRunning):  # it ended while the question was open
+            with suppress(SessionNotRunning):  # the run ended while the question was open
                 await self._service.submit(self._session, answer)
             if isinstance(answer, Decide) and answer.answer == "stop":
                 return
@@ -226,9 +226,9 @@ class Follower:
             await self._service.submit(self._session, Cancel(reason))
 
     async def _call_off(self) -> None:
-        """Cancel a run that is being started: where somebody else performs it, it would go on without us."""
+        """Cancel a run that is being started; a daemon would continue it without this client."""
         if self._service.outlives_us and self._joined is None:
-            with suppress(BridleError, TimeoutError):  # that it ends comes once it has begun
+            with suppress(BridleError, TimeoutError):  # it may not have started yet
                 async with asyncio.timeout(CALL_OFF_S):
                     await self._service.submit(self._session, Cancel("interrupted by the user"))
 
@@ -242,7 +242,7 @@ async def _put(approver: "Approver", asked: Asked) -> Decide | Reply | None:
 
 
 async def _unless(settled: asyncio.Event, asking: Coroutine[Any, Any, T]) -> T | None:
-    """Wait for an answer, or for the question to be settled in another way."""
+    """Wait for an answer; return None if the question is settled some other way first."""
     async with asyncio.TaskGroup() as group:
         answer = group.create_task(asking)
         other = group.create_task(settled.wait())

@@ -1,4 +1,4 @@
-"""The words of `bridle hooks`; nothing is done here."""
+"""Argument definitions of `bridle hooks`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json
 
@@ -9,7 +9,7 @@ run_completed run_failed
 
 
 def add_hooks(commands: Commands) -> None:
-    """Add the commands about hooks."""
+    """Add the `bridle hooks` commands."""
     group = add_group(commands, "hooks", "see and try your own code at points of a run, and take it over")
     with_json(
         add_command(group, "list", "hooks:list_hooks", "list the hooks that hold here, and their state")

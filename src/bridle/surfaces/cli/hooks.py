@@ -1,4 +1,4 @@
-"""`bridle hooks`: which hold here and in what state; one of them tried; those of Claude Code taken over."""
+"""`bridle hooks`: list the hooks and their state, test one, and import those of Claude Code."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ State = Literal["ok", "missing", "not trusted", "disabled"]
 
 
 class Tried(Struct, frozen=True):
-    """What `hooks test --json` prints."""
+    """The output of `hooks test --json`."""
 
     invocation: HookInvocation
     answer: str
@@ -46,7 +46,7 @@ class Tried(Struct, frozen=True):
 
 
 def list_hooks(args: argparse.Namespace, console: Console) -> int:
-    """List the hooks that hold here."""
+    """List the hooks configured here."""
     settings = load_settings(console.environ, Path(working_directory()))
     site = hook_site(settings, console.environ, open_sandbox(settings))
     listed = [(hook, hook_problem(hook.entry, site)) for hook in settings.hooks_found]
@@ -70,7 +70,7 @@ def list_hooks(args: argparse.Namespace, console: Console) -> int:
 
 
 def test(args: argparse.Namespace, console: Console) -> int:
-    """Ask one hook about an example and show what it says."""
+    """Call one hook with an example and show its answer."""
     settings = load_settings(console.environ, Path(working_directory()))
     hook = _find(args.id, settings)
     if not hook.trusted:
@@ -90,7 +90,7 @@ def test(args: argparse.Namespace, console: Console) -> int:
 
 
 def bring(args: argparse.Namespace, console: Console) -> int:
-    """Take over the command hooks of Claude Code."""
+    """Import the command hooks of Claude Code."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = read_claude_hooks(Path(args.file).expanduser())
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.home

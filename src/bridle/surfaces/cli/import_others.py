@@ -1,4 +1,4 @@
-"""`bridle import claude|codex|crush`: what those programs have kept, into the store and home of Bridle."""
+"""`bridle import claude|codex|crush`: import the sessions and settings of those programs."""
 
 import argparse
 import asyncio
@@ -29,7 +29,7 @@ from bridle.surfaces.terminal import Console
 
 
 class Program(Struct, frozen=True):
-    """Where another program keeps things, and who reads them."""
+    """Another program: where it stores its data, and how to read it."""
 
     name: str
     folder: Path
@@ -38,11 +38,11 @@ class Program(Struct, frozen=True):
     findings: Callable[[], Iterator[Finding]]
     hooks: Path | None = None
     cwd: str = ""
-    """Where all of its sessions were."""
+    """The directory of all its sessions; empty if each has one."""
 
 
 def import_claude(args: argparse.Namespace, console: Console) -> int:
-    """Bring in what Claude Code has kept."""
+    """Import the data of Claude Code."""
     folder = _folder(args.folder or console.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude", console)
     _must_have(folder, ("projects", "settings.json", "commands", "agents", "skills"), "Claude Code")
     program = Program(
@@ -57,7 +57,7 @@ def import_claude(args: argparse.Namespace, console: Console) -> int:
 
 
 def import_codex(args: argparse.Namespace, console: Console) -> int:
-    """Bring in what the Codex CLI has kept."""
+    """Import the data of the Codex CLI."""
     folder = _folder(args.folder or console.environ.get("CODEX_HOME") or "~/.codex", console)
     _must_have(folder, ("sessions", "config.toml", "prompts", "skills"), "the Codex CLI")
     program = Program("codex", folder, codex.sources, codex.read, lambda: codex_settings.findings(folder))
@@ -65,7 +65,7 @@ def import_codex(args: argparse.Namespace, console: Console) -> int:
 
 
 def import_crush(args: argparse.Namespace, console: Console) -> int:
-    """Bring in what Crush has kept of a project, and what its user has told it."""
+    """Import Crush's data of one project, and its user's settings."""
     folder = _folder(args.folder or ".", console)
     _must_have(folder, (".crush", *crush_settings.CONFIG_NAMES), "Crush")
     own = _folder(console.environ.get("XDG_CONFIG_HOME") or "~/.config", console) / "crush"

@@ -1,4 +1,4 @@
-"""What was brought in, for people: a table of kinds, then each thing that needs a word."""
+"""Report an import to the user: a table of kinds, then each item that needs an explanation."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ MAX_SHOWN = 200
 
 
 def report(brought: Sequence[Brought], console: Console, *, dry_run: bool) -> None:
-    """Tell what came, or would come."""
+    """Print what was imported, or what would be."""
     if dry_run:
         console.out.line("nothing is changed: this is what would happen")
     write_table(console.out, HEADINGS, [_row(kind, brought) for kind in _kinds(brought)])

@@ -1,4 +1,4 @@
-"""Bringing sessions of other programs into the store, each once."""
+"""Import sessions of other programs into the store, each at most once."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -17,19 +17,19 @@ from bridle.surfaces.terminal import one_line
 
 
 class Carrier(Struct, frozen=True):
-    """Brings the sessions of one program."""
+    """Imports the sessions of one program."""
 
     program: str
     read: Callable[[Source], ForeignSession | None]
     record: Record
     place: str
-    """Where all of them go on; empty for where each of them was."""
+    """The working directory for all sessions; empty keeps that of each."""
     fallback: str
-    """Where one goes on whose folder is gone."""
+    """The working directory for sessions whose own is gone."""
     dry_run: bool
 
     async def bring(self, sources: Iterable[Source], store: DatedStore) -> AsyncIterator[Brought]:
-        """Bring each, and say what became of it; what fails is left out, and the others come."""
+        """Import each session and yield its outcome; a failing one is left out, the others continue."""
         known = {summary.id for summary in await store.list(archived=True)}
         for source in sources:
             try:

@@ -1,4 +1,4 @@
-"""The words of `bridle import`; nothing is done here."""
+"""Argument definitions of `bridle import`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_json
 
@@ -25,7 +25,7 @@ brought before does not come twice. Keys and tokens are not copied; you are told
 
 
 def add_import(commands: Commands) -> None:
-    """Add the commands that bring things in."""
+    """Add the `bridle import` commands."""
     group = add_group(commands, "import", "bring in what other programs have kept")
     for name, title, brought, folder in (
         (

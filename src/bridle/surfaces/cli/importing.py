@@ -1,4 +1,4 @@
-"""`bridle import`: bring what another program has kept into the store and the home of Bridle."""
+"""`bridle import kontekst`: import the agents, skills and sessions of a Kontekst data directory."""
 
 import argparse
 import asyncio
@@ -30,7 +30,7 @@ OUTCOMES: tuple[Literal["imported", "already there", "left out"], ...] = (
 
 
 def import_kontekst(args: argparse.Namespace, console: Console) -> int:
-    """Bring in the agents, skills and sessions of a data directory of Kontekst."""
+    """Import the agents, skills and sessions of a Kontekst data directory."""
     source = Path(args.folder).expanduser()
     if not any((source / name).is_dir() for name in FOLDERS):
         raise UsageError(

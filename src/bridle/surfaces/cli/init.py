@@ -1,10 +1,10 @@
-"""`bridle init`: look around, ask up to three questions, write a commented `config.toml`, try the model.
+"""`bridle init`: detect models, ask up to three questions, write a commented `config.toml`, try the model.
 
 ```
-look around ─▶ which model? ─▶ what unasked? ─▶ what else? ─▶ write ─▶ what else ─▶ one word of the model
+detect ─▶ which model? ─▶ what without asking? ─▶ what else? ─▶ write ─▶ do the rest ─▶ try the model
 ```
 
-Nothing is written before the last answer, and the file appears whole.
+Nothing is written before the last answer, and the file is written atomically.
 """
 
 import argparse
@@ -46,7 +46,7 @@ IMPORTS = {
     "crush": ("import", "crush", "--yes"),
     "kontekst": ("import", "kontekst"),
 }
-"""What brings in what a program has; its folder follows."""
+"""The command that imports from each program; the program's folder is appended."""
 FIRST_ANSWER = 'bridle run "What is the capital of France?"'
 FIRST_PROMPT = 'bridle run "what does this project do"'
 LABEL_WIDTH = 9
@@ -54,7 +54,7 @@ MAX_ANSWER_CELLS = 60
 
 
 class Plan(Struct, frozen=True):
-    """What is going to be done."""
+    """What `bridle init` is going to do."""
 
     model: str
     mode: Mode
@@ -63,7 +63,7 @@ class Plan(Struct, frozen=True):
 
 
 def init(args: argparse.Namespace, console: Console) -> int:
-    """Set Bridle up."""
+    """Configure Bridle for first use."""
     cwd = Path(working_directory())
     asks = not args.yes and can_ask(console)
     settings, is_broken = _settings(console, cwd, force=args.force)
@@ -74,7 +74,7 @@ def init(args: argparse.Namespace, console: Console) -> int:
             hint="bridle init --force changes the model and the mode in it and keeps a copy",
         )
     if args.model:
-        open_models(settings).facts(args.model)  # raises what is wrong with the name
+        open_models(settings).facts(args.model)  # raises if the name is wrong
     found = asyncio.run(look_around(settings, console.environ))
     _tell_found(console, found)
     plan = _plan(args, console, settings, found, asks=asks, is_there=is_there)
@@ -89,7 +89,10 @@ def init(args: argparse.Namespace, console: Console) -> int:
 
 
 def _settings(console: Console, cwd: Path, *, force: bool) -> tuple[Settings, bool]:
-    """Read the settings; those of a broken file do not count if it is to be replaced. Raises ConfigError."""
+    """Load the settings, and True if a broken file is to be replaced; its settings are ignored.
+
+    Raises ConfigError for a broken file without `force`.
+    """
     try:
         return load_settings(console.environ, cwd), False
     except ConfigError as error:
@@ -110,9 +113,9 @@ def _plan(
     asks: bool,
     is_there: bool,
 ) -> Plan:
-    """Decide what is done: by flags, by asking, or by what is best."""
+    """Decide what to do: from flags, by asking, or from the best choice detected."""
     model = args.model or _chosen(console, settings, found, asks=asks)
-    is_said = settings.source("rules", "mode")[-1].layer == "user"  # what a person has said stays
+    is_said = settings.source("rules", "mode")[-1].layer == "user"  # a mode that the user has set stays
     mode: Mode = args.mode or (settings.rules.mode if is_said else MODES[0][0])
     if asks and not args.mode:
         (answer,) = choose(console, "What may it do without asking you?", MODES)
@@ -139,7 +142,7 @@ def _chosen(console: Console, settings: Settings, found: Found, *, asks: bool) -
 
 
 def _extras(console: Console, settings: Settings, found: Found) -> list[str]:
-    """Ask what else is wanted; nothing is asked where there is nothing to do."""
+    """Ask what else to do; ask nothing if there is nothing to offer."""
     options = [(NOTHING, "")]
     if wants_notes(settings.root, settings.user_folder):
         options.append((NOTES_FILE, f"make it in {settings.root.name}/: what agents should know about it"))
@@ -153,7 +156,7 @@ def _extras(console: Console, settings: Settings, found: Found) -> list[str]:
     return [name for name in wanted if name != NOTHING]
 
 
-# ---------------------------------------------------------------------------- what is told
+# ---------------------------------------------------------------------------- output
 
 
 def _tell_found(console: Console, found: Found) -> None:
@@ -178,7 +181,7 @@ def _tell_written(console: Console, settings: Settings, written: Written, plan: 
 
 
 def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Found, plan: Plan) -> int:
-    """Do what else is wanted, try the model, and say what comes next."""
+    """Do the extra tasks, try the model, and print the next commands."""
     settings = load_settings(console.environ, cwd)
     code = 0
     for name in plan.extras:
@@ -208,7 +211,7 @@ def _make_notes(console: Console, settings: Settings) -> None:
 
 
 def _import(console: Console, words: list[str]) -> int:
-    """Run `bridle import` as a person would: what it says is what its own page shows."""
+    """Run `bridle import` as a separate process, so that its output is the same as when a user runs it."""
     console.out.line(f"bridle {' '.join(map(shlex.quote, words))}")
     console.out.flush()
     done = subprocess.run([sys.executable, "-P", "-m", "bridle", *words], env=console.environ, check=False)

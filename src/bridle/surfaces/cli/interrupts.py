@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one asks the run to end, the second one ends the process at once."""
+"""Ctrl-C handling: the first press requests a cancel, the second ends the process at once."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from bridle.surfaces.wire import EXIT_CODES
 
 
 class Interrupts:
-    """Takes over SIGINT while a run is followed; what was there before comes back afterwards."""
+    """Handles SIGINT while a run is followed; restores the previous handler afterwards."""
 
     def __init__(self, on_first: Callable[[], None], before_quitting: Callable[[], None]) -> None:
         self._on_first = on_first
@@ -22,7 +22,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         self._before = signal.getsignal(signal.SIGINT)
-        if self._before is not signal.SIG_IGN:  # a shell's background job is not to be interrupted
+        if self._before is not signal.SIG_IGN:  # a background job of a shell must not be interrupted
             signal.signal(signal.SIGINT, self._pressed_key)
         return self
 
@@ -32,7 +32,7 @@ class Interrupts:
         signal.signal(signal.SIGINT, self._before)
 
     def _pressed_key(self, number: int, frame: FrameType | None) -> None:
-        # A handler of the signal module, not of the loop: it works even while the loop is stuck.
+        # A handler of the signal module, not of the event loop: it works even while the loop is stuck.
         if self._pressed:
             self._before_quitting()
             os._exit(EXIT_CODES["cancelled"])

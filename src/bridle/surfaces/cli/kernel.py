@@ -1,8 +1,8 @@
-"""`bridle kernel`: Python as agents run it, for people: sandboxed, with the tools as functions, recorded.
+"""`bridle kernel`: run Python as agents do: sandboxed, with tools as functions, and recorded.
 
 ```
 code ─▶ a prompt to the model direct/python ─▶ a call of the tool `python` ─▶ its output on stdout
-                                                  └─ calls of tools: judged, asked about, recorded
+                                                  └─ tool calls: checked by rules, approved, recorded
 ```
 """
 
@@ -38,10 +38,10 @@ LEAVING = ("exit", "exit()", "quit", "quit()")
 
 
 class Desk:
-    """Runs cells of one session, one after the other; the session begins with the first."""
+    """Runs the cells of one session in order; a new session is created with the first cell."""
 
     def __init__(self, console: Console, args: argparse.Namespace, title: str) -> None:
-        """Find the session that the flags name; raises UsageError, SessionNotFound."""
+        """Resolve the session that the flags name; raises UsageError, SessionNotFound."""
         cwd = working_directory(args.cwd)
         found = asyncio.run(_find(console, cwd, args.session)) if args.session is not None else None
         if found is not None and args.cwd is not None and found.cwd != cwd:
@@ -55,7 +55,7 @@ class Desk:
         self._options = options_in(_options(args), self.cwd, console.environ)
 
     async def run(self, service: Door, approver: Approver | None, code: str) -> Result:
-        """Run a cell and show what it does; raises BridleError when it is not taken."""
+        """Run a cell and show what it does; raises BridleError if it is rejected."""
         is_new = self.session is None
         session = self.session = self.session or await service.create(cwd=self.cwd, title=self._title)
         follower = Follower(service, session, self.view, approver)
@@ -72,7 +72,7 @@ class Desk:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Run a file."""
+    """Run a Python file."""
     code = _read_code(args.file)
     desk = Desk(console, args, f"kernel run {args.file}")
     cells = [_argv(args), code] if args.script_args else [code]
@@ -95,11 +95,11 @@ async def _run_cells(desk: Desk, approver: Approver | None, cells: list[str]) ->
 
 
 def repl(args: argparse.Namespace, console: Console) -> int:
-    """Run what is typed, cell by cell."""
+    """Run Python interactively, cell by cell."""
     desk = Desk(console, args, "kernel repl")
     typed = Typed(console)
     approver = open_approver(console.environ)
-    # The loop stands still while a line is typed: nothing runs then but the kernel itself.
+    # The event loop is stopped while a line is read: meanwhile only the kernel process runs.
     with asyncio.Runner() as runner, typed:
         stack = AsyncExitStack()
         try:
@@ -114,7 +114,7 @@ def repl(args: argparse.Namespace, console: Console) -> int:
 def _answer(
     desk: Desk, typed: Typed, runner: asyncio.Runner, service: Door, approver: Approver | None
 ) -> int:
-    """Run cells until no more lines come; returns 0 to a person, and the first failure to a program."""
+    """Run cells until input ends; return 0 at a terminal, and the first failure for a pipe."""
     cells, first_failure = Cells(), 0
     while True:
         try:
@@ -153,7 +153,7 @@ async def _find(console: Console, cwd: str, wanted: str) -> SessionSummary:
 
 
 def _options(args: argparse.Namespace) -> RunOptions:
-    """Let the code itself run without a question: who typed it wants it; its calls are judged as usual."""
+    """Allow the code itself without approval, as the user typed it; its tool calls follow the rules."""
     return RunOptions(
         model=MODEL,
         code=False,
@@ -165,7 +165,7 @@ def _options(args: argparse.Namespace) -> RunOptions:
 
 
 def _read_code(path: str) -> str:
-    """Read a file, or stdin; raises UsageError for what cannot be code."""
+    """Read code from a file or stdin; raises UsageError if it is empty, too long or not UTF-8."""
     name = "stdin" if path == STDIN else path
     if path == STDIN:
         data = sys.stdin.buffer.read(MAX_PROMPT_BYTES + 1) if sys.stdin is not None else b""

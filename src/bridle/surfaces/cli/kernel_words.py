@@ -1,4 +1,4 @@
-"""The words of `bridle kernel`; nothing is done here."""
+"""Argument definitions of `bridle kernel`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_rules
 
@@ -23,7 +23,7 @@ Ctrl-C ends the code that runs, Ctrl-D leaves.
 
 
 def add_kernel(commands: Commands) -> None:
-    """Add the commands about the kernel."""
+    """Add the `bridle kernel` commands."""
     group = add_group(commands, "kernel", "run Python as agents do: in a sandbox, with tools")
     run = add_command(
         group,

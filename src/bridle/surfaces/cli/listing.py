@@ -1,4 +1,4 @@
-"""`bridle session list` and `show`: what is recorded, for people and as JSON."""
+"""`bridle session list` and `show`: recorded sessions, as text or JSON."""
 
 import argparse
 import asyncio
@@ -33,11 +33,11 @@ OUTCOME_WORDS: dict[Outcome | None, str] = {
     "budget_exhausted": "out of budget",
     "limit": "stopped",
 }
-MIN_ROOM = 30  # for a title and a directory, however narrow the screen is
+MIN_ROOM = 30  # least width for a title and a directory, however narrow the terminal
 
 
 class SessionView(Struct, frozen=True):
-    """What `show --json` prints."""
+    """The output of `session show --json`."""
 
     session: SessionSummary
     totals: Totals
@@ -46,7 +46,7 @@ class SessionView(Struct, frozen=True):
     last_run: RunEnded | None
     messages: list[Message]
     cells: dict[CallId, Cell]
-    """What code has done, by the call that ran it."""
+    """What Python code did, by the id of the call that ran it."""
 
 
 def list_sessions(args: argparse.Namespace, console: Console) -> int:
@@ -70,7 +70,7 @@ def list_sessions(args: argparse.Namespace, console: Console) -> int:
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
-    """Show one session."""
+    """Show one session as a transcript or as JSON."""
     summary, records = asyncio.run(_read(console, args.session))
     if args.json:
         console.out.json(json.format(json.encode(_view(summary, records)), indent=2))
@@ -121,7 +121,7 @@ def _rows(sessions: Sequence[SessionSummary]) -> list[tuple[str, ...]]:
 
 
 def _in_families(sessions: Sequence[SessionSummary]) -> Iterator[tuple[int, SessionSummary]]:
-    """Yield sessions with their depth, the newest family first: sub-agents below their parent, in order."""
+    """Yield sessions with their depth, newest family first; sub-agents follow their parent in order."""
     known = {session.id: session for session in sessions}
     below: dict[SessionId | None, list[SessionSummary]] = {}
     for session in sorted(sessions, key=lambda one: (one.created_at, one.id)):
@@ -155,7 +155,7 @@ def _below_home(path: str) -> str:
 
 
 def _write_table(screen: Screen, rows: list[tuple[str, ...]]) -> None:
-    """Write rows in columns; on a screen titles and directories are cut to fit."""
+    """Write rows in columns; on a terminal, cut titles and directories to fit."""
     table = [HEADINGS, *rows]
     if screen.is_terminal:
         table = _fitted(table, screen.width)

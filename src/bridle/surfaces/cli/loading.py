@@ -1,4 +1,4 @@
-"""Importing what a command needs, quickly."""
+"""Import the modules of a command quickly."""
 
 import gc
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Look for no garbage meanwhile, and never among what was loaded: a module is none."""
-    gc.disable()  # it takes a tenth of the time until the command begins
+    """Disable garbage collection during imports, and exempt what they load: modules are never garbage."""
+    gc.disable()  # it would take a tenth of the startup time
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Log lines on stderr: a name they quote cannot steer the terminal."""
+"""Log lines on stderr, with control characters escaped so that quoted names cannot control the terminal."""
 
 import logging
 
@@ -6,10 +6,10 @@ from bridle.surfaces.terminal import visible
 
 
 class LogFormatter(logging.Formatter):
-    """Formats a log record with its control characters shown as escapes."""
+    """Formats a log record and escapes its control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the lines of a record."""
+        """Return the formatted record."""
         return visible(super().format(record))
 
 
@@ -21,6 +21,6 @@ def stderr_handler(layout: str) -> logging.Handler:
 
 
 def clean_last_resort() -> None:
-    """Clean what is logged where no command has set up logging."""
+    """Escape control characters in messages logged before any logging is configured."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(LogFormatter())

@@ -1,4 +1,4 @@
-"""`bridle lsp list`: which language servers the files here have, and how to get those that are missing."""
+"""`bridle lsp list`: the language servers for the files here, and how to install missing ones."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ from bridle.surfaces.terminal import Console
 
 HEADINGS = ("SERVER", "STATE", "DETAIL")
 STATES: dict[ServerState, str] = {"idle": "found", "off": "missing"}
-"""What it is called here, where none is running."""
+"""How states are shown here, where no server is started."""
 
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
@@ -46,7 +46,7 @@ def _row(view: ServerView) -> tuple[str, str, str]:
 
 
 def look_at_languages(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
-    """Say which language servers the files of a folder would have, without starting one."""
+    """Return the language servers that the files of a folder would use; starts none."""
 
     async def look() -> Sequence[ServerView]:
         languages = open_languages(settings, environ, open_sandbox(settings))

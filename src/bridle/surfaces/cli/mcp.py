@@ -1,4 +1,4 @@
-"""`bridle mcp list`, `get` and `test`: which tool servers there are, how each is reached, if it works."""
+"""`bridle mcp list`, `get` and `test`: list the MCP servers, show one, and check that it works."""
 
 import argparse
 import asyncio
@@ -33,13 +33,13 @@ State = Literal["on", "off", "untrusted", "failed", "missing"]
 
 
 class Listed(Struct, frozen=True):
-    """One server of `mcp list --json`."""
+    """One server in `mcp list --json`."""
 
     name: str
     state: State
     transport: str
     target: str
-    """The command or the address, without what may be a secret."""
+    """The command or URL, with possible secrets removed."""
     where: str
     layer: str
     problem: str = ""
@@ -47,7 +47,7 @@ class Listed(Struct, frozen=True):
 
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
-    """List the tool servers of this directory; starts none."""
+    """List the MCP servers of this directory; starts none."""
     settings = load_settings(console.environ, Path(working_directory()))
     listed = list_found(settings, console.environ)
     for warning in settings.server_files_broken:
@@ -72,7 +72,7 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
 
 
 def get(args: argparse.Namespace, console: Console) -> int:
-    """Show what is said about a server; what may be a secret is hidden."""
+    """Show a server's settings; possible secrets are hidden."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = find_server(args.name, settings)
     listed = _listed(found, settings, console.environ)
@@ -93,7 +93,7 @@ def get(args: argparse.Namespace, console: Console) -> int:
 
 
 def test(args: argparse.Namespace, console: Console) -> int:
-    """Start one server alone and show what it offers."""
+    """Start one server on its own and show what it offers."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = find_server(args.name, settings)
     require_trust(found)
@@ -118,12 +118,12 @@ def test(args: argparse.Namespace, console: Console) -> int:
 
 
 def list_found(settings: Settings, environ: Mapping[str, str]) -> list[Listed]:
-    """Say how each server of a folder would come out if it were started now, as far as can be seen."""
+    """Return the expected state of each server of a folder, without starting any."""
     return [_listed(found, settings, environ) for found in settings.servers_found]
 
 
 def find_server(name: str, settings: Settings) -> FoundServer:
-    """Return a server by name, one that takes effect first; raises ConfigError."""
+    """Return a server by name, preferring one that takes effect; raises ConfigError."""
     known = {found.name: found for found in reversed(settings.servers_found)}
     if name in known:
         return known[name]
@@ -142,7 +142,7 @@ def require_trust(found: FoundServer) -> None:
 
 
 def target(found: FoundServer) -> str:
-    """Return the command or address of a server, as it is written."""
+    """Return the command or URL of a server as configured."""
     said = found.settings
     return shown_url(said.url) if said.url else " ".join((said.command, *said.args))
 
@@ -169,7 +169,7 @@ def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -
 
 
 def program(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
-    """Return where a program lies that a server names; empty if nowhere."""
+    """Return the path of a server's program; empty if it is not found."""
     path = command_environment(settings, environ).get("PATH", os.defpath)
     return find_program(name, path, outside=()) or ""
 
@@ -179,11 +179,11 @@ def _short_place(place: str, settings: Settings) -> str:
     return f"{short_path(file, settings)}:{line}" if file else place
 
 
-# ---------------------------------------------------------------------------- what a trial shows
+# ---------------------------------------------------------------------------- test output
 
 
 async def _try(chosen: ServerSettings, settings: Settings, console: Console) -> Trial:
-    """Start a server, and tell who sits there why nothing happens."""
+    """Start a server; on a terminal, say after a while what is being waited for."""
     text = f"waiting for {chosen.name} to answer, for {chosen.start_timeout_s:g} s and once more"
     wait = asyncio.get_running_loop().call_later(PATIENCE_S, console.err.line, text)
     if not console.err.is_terminal:

@@ -1,4 +1,4 @@
-"""`bridle mcp add`, `remove`, `enable` and `disable`: what the settings say about tool servers."""
+"""`bridle mcp add`, `remove`, `enable` and `disable`: change the MCP servers in the settings."""
 
 import argparse
 import os
@@ -26,7 +26,7 @@ _BARE_ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+)?(?:/\S
 
 
 def add(args: argparse.Namespace, console: Console) -> int:
-    """Add a server to the settings of the user, or of the project."""
+    """Add a server to the user's or the project's settings."""
     settings = load_settings(console.environ, Path(working_directory()))
     name, *rest = args.words or [""]
     entry = _entry(args, rest)
@@ -48,7 +48,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 
 def remove(args: argparse.Namespace, console: Console) -> int:
-    """Take a server out of the settings of the user, or of the project."""
+    """Remove a server from the user's or the project's settings."""
     settings = load_settings(console.environ, Path(working_directory()))
     file = _file(settings, is_project=args.project)
     if not remove_table(file, (*SERVERS, args.name)):
@@ -67,12 +67,12 @@ def remove(args: argparse.Namespace, console: Console) -> int:
 
 
 def enable(args: argparse.Namespace, console: Console) -> int:
-    """Use a server again."""
+    """Enable a server."""
     return _switch(args, console, is_on=True)
 
 
 def disable(args: argparse.Namespace, console: Console) -> int:
-    """Do not use a server any more."""
+    """Disable a server."""
     return _switch(args, console, is_on=False)
 
 
@@ -93,7 +93,7 @@ def _takes_trust(found: FoundServer) -> bool:
 
 
 def _entry(args: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
-    """Return the new entry in the order people would write it; raises UsageError."""
+    """Return the new entry with its keys in a natural order; raises UsageError."""
     if args.url and rest:
         raise UsageError("an address and a command are one too many", hint="bridle mcp add --help")
     is_address = bool(args.url) or (len(rest) == 1 and bool(_ADDRESS.match(rest[0])))
@@ -121,7 +121,7 @@ def _entry(args: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 
 def _refuse_bare_address(command: str, arguments: list[str]) -> None:
-    """Raise UsageError for what can only be an address without its beginning."""
+    """Raise UsageError for a command that can only be a URL without its scheme."""
     is_meant = not arguments and ("/" in command or ":" in command) and _BARE_ADDRESS.fullmatch(command)
     if is_meant and not os.path.lexists(command):
         raise UsageError(
@@ -138,7 +138,7 @@ def _pair(text: str, mark: str, flag: str, shape: str) -> tuple[str, str]:
 
 
 def _judge(name: str, entry: dict[str, Any]) -> None:
-    """Raise UsageError for what could not be used."""
+    """Raise UsageError for an entry that could not be used."""
     if not name or not (entry.get("command") or entry.get("url")):
         raise UsageError(
             "a server needs a name and a command or an address",
@@ -156,7 +156,7 @@ def _judge(name: str, entry: dict[str, Any]) -> None:
 
 
 def _make_absolute(entry: dict[str, Any]) -> None:
-    """Let paths mean what they mean here, as your settings hold everywhere."""
+    """Make paths absolute: user settings apply in every directory."""
     if "/" in (command := entry.get("command", "")) and os.path.exists(command):
         entry["command"] = os.path.abspath(command)
     if (cwd := entry.get("cwd", "")) and not cwd.startswith(("~/", "${")):
@@ -164,7 +164,7 @@ def _make_absolute(entry: dict[str, Any]) -> None:
 
 
 def _warn_about(name: str, console: Console) -> None:
-    """Say what is in the way of a new server."""
+    """Warn about what keeps a new server from working."""
     settings = load_settings(console.environ, Path(working_directory()))
     for one in list_found(settings, console.environ):
         if one.name == name and one.layer != "project" and one.problem:
@@ -172,7 +172,7 @@ def _warn_about(name: str, console: Console) -> None:
 
 
 def _has_open_secret(entry: dict[str, Any]) -> bool:
-    """Tell whether a value stands in an entry itself that listings would hide."""
+    """Return True if the entry holds, in plain text, a value that listings would hide."""
     shown = shown_server(entry, for_trust=True)
     return any(shown.get(key) != entry.get(key) for key in ("env", "headers"))
 

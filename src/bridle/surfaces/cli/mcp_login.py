@@ -1,4 +1,4 @@
-"""`bridle mcp login` and `logout`: being known to a tool server elsewhere."""
+"""`bridle mcp login` and `logout`: OAuth logins to remote MCP servers."""
 
 import argparse
 import asyncio
@@ -16,7 +16,7 @@ from bridle.surfaces.terminal import Console, visible
 
 
 def login(args: argparse.Namespace, console: Console) -> int:
-    """Log in with a browser, and keep what comes of it."""
+    """Log in with a browser and store the credentials."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = find_server(args.name, settings)
     require_trust(found)
@@ -24,7 +24,7 @@ def login(args: argparse.Namespace, console: Console) -> int:
     if problem := url_problem(chosen.url, is_secret=True):
         why = problem[0].replace("headers", "the login")
         raise ConfigError(f"the address of {found.name} {why}", hint=problem[1])
-    from bridle.mcp.login import login as log_in  # the SDK takes long to load
+    from bridle.mcp.login import login as log_in  # imports the MCP SDK, which is slow
 
     asyncio.run(log_in(chosen, settings.home, _open_browser, lambda line: console.err.line(visible(line))))
     console.done(f"logged in to {found.name}")
@@ -32,10 +32,10 @@ def login(args: argparse.Namespace, console: Console) -> int:
 
 
 def logout(args: argparse.Namespace, console: Console) -> int:
-    """Forget a login."""
+    """Delete a stored login."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = find_server(args.name, settings)
-    from bridle.mcp.login import logout as log_out  # the SDK takes long to load
+    from bridle.mcp.login import logout as log_out  # imports the MCP SDK, which is slow
 
     if not log_out(_remote(found, settings, console), settings.home):
         raise ConfigError(f"there is no login to {found.name}", hint=f"bridle mcp login {found.name}")

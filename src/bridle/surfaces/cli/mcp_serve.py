@@ -1,4 +1,4 @@
-"""`bridle mcp serve`: Bridle itself as a tool server."""
+"""`bridle mcp serve`: offer Bridle itself as an MCP server."""
 
 import argparse
 import asyncio
@@ -25,7 +25,7 @@ MAX_PORT_DIGITS = 5
 
 
 def serve(args: argparse.Namespace, console: Console) -> int:
-    """Serve until the client closes its end, or until told to end."""
+    """Serve until the client disconnects or a signal arrives."""
     logging.basicConfig(level=logging.WARNING, handlers=[stderr_handler("%(name)s: %(message)s")])
     asyncio.run(_serve(args.http, console, trusts_caller=args.trust_caller))
     return 0
@@ -46,7 +46,7 @@ async def _serve(address: str | None, console: Console, *, trusts_caller: bool) 
                 await _until_told(bridle, serving_it)
         finally:
             if isinstance(door, SessionService):
-                await door.park(0.0)  # runs that wait for results of their client go on another time
+                await door.park(0.0)  # runs that wait for their client's tool results can be resumed later
 
 
 async def _serve_stdio(bridle: "BridleServer") -> None:
@@ -73,7 +73,7 @@ async def _serve_http(
 
 
 async def _until_told(bridle: "BridleServer", work: Coroutine[Any, Any, None]) -> None:
-    """Do the work until it is done or the process is told to end."""
+    """Run the server until it ends or a signal arrives."""
     task = asyncio.create_task(work)
     loop = asyncio.get_running_loop()
 
@@ -89,7 +89,7 @@ async def _until_told(bridle: "BridleServer", work: Coroutine[Any, Any, None]) -
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Read where to listen; raises UsageError, and ConfigError unless it is on this machine alone."""
+    """Parse a listen address; raises UsageError, or ConfigError unless it is a loopback address."""
     from bridle.surfaces.daemon.binding import listening_at
 
     port = address.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""The words of `bridle mcp` and `bridle lsp`; nothing is done here."""
+"""Argument definitions of `bridle mcp` and `bridle lsp`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_json
 
@@ -14,7 +14,7 @@ ${VAR} and ${VAR:-default} stand for variables of your environment; quote them f
 
 
 def add_mcp(commands: Commands) -> None:
-    """Add the commands about tool servers."""
+    """Add the `bridle mcp` commands."""
     group = add_group(commands, "mcp", "see, add, try and remove servers that lend tools (MCP)")
     _add_add(group)
     with_json(
@@ -61,7 +61,7 @@ def add_mcp(commands: Commands) -> None:
 
 
 def add_lsp(commands: Commands) -> None:
-    """Add the command about language servers."""
+    """Add the `bridle lsp` command."""
     group = add_group(commands, "lsp", "see which language servers the code of this project has")
     with_json(
         add_command(

@@ -1,4 +1,4 @@
-"""`bridle memory`: what past sessions said about something, what memory holds, making it anew, forgetting."""
+"""`bridle memory`: search past sessions, show statistics, rebuild the index, and forget sessions."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ PROJECT_HEADINGS = ("SESSIONS", "PASSAGES", "VECTORS", "INDEX", "PROJECT")
 
 
 def search(args: argparse.Namespace, console: Console) -> int:
-    """Print the passages of this project that fit some words."""
+    """Print the passages of this project's sessions that match the query."""
     if not 0 <= args.limit <= MAX_LIMIT:
         raise UsageError(f"--limit is a whole number from 0 to {MAX_LIMIT}, not {args.limit}")
 
@@ -51,7 +51,7 @@ def search(args: argparse.Namespace, console: Console) -> int:
 
 
 def stats(args: argparse.Namespace, console: Console) -> int:
-    """Show what memory holds, and what it does not hold yet."""
+    """Show what memory holds, and what is not indexed yet."""
 
     async def work(memory: "LocalMemory") -> None:
         held = await memory.stats()
@@ -64,7 +64,7 @@ def stats(args: argparse.Namespace, console: Console) -> int:
 
 
 def rebuild(args: argparse.Namespace, console: Console) -> int:
-    """Make memory anew from the stored sessions."""
+    """Rebuild memory from the stored sessions."""
     bar = _Bar(console.err)
 
     async def work(memory: "LocalMemory") -> None:
@@ -79,7 +79,7 @@ def rebuild(args: argparse.Namespace, console: Console) -> int:
 
 
 def forget(args: argparse.Namespace, console: Console) -> int:
-    """Drop what memory holds of a session, a project or everything, after asking."""
+    """Remove a session, a project or everything from memory, after confirmation."""
 
     async def work(memory: "LocalMemory") -> None:
         sessions = await _meant(args, memory)
@@ -106,7 +106,7 @@ async def _meant(args: argparse.Namespace, memory: "LocalMemory") -> list[Sessio
 
 
 def _with_memory(console: Console, work: "Callable[[LocalMemory], Awaitable[None]]") -> int:
-    """Open memory, do something with it, and say what a person should know about it."""
+    """Open memory, call `work` with it, and print its notices."""
     settings = load_settings(console.environ, Path(working_directory()))
 
     async def run() -> None:
@@ -131,14 +131,14 @@ def _with_memory(console: Console, work: "Callable[[LocalMemory], Awaitable[None
 
 
 class _Bar:
-    """Shows how far a rebuild is, where a line can be wiped again."""
+    """Shows the progress of a rebuild, if the terminal can erase a line."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._is_drawn = False
 
     def __call__(self, phase: str, done: int, whole: int) -> None:
-        """Draw how many of how many are done."""
+        """Draw the progress: `done` of `whole`."""
         if self._screen.erases:
             bar = "█" * int(BAR_CELLS * min(1.0, done / max(1, whole)))
             self._screen.erase()
@@ -147,7 +147,7 @@ class _Bar:
             self._is_drawn = True
 
     def end(self) -> None:
-        """Wipe the bar."""
+        """Erase the bar."""
         if self._is_drawn:
             self._screen.erase()
             self._screen.flush()

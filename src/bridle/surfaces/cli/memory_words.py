@@ -1,4 +1,4 @@
-"""The words of `bridle memory`; nothing is done here."""
+"""Argument definitions of `bridle memory`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json
 
@@ -11,7 +11,7 @@ examples:
 
 
 def add_memory(commands: Commands) -> None:
-    """Add the commands about memory."""
+    """Add the `bridle memory` commands."""
     group = add_group(commands, "memory", "find what was said in past sessions", epilog=EXAMPLES)
     search = add_command(group, "search", "memory:search", "find passages that fit some words")
     search.add_argument(

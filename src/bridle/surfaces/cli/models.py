@@ -1,4 +1,4 @@
-"""`bridle models`: which models can be asked, what is known about one, and fetching the built-in weights."""
+"""`bridle models`: list models, show the facts about one, and download built-in weights."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bridle.providers.opening import Tell
 
 HEADINGS = ("MODEL", "WINDOW", "INPUT", "OUTPUT", "KEY")
-NUMBERS = (1, 2, 3)  # the columns that are read from the right
+NUMBERS = (1, 2, 3)  # right-aligned columns
 GAP = "  "
 LABEL_WIDTH = 14
 BAR_CELLS = 30
@@ -31,7 +31,7 @@ MEGABYTE = 1_000_000
 
 
 def list_models(args: argparse.Namespace, console: Console) -> int:
-    """List models: those that can be asked now, or every known one that a filter fits."""
+    """List the models that can be used now, or every known one that matches a filter."""
     known = known_models(_load(console))
     wanted = args.filter.lower() if args.filter else ""
     found = named(known, wanted) if args.all or wanted else usable(known)
@@ -51,7 +51,7 @@ def list_models(args: argparse.Namespace, console: Console) -> int:
 
 
 def info(args: argparse.Namespace, console: Console) -> int:
-    """Show what is known about one model."""
+    """Show the known facts about one model."""
     settings = _load(console)
     facts = open_models(settings).facts(args.model)
     if args.json:
@@ -65,7 +65,7 @@ def info(args: argparse.Namespace, console: Console) -> int:
 
 
 def pull(args: argparse.Namespace, console: Console) -> int:
-    """Fetch weights ahead of time and print where they lie."""
+    """Download weights ahead of time and print their path."""
     from bridle.providers.embedded import is_present
     from bridle.providers.embedded import pull as fetch
 
@@ -105,7 +105,7 @@ def _weights_named(wanted: str | None) -> "Weights":
 
 
 class WeightsNotice:
-    """Tells a person what is downloaded and how far it is, and, once, what such a model can do."""
+    """Shows the progress of a download of weights, and, once, what such a model can do."""
 
     def __init__(self, console: Console, source: Path | None = None) -> None:
         self._err = console.err
@@ -114,7 +114,7 @@ class WeightsNotice:
         self._is_drawn = False
 
     def __call__(self, weights: "Weights", progress: "Progress | None") -> None:
-        """Hear how far a pull is; without progress the weights are going to answer."""
+        """Show the progress of a download; None means that the weights are about to be used."""
         if progress is None:
             self.end()
             if self._err.is_terminal:
@@ -130,7 +130,7 @@ class WeightsNotice:
             self._draw(progress)
 
     def end(self) -> None:
-        """Wipe the progress bar."""
+        """Erase the progress bar."""
         if self._is_drawn:
             self._err.erase()
             self._err.flush()
@@ -147,7 +147,7 @@ class WeightsNotice:
 
 
 def weights_notice(console: Console) -> "Tell":
-    """Return what the engine tells about weights it pulls."""
+    """Return the callback through which the engine reports on weights."""
     return WeightsNotice(console)
 
 
@@ -158,7 +158,7 @@ def _load(console: Console) -> Settings:
     return settings
 
 
-# ---------------------------------------------------------------------------- words
+# ---------------------------------------------------------------------------- formatting
 
 
 def _row(facts: "ModelFacts") -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def _key(facts: "ModelFacts") -> str:
 
 
 def _dollars(amount: float | None) -> str:
-    """Write dollars with cents, and with as many more digits as it takes."""
+    """Format dollars with cents, and with more digits where needed."""
     if amount is None:
         return "unknown"
     if amount == 0:

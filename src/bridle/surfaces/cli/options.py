@@ -1,4 +1,4 @@
-"""From the flags of `bridle run` to the options of a run, with every mistake found before anything starts."""
+"""Convert the flags of `bridle run` to run options, and find every mistake before anything starts."""
 
 import argparse
 import math
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_options(args: argparse.Namespace) -> RunOptions:
-    """Read what one run does differently; raises UsageError naming the flag."""
+    """Build the options of one run; raises UsageError naming the flag."""
     return RunOptions(
         model=args.model,
         code=args.code,
@@ -45,7 +45,7 @@ def run_options(args: argparse.Namespace) -> RunOptions:
 
 
 def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> RunOptions:
-    """Return options whose rules are seen from a working directory: with `~/` and whole paths understood."""
+    """Return options whose rules apply in a working directory, with `~/` and absolute paths resolved."""
 
     def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         rules = [parse_rule(action, text) for text in texts]
@@ -60,7 +60,7 @@ def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> Run
 
 
 def check_left_out(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -> None:
-    """Raise UsageError for a hook to be left out of a new run that there is none of."""
+    """Raise UsageError if `--no-hook` names a hook that does not exist."""
     known = [hook.entry.id for hook in load_settings(environ, Path(cwd)).hooks_found] if hooks else []
     for hook in hooks:
         if hook not in known:
@@ -69,7 +69,7 @@ def check_left_out(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -
 
 
 def rule_texts(action: Action, texts: list[str]) -> tuple[str, ...]:
-    """Check the rules of a flag; raises UsageError naming it."""
+    """Check the rules given to a flag; raises UsageError naming the flag."""
     for text in texts:
         try:
             parse_rule(action, text)
@@ -94,7 +94,7 @@ def _hooks(text: str | None, disabled: Sequence[str]) -> HookOverride:
 
 
 def _output(text: str | None, retries: str | None, compat: "Compat | None") -> dict[str, Any]:
-    """Read which value is wanted, if one is."""
+    """Return the output schema and retries if a schema is given; raises UsageError."""
     tries = _whole("--structured-output-retries", retries, least=0)
     if text is None:
         for flag, value in (("--structured-output-retries", tries), ("--output-schema-compat", compat)):

@@ -1,4 +1,4 @@
-"""One command from its words to its exit code: the outermost frame, where every end is explained."""
+"""Run one command line and return its exit code; every error becomes a message and an exit code here."""
 
 import importlib
 import os
@@ -20,7 +20,7 @@ EXIT_USAGE = 64
 EXIT_DENIED = 77
 EXIT_CODES: dict[type[BaseException], int] = {
     KeyboardInterrupt: 130,
-    BrokenPipeError: 141,  # what a shell reports for a program that SIGPIPE ended
+    BrokenPipeError: 141,  # what a shell reports for a program ended by SIGPIPE
     UsageError: EXIT_USAGE,
     BudgetSpent: EXIT_BUDGET,
     NotAllowed: EXIT_DENIED,
@@ -28,7 +28,7 @@ EXIT_CODES: dict[type[BaseException], int] = {
 
 
 def run_command(argv: Sequence[str] | None) -> int:
-    """Run what the words say, those of this process if none are given; return the exit code."""
+    """Run a command line, by default that of this process, and return the exit code."""
     console = open_console(os.environ)
     if argv is None:
         _leave_project()
@@ -38,7 +38,7 @@ def run_command(argv: Sequence[str] | None) -> int:
     except BaseException as wrapped:  # noqa: BLE001  the outermost frame: every end becomes an exit code
         error = _innermost(wrapped)
         code = next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_FAILED)
-        with suppress(OSError):  # stderr may be gone too
+        with suppress(OSError):  # stderr may be closed too
             _explain(console, error)
         _flush_or_abandon(console.out, 1)
         _flush_or_abandon(console.err, 2)
@@ -46,9 +46,9 @@ def run_command(argv: Sequence[str] | None) -> int:
 
 
 def _leave_project() -> None:
-    """Look for no program in the working directory, nor let a library do so.
+    """Exclude the working directory from program lookups of this process and its libraries.
 
-    The variables that agents' commands get are the console's, which stay as they are.
+    Agents' commands get the console's environment, which does not change.
     """
     found = outer_environment(os.environ, working_folders())
     for name in SEARCHED:
@@ -77,20 +77,20 @@ def _load(command: str) -> _Command:
     module, _, function = command.partition(":")
     with loading.quickly():
         loaded: _Command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
-        from bridle.surfaces.cli.log import clean_last_resort  # a help text needs none
+        from bridle.surfaces.cli.log import clean_last_resort  # not needed for a help text
     clean_last_resort()
     return loaded
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """Find the error that task groups have wrapped."""
+    """Return the error inside nested exception groups of task groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _explain(console: Console, error: BaseException) -> None:
-    """Say what went wrong in one line, where there is something to say."""
+    """Print a one-line explanation of an error, if it needs one."""
     match error:
         case KeyboardInterrupt() | BrokenPipeError():
             pass
@@ -100,13 +100,13 @@ def _explain(console: Console, error: BaseException) -> None:
             reason = error.strerror or str(error)
             console.fail(f"{error.filename}: {reason}" if error.filename else reason)
         case _:
-            from bridle.surfaces.cli.bug import report_bug  # needed for a bug only
+            from bridle.surfaces.cli.bug import report_bug  # needed only for a bug
 
             report_bug(console, error)
 
 
 def _flush_or_abandon(screen: Screen, descriptor: int) -> None:
-    """Write what is still buffered; what cannot be written must not fail again when the process ends."""
+    """Flush buffered output; if that fails, redirect it so that exiting does not fail again."""
     try:
         screen.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""The schema of the value that a run is to end with, as `--output-schema` names it."""
+"""Read the schema that `--output-schema` gives for a run's result."""
 
 from pathlib import Path
 from typing import Any
@@ -7,11 +7,11 @@ from bridle.core.errors import UsageError
 from bridle.core.schema import MAX_SCHEMA_BYTES, Compat, with_compat
 from bridle.sessions.structured import Extraction, parse
 
-MAX_SCHEMA_FILE_BYTES = 4 * MAX_SCHEMA_BYTES  # of which most may be white space
+MAX_SCHEMA_FILE_BYTES = 4 * MAX_SCHEMA_BYTES  # most of a file may be white space
 
 
 def read_schema(text: str, compat: Compat | None, tries: int) -> dict[str, Any]:
-    """Read a schema or the file of one; raises UsageError for what no run could be held to."""
+    """Read an inline schema or a schema file; raises UsageError if no run could satisfy it."""
     name, data = _named(text)
     try:
         schema = parse(data)
@@ -20,12 +20,12 @@ def read_schema(text: str, compat: Compat | None, tries: int) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise UsageError(f"--output-schema: {name} is not a JSON object")
     schema = schema if compat is None else with_compat(schema, compat)
-    Extraction(schema, tries)  # refuses what is wrong with it before anything starts
+    Extraction(schema, tries)  # raises for an invalid schema, before anything starts
     return schema
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Return what a schema is called and what it says."""
+    """Return a schema's name for messages, and its text."""
     if text.lstrip().startswith("{"):
         return "the schema", text
     try:

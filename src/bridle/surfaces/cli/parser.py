@@ -1,7 +1,7 @@
-"""The words of the command line: every command, its flags and its help; nothing is done here.
+"""The argument parser: every command, its flags and its help; no behavior.
 
-A command names the function that does it as `module:function` under `bridle.surfaces.cli`; that
-module is imported only when the command runs, so that `--help` stays quick.
+A command names its function as `module:function` under `bridle.surfaces.cli`; that module is imported
+only when the command runs, so that `--help` stays fast.
 """
 
 import argparse
@@ -61,11 +61,11 @@ WORDS = {
     "schema": "plain_words:add_schema",
     "completion": "plain_words:add_completion",
 }
-"""What adds each command, in the order of the help text; loaded when it is needed."""
+"""The function that adds each command, in help-text order; imported on demand."""
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Read a command line; raises UsageError, or SystemExit after printing a help text."""
+    """Parse a command line; raises UsageError, or SystemExit after printing a help text."""
     parser = build_parser(argv[0] if argv else "")
     args, rest = parser.parse_known_args(argv)
     if rest and getattr(args, "prompt", None) is not None:
@@ -78,7 +78,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _late_words(rest: list[str], hint: str) -> list[str]:
-    """Return words that stand after a flag, where argparse does not look for them."""
+    """Return positional words after a flag, which argparse does not collect."""
     words = rest[: rest.index("--")] if "--" in rest else rest
     for word in words:
         if word.startswith("-") and " " not in word:
@@ -87,7 +87,7 @@ def _late_words(rest: list[str], hint: str) -> list[str]:
 
 
 def build_parser(wanted: str = "") -> Parser:
-    """Build the command line: of one command, as all together take longer than many a command, or whole."""
+    """Build the parser for one command, or for all; building all takes longer than many commands run."""
     parser = Parser(
         prog="bridle",
         description="Run LLM agents on your machine: they ask before they act, and everything is recorded.",

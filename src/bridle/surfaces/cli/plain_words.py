@@ -1,10 +1,10 @@
-"""The words of the commands that are small; nothing is done here."""
+"""Argument definitions of small commands such as `config`, `models` and `init`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_session
 
 
 def add_context(commands: Commands) -> None:
-    """Add what shows the next request."""
+    """Add `bridle context`."""
     context = add_command(
         commands, "context", "context:context", "show what the next turn of a session would send"
     )
@@ -14,7 +14,7 @@ def add_context(commands: Commands) -> None:
 
 
 def add_config(commands: Commands) -> None:
-    """Add the commands about settings."""
+    """Add the `bridle config` commands."""
     group = add_group(commands, "config", "show and change the settings")
     show = add_command(group, "show", "config:show", "show every setting and where it comes from")
     with_json(show)
@@ -35,7 +35,7 @@ def add_config(commands: Commands) -> None:
 
 
 def add_models(commands: Commands) -> None:
-    """Add the commands about models."""
+    """Add the `bridle models` commands."""
     group = add_group(commands, "models", "list models, and fetch the weights of the built-in ones")
     listing = add_command(group, "list", "models:list_models", "list the models that can be asked now")
     listing.add_argument(
@@ -56,7 +56,7 @@ def add_models(commands: Commands) -> None:
 
 
 def add_init(commands: Commands) -> None:
-    """Add the first command of a newcomer."""
+    """Add `bridle init`."""
     init = add_command(
         commands,
         "init",
@@ -83,7 +83,7 @@ def add_init(commands: Commands) -> None:
 
 
 def add_doctor(commands: Commands) -> None:
-    """Add the check of everything."""
+    """Add `bridle doctor`."""
     doctor = add_command(
         commands, "doctor", "doctor:doctor", "check that everything Bridle needs is in order"
     )
@@ -91,7 +91,7 @@ def add_doctor(commands: Commands) -> None:
 
 
 def add_schema(commands: Commands) -> None:
-    """Add what prints the schemas."""
+    """Add `bridle schema`."""
     schema = add_command(
         commands, "schema", "schema:schema", "print the JSON Schema of what goes in and comes out"
     )
@@ -106,7 +106,7 @@ def add_schema(commands: Commands) -> None:
 
 
 def add_completion(commands: Commands) -> None:
-    """Add what prints completion scripts."""
+    """Add `bridle completion`."""
     completion = add_command(
         commands,
         "completion",

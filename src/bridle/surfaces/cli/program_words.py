@@ -1,4 +1,4 @@
-"""The words of `bridle rpc` and `bridle acp`, which other programs start; nothing is done here."""
+"""Argument definitions of `bridle rpc` and `bridle acp`, which other programs start; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command
 
@@ -11,7 +11,7 @@ examples:
 
 
 def add_rpc(commands: Commands) -> None:
-    """Add the JSON-RPC server."""
+    """Add `bridle rpc`."""
     rpc = add_command(
         commands, "rpc", "rpc:rpc", "serve JSON-RPC to the program that starts it", epilog=RPC_EXAMPLES
     )
@@ -26,7 +26,7 @@ def add_rpc(commands: Commands) -> None:
 
 
 def add_acp(commands: Commands) -> None:
-    """Add the agent of an editor."""
+    """Add `bridle acp`."""
     add_command(
         commands,
         "acp",

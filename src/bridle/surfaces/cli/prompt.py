@@ -1,4 +1,4 @@
-"""What the user wants done: the words of the command line and the text on stdin, joined."""
+"""Read the prompt: the words of the command line and the text on stdin, joined."""
 
 import os
 import select
@@ -9,13 +9,13 @@ from bridle.core.errors import UsageError
 from bridle.core.protocol import MAX_PROMPT_BYTES
 from bridle.surfaces.terminal import Console
 
-PATIENCE_S = 3.0  # a pipe that stays silent this long may be one that nobody means to close
+PATIENCE_S = 3.0  # a pipe silent for this long may never be closed
 
 _CHUNK_BYTES = 64 * 1024
 
 
 def read_prompt(words: list[str], console: Console) -> str:
-    """Return the prompt, empty if there is none; raises UsageError when it is too long or not text."""
+    """Return the prompt, empty if there is none; raises UsageError if it is too long or not UTF-8."""
     piped = _decode(_read_stdin(console)).rstrip("\n")
     prompt = "\n\n".join(text for text in (" ".join(words), piped) if text.strip())
     if len(prompt.encode()) > MAX_PROMPT_BYTES:

@@ -1,4 +1,4 @@
-"""Questions with numbered answers on a terminal, each with a default for Enter."""
+"""Questions with numbered answers on a terminal; Enter takes the default."""
 
 import signal
 import sys
@@ -11,7 +11,7 @@ MOST_TRIES = 5
 
 
 def can_ask(console: Console) -> bool:
-    """Tell whether somebody can read a question and answer it."""
+    """Return True if stdin and stderr are terminals, so that a user can read a question and answer it."""
     return console.err.is_terminal and sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -23,10 +23,10 @@ def choose(
     other: str = "",
     several: bool = False,
 ) -> list[str]:
-    """Ask for one of the options (what is returned, what is shown), the first on Enter.
+    """Ask for one of the options (returned value, shown text); Enter takes the first.
 
-    `other` names what may be typed in the place of a number, `several` lets numbers be joined by commas.
-    Raises KeyboardInterrupt when the input ends, UsageError after too many answers that make no sense.
+    `other` names what may be typed instead of a number; `several` allows numbers joined by commas.
+    Raises KeyboardInterrupt if input ends, UsageError after too many invalid answers.
     """
     err = console.err
     width = max(len(name) for name, _ in options)
@@ -53,13 +53,13 @@ def choose(
 
 
 def agreed(console: Console, question: str) -> bool:
-    """Ask for a yes; anything else is a no. Raises KeyboardInterrupt when the input ends."""
+    """Ask for a yes; anything else is a no. Raises KeyboardInterrupt if input ends."""
     return _line(console, f"{console.err.paint('strong', question)} [y/N] ").lower() in ("y", "yes")
 
 
 def _line(console: Console, prompt: str) -> str:
-    """Read one line; Ctrl-C and the end of the input both mean that nothing more is wanted."""
-    # An event loop would take Ctrl-C as a wish to end soon, and the terminal would be read on.
+    """Read one line; Ctrl-C and the end of input both raise KeyboardInterrupt."""
+    # With the event loop's handler, Ctrl-C would only request a cancel, and the read would go on.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         console.err.write(prompt)

@@ -1,4 +1,4 @@
-"""Opening the store alone, for the commands that only read; it loads quickly."""
+"""Open only the store, for commands that read; faster than opening the whole service."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from bridle.surfaces.terminal import Console
 
 @asynccontextmanager
 async def reading(console: Console, cwd: str | None = None) -> AsyncIterator[DatedStore]:
-    """Open the store that is configured, and close it afterwards."""
+    """Open the configured store, and close it at the end of the context."""
     store = open_store(load_settings(console.environ, Path(cwd or working_directory())))
     try:
         yield store
@@ -24,7 +24,7 @@ async def reading(console: Console, cwd: str | None = None) -> AsyncIterator[Dat
 
 
 async def readable_sessions(store: DatedStore, console: Console) -> Sequence[SessionSummary]:
-    """List all sessions; of a damaged store those that can be read, with a warning."""
+    """List all sessions; for a damaged store, warn and list the readable ones."""
     try:
         return await store.list(archived=True)
     except DamagedList as damage:

@@ -1,4 +1,4 @@
-"""`bridle rpc`: JSON-RPC for the program that starts it, or at a socket for any number of them."""
+"""`bridle rpc`: serve JSON-RPC on stdin and stdout, or on a socket for any number of clients."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ UNIX = "unix:"
 
 
 def rpc(args: argparse.Namespace, console: Console) -> int:
-    """Serve until the input ends, or a signal comes."""
+    """Serve until input ends or a signal arrives."""
     contract = parse_contract(args.contract)
     cwd = _folder(args.cwd)
     path = None if args.listen is None else _socket_path(args.listen)
@@ -81,7 +81,7 @@ async def _listen(desk: Desk, path: Path, console: Console) -> None:
 
 
 def _bound(path: Path) -> socket.socket:
-    """Open a socket for the user alone; raises UsageError where something else lies or somebody listens."""
+    """Bind a socket that only the user can open; raises UsageError if the path is in use."""
     if os.path.lexists(path):
         if not stat.S_ISSOCK(path.lstat().st_mode) or _is_served(path):
             raise UsageError(f"--listen: {path} is there already", hint="choose another path")

@@ -1,4 +1,4 @@
-"""The words of `bridle rules`, `bridle trust` and `bridle sandbox`; nothing is done here."""
+"""Argument definitions of `bridle rules`, `bridle trust` and `bridle sandbox`; no behavior."""
 
 import argparse
 
@@ -17,7 +17,7 @@ MODES = ("ask", "plan", "accept-edits", "yolo")
 
 
 def add_rules(commands: Commands) -> None:
-    """Add the commands about rules."""
+    """Add the `bridle rules` commands."""
     group = add_group(commands, "rules", "see and change what agents may do, and try it on a call")
     check = add_command(
         group,
@@ -51,7 +51,7 @@ def add_rules(commands: Commands) -> None:
 
 
 def add_trust(commands: Commands) -> None:
-    """Add the command about trust."""
+    """Add `bridle trust`."""
     trust = add_command(
         commands,
         "trust",
@@ -71,7 +71,7 @@ def add_trust(commands: Commands) -> None:
 
 
 def add_sandbox(commands: Commands) -> None:
-    """Add the commands about the sandbox."""
+    """Add the `bridle sandbox` commands."""
     group = add_group(commands, "sandbox", "run a program in the agent's sandbox, or show its status")
     run = add_command(
         group,

@@ -1,4 +1,4 @@
-"""`bridle rules`: what agents may do here, where that is said, and what would happen to a call.
+"""`bridle rules`: list and change the rules for agents, and check what they decide about a call.
 
 ```
 ask  bash git status && rm -rf x
@@ -44,7 +44,7 @@ COLOURS: dict[Action, Colour] = {"allow": "done", "ask": "warning", "deny": "fai
 
 
 class SubjectVerdict(Struct, frozen=True):
-    """What holds for one thing that a call would touch."""
+    """The decision about one thing that a call would touch."""
 
     kind: SubjectKind
     value: str
@@ -56,11 +56,11 @@ class SubjectVerdict(Struct, frozen=True):
 
 
 class Judgement(Struct, frozen=True):
-    """What `rules check --json` prints."""
+    """The output of `rules check --json`."""
 
     decision: Action
     rule: str | None
-    """The rule that decided; null when none did."""
+    """The rule that decided; null if none did."""
     why: str
     subjects: list[SubjectVerdict] = []
     suggestions: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Judgement(Struct, frozen=True):
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
-    """Judge a call as a run here would; the exit code says what came of it."""
+    """Decide about a call as a run here would; the exit code gives the decision."""
     settings = _load(console, args.cwd)
     agent = load_agent(args.agent or settings.agent, settings)
     _warn(console, agent.left_out.warnings)
@@ -100,7 +100,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 
 def list_rules(args: argparse.Namespace, console: Console) -> int:
-    """List the rules that hold here, each with its place, the strictest first."""
+    """List the rules that apply here, each with its place, strictest first."""
     settings = _load(console, None)
     _warn(console, load_agent(args.agent or settings.agent, settings).left_out.warnings)
     found = rule_list(settings, args.agent or "")
@@ -120,7 +120,7 @@ def list_rules(args: argparse.Namespace, console: Console) -> int:
 
 
 def add(args: argparse.Namespace, console: Console) -> int:
-    """Add a rule to the user's own file."""
+    """Add a rule to the user's config file."""
     (rule,) = rule_texts(args.action, [args.rule])
     file = load_settings(console.environ, Path(working_directory())).user_file
     if add_rules(file, args.action, [rule]):
@@ -131,7 +131,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 
 def remove(args: argparse.Namespace, console: Console) -> int:
-    """Take a rule out of the user's own file."""
+    """Remove a rule from the user's config file."""
     (rule,) = rule_texts(args.action, [args.rule])
     file = load_settings(console.environ, Path(working_directory())).user_file
     if not remove_rule(file, args.action, rule):
@@ -140,7 +140,7 @@ def remove(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-# ---------------------------------------------------------------------------- judging
+# ---------------------------------------------------------------------------- decisions
 
 
 def _flag_rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
@@ -171,13 +171,13 @@ def judge_call(
     cwd: str,
     find_trap: Callable[[str, str], str] = no_trap,
 ) -> Judgement:
-    """Judge a call with good arguments, as a whole and for each thing that it would touch."""
+    """Decide about a call with valid arguments, as a whole and for each thing that it would touch."""
     context = ToolContext(
         SessionId("check"), cwd, emit=lambda text: None, call_id=call.id, rules=rules, mode=mode
     )
     try:
         access = with_traps(tool.access(call.args, context), lambda path: find_trap(cwd, path))
-    except ToolError as error:  # a run would hand it back to the model: nothing is done
+    except ToolError as error:  # in a run, the model gets the error and nothing is executed
         return Judgement("deny", None, str(error))
     verdict = judge(access, rules, mode)
     subjects = [_judge_subject(access, subject, rules, mode) for subject in access.subjects]
@@ -202,11 +202,11 @@ def _rule(verdict: Verdict) -> str | None:
     return None if verdict.rule is None else str(verdict.rule)
 
 
-# ---------------------------------------------------------------------------- showing
+# ---------------------------------------------------------------------------- output
 
 
 def judgement_lines(screen: Screen, call: ToolCall, judgement: Judgement) -> list[str]:
-    """Show what came of a call: the decision, why, and a line for each thing that it would touch."""
+    """Return the decision about a call, the reason, and a line for each thing that it would touch."""
     decision = screen.paint(COLOURS[judgement.decision], judgement.decision)
     indent = " " * (len(judgement.decision) + 2)
     lines = [

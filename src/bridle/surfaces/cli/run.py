@@ -1,9 +1,9 @@
-"""`bridle run`: take a prompt to its answer, show what happens on the way, and say how it ended.
+"""`bridle run`: run a prompt, show its progress and answer, and report how it ended.
 
 ```
 prompt ─▶ submit ─▶ watch ─▶ view (text, json, stream-json)
                       │
-                      └─ ApprovalRequested ─▶ a person, or nobody ─▶ Decide
+                      └─ ApprovalRequested ─▶ the user, or stop without a terminal ─▶ Decide
 Ctrl-C ─▶ Cancel ─▶ RunEnded ─▶ exit 130          Ctrl-C again ─▶ exit at once, the run can be resumed
 ```
 """
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
 
 
 class Job(Struct, frozen=True):
-    """What is to be done, and where."""
+    """What to run, and where."""
 
     prompt: str
     options: RunOptions
     agent: str | None
     cwd: str
     session: SessionSummary | None
-    """The session to go on in; None begins a new one."""
+    """The session to continue; None starts a new one."""
     title: str = ""
-    """What a new session is called, where its prompt does not say it."""
+    """The title of a new session if it is not to come from the prompt."""
 
     @property
     def command(self) -> Prompt | Resume:
-        """Return what the session is told: without a prompt, to finish what was cut off, or what waits."""
+        """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt."""
         if not self.prompt:
             return Resume(self.options)
         return Prompt(user_message(self.prompt), self.options, if_busy="reject")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Answer a prompt."""
+    """Run a prompt."""
     options = run_options(args)
     prompt = read_prompt(args.prompt, console)
     goes_on = args.go_on or args.session is not None
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     cwd = working_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, console)) if goes_on else None
     where = session.cwd if session else cwd
-    if prompt:  # without one, those of the run that goes on can be meant, too
+    if prompt:  # `--no-hook` may also name a hook of a resumed run
         check_left_out(args.no_hook, where, console.environ)
     title = ""
     if prompt.startswith("/"):
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     job = Job(prompt, options, args.agent, where, session, title)
     approver = None
     if not args.final_only and args.output == "text":
-        from bridle.surfaces.cli.approve import open_approver  # without a person nobody is asked
+        from bridle.surfaces.cli.approve import open_approver  # not needed if the user cannot be asked
 
         approver = open_approver(console.environ)
     try:
@@ -94,8 +94,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _find(args: argparse.Namespace, cwd: str, console: Console) -> SessionSummary:
-    """Find the session to go on in, and refuse flags that contradict what it is."""
-    from bridle.surfaces.cli.reading import reading  # a new session needs none
+    """Return the session to continue; raises UsageError for flags that contradict it."""
+    from bridle.surfaces.cli.reading import reading  # a new session does not need it
 
     async with reading(console, cwd) as store:
         sessions = await store.list(archived=True)
@@ -128,7 +128,7 @@ async def _perform(job: Job, view: View, approver: "Approver | None", console: C
             await _require_work(service, job.session)
         warnings = await _cut_calls(service, job.session, resumes=not job.prompt)
 
-        def warn() -> None:  # not before the session is ours: until then its calls may well be running
+        def warn() -> None:  # once accepted: until then another process may be running the calls
             for line in warnings:
                 console.warn(line)
 
@@ -142,12 +142,12 @@ async def _begin(service: Door, job: Job, view: View, approver: "Approver | None
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
     except BridleError:
         if not (await service.glance(session)).facts.totals.runs:
-            await service.delete(session)  # the prompt was refused: leave nothing behind
+            await service.delete(session)  # the prompt was rejected: leave nothing behind
         raise
 
 
 async def _require_work(service: Door, session: SessionSummary) -> None:
-    """Raise SessionNotRunning when no run was cut off and no prompt waits that may begin."""
+    """Raise SessionNotRunning if no run was cut off and no queued prompt may start."""
     if session.unfinished:
         return
     if not (await service.glance(session.id)).facts.queue:
@@ -160,7 +160,7 @@ async def _require_work(service: Door, session: SessionSummary) -> None:
 
 
 async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -> list[str]:
-    """Say which calls the last run was cut off in, if it was."""
+    """Describe the calls that were running when the last run was cut off, if it was."""
     if not session.unfinished:
         return []
     cut = (await service.glance(session.id)).run
@@ -173,7 +173,7 @@ async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -
 
 
 def report(console: Console, result: Result) -> None:
-    """Say on stderr why a run did not complete, and what to do about it."""
+    """Print on stderr why a run did not complete, and what to do about it."""
     reason, _, hint = result.reason.partition(" (hint: ")
     hint = hint.removesuffix(")")
     match result.outcome:
@@ -194,7 +194,7 @@ def _denied_calls(result: Result) -> str:
 
 
 def _allowing(result: Result) -> str:
-    import shlex  # few runs end so
+    import shlex  # few runs end like this
 
     rules = [shlex.quote(rule) for rule in rules_needed(result)]
     return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""

@@ -1,4 +1,4 @@
-"""The words of `bridle run`; nothing is done here."""
+"""Argument definitions of `bridle run`; no behavior."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ exit codes:
 
 
 def add_run(commands: Commands) -> None:
-    """Add the command that answers a prompt."""
+    """Add `bridle run`."""
     run = add_command(
         commands,
         "run",

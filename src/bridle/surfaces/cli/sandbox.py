@@ -93,7 +93,7 @@ def _spec(
 
 
 def _keep_nothing(path: str) -> None:
-    """Have changes watched, so that what rules protect cannot be made anew; nothing of it is undone."""
+    """Enable change tracking, so that files that rules protect cannot be recreated; keep no old contents."""
 
 
 def _rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
@@ -105,7 +105,7 @@ def _rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
 
 
 def status(args: argparse.Namespace, console: Console) -> int:
-    """Show which protections are active; fails when there is no sandbox."""
+    """Show which protections are active; exit code 1 if there is no sandbox."""
     settings = load_settings(console.environ, Path(working_directory()))
     found = open_sandbox(settings).status
     if args.json:

@@ -1,4 +1,4 @@
-"""`bridle worker`, `bridle gateway` and `bridle scale`: sessions of many machines."""
+"""`bridle worker`, `bridle gateway` and `bridle scale`: run and manage a cluster of machines."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 
 
 class MemberView(Struct, frozen=True):
-    """A process of the cluster, as `scale status --json` prints it."""
+    """A process of the cluster, in `scale status --json`."""
 
     id: str
     node: str
@@ -37,7 +37,7 @@ class MemberView(Struct, frozen=True):
 
 
 class ClusterView(Struct, frozen=True):
-    """What `scale status --json` prints."""
+    """The output of `scale status --json`."""
 
     database: str
     members: list[MemberView]
@@ -45,7 +45,7 @@ class ClusterView(Struct, frozen=True):
 
 
 def run_worker(args: argparse.Namespace, console: Console) -> int:
-    """Be a worker, in the foreground."""
+    """Run a worker in the foreground."""
     from bridle.surfaces.daemon.ending import end_soon
     from bridle.surfaces.daemon.worker import Worker
 
@@ -69,7 +69,7 @@ def run_worker(args: argparse.Namespace, console: Console) -> int:
 
 
 def run_gateway(args: argparse.Namespace, console: Console) -> int:
-    """Be a gateway, in the foreground."""
+    """Run a gateway in the foreground."""
     from bridle.surfaces.daemon.ending import end_soon
     from bridle.surfaces.daemon.process import Daemon
 
@@ -86,7 +86,7 @@ def run_gateway(args: argparse.Namespace, console: Console) -> int:
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
-    """Show who works, and how much waits."""
+    """Show the cluster's processes, and how many legs run and wait."""
     view = asyncio.run(_look(_settings(console)))
     if args.json:
         console.out.json(json.encode(view))
@@ -147,7 +147,7 @@ async def _look(settings: Settings) -> ClusterView:
 
 
 def migrate(args: argparse.Namespace, console: Console) -> int:
-    """Bring the tables of the database up to date."""
+    """Bring the database schema up to date."""
     from bridle.scale.durable import migrate as migrate_engine
     from bridle.stores.postgres.migrations import migrate as migrate_tables
 
@@ -169,7 +169,7 @@ def migrate(args: argparse.Namespace, console: Console) -> int:
 
 
 def prune(args: argparse.Namespace, console: Console) -> int:
-    """Remove what is not needed any more."""
+    """Remove old archived sessions and the records of old legs."""
     from bridle.scale.durable import Dispatch
     from bridle.stores.postgres.retention import prune_archived
 

@@ -1,4 +1,4 @@
-"""The words of `bridle worker`, `bridle gateway` and `bridle scale`; nothing is done here."""
+"""Argument definitions of `bridle worker`, `bridle gateway` and `bridle scale`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_json
 
@@ -14,7 +14,7 @@ The password of the database comes in BRIDLE_DATABASE_URL. `bridle daemon run` w
 
 
 def add_worker(commands: Commands) -> None:
-    """Add the worker."""
+    """Add `bridle worker`."""
     worker = add_command(
         commands,
         "worker",
@@ -31,7 +31,7 @@ def add_worker(commands: Commands) -> None:
 
 
 def add_gateway(commands: Commands) -> None:
-    """Add the gateway."""
+    """Add `bridle gateway`."""
     gateway = add_command(
         commands,
         "gateway",
@@ -45,7 +45,7 @@ def add_gateway(commands: Commands) -> None:
 
 
 def add_scale(commands: Commands) -> None:
-    """Add what is for those who run a cluster."""
+    """Add the `bridle scale` commands."""
     group = add_group(commands, "scale", "look after a cluster", epilog=EXAMPLES)
     with_json(add_command(group, "status", "scale:show_status", "show who works, and how much waits"))
     add_command(group, "migrate", "scale:migrate", "bring the tables of the database up to date")

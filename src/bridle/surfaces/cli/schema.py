@@ -1,4 +1,4 @@
-"""`bridle schema`: the published shape of what goes in and comes out."""
+"""`bridle schema`: print the published JSON Schemas of inputs and outputs."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reaching the sessions, for the commands that change or run something: in the daemon, or in this process."""
+"""Open the session API for commands that change or run something: in the daemon, or in this process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,7 +17,7 @@ Work = Callable[[Door, SessionSummary], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Door]:
-    """Reach the sessions for a directory, and let go afterwards."""
+    """Open the session API for a directory, and close it at the end of the context."""
     cwd = cwd or working_directory()
     settings = load_settings(console.environ, Path(cwd))
     starts = settings.daemon == "auto"
@@ -36,7 +36,7 @@ def _engine(settings: Settings, console: Console) -> Door:
 
 
 def with_session(wanted: str, console: Console, work: Work) -> int:
-    """Do something with a session that the user named, by the engine."""
+    """Call `work` with the session that the user named; return exit code 0."""
 
     async def opened() -> None:
         async with serving(console) as service:

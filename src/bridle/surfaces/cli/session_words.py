@@ -1,4 +1,4 @@
-"""The words of `bridle session`; nothing is done here."""
+"""Argument definitions of `bridle session`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json, with_session
 
@@ -32,7 +32,7 @@ examples:
 
 
 def add_session(commands: Commands) -> None:
-    """Add the commands about sessions."""
+    """Add the `bridle session` commands."""
     group = add_group(commands, "session", "list, read, take back and manage the recorded sessions")
     _add_reading(group)
     _add_undo(group)

@@ -1,4 +1,4 @@
-"""`bridle skills`: which there are here, what a model reads of one, what is wrong with them; new ones."""
+"""`bridle skills`: list, show, check and create skills."""
 
 import argparse
 import os
@@ -36,7 +36,7 @@ Files beside this one belong to the skill: name them, and the model reads them w
 
 
 def list_skills(args: argparse.Namespace, console: Console) -> int:
-    """List the skills of this directory."""
+    """List the skills available in this directory."""
     settings = load_settings(console.environ, Path(working_directory()))
     loaded = load_skills(settings)
     if args.json:
@@ -55,7 +55,7 @@ def list_skills(args: argparse.Namespace, console: Console) -> int:
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
-    """Print what a model reads of a skill, with these arguments."""
+    """Print a skill as a model reads it, with these arguments."""
     settings = load_settings(console.environ, Path(working_directory()))
     skill = _find(args.name.removeprefix("/"), load_skills(settings).skills)
     if args.json:
@@ -67,7 +67,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
-    """Report what is wrong with the skills of this directory; fails when something is."""
+    """Report problems in the skills of this directory; exit code 1 if there are any."""
     loaded = load_skills(load_settings(console.environ, Path(working_directory())))
     if args.json:
         console.out.json(json.format(json.encode(loaded.problems), indent=2))
@@ -80,7 +80,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 
 def new(args: argparse.Namespace, console: Console) -> int:
-    """Make the folder of a new skill, with a text to begin with."""
+    """Create the folder of a new skill from a template."""
     name = args.name
     if not CONVENTIONAL_NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""`bridle stats`: what was used, and by whom, over all sessions or in one with its sub-agents."""
+"""`bridle stats`: tokens, cost and time by model, agent, tool, hook and day, for all sessions or one tree."""
 
 import argparse
 import asyncio
@@ -18,14 +18,14 @@ from bridle.surfaces.terminal import Console, Screen, columns, cut_start, one_li
 from bridle.surfaces.usage import Counting, Stats, time_before
 
 GAP = "  "
-MOST_ROWS = 20  # of a table; --json has all
+MOST_ROWS = 20  # per table; --json has all
 MOST_NAME_COLUMNS = 48
 
 Row = tuple[str, ...]
 
 
 def stats(args: argparse.Namespace, console: Console) -> int:
-    """Show what was used."""
+    """Show usage statistics."""
     found = asyncio.run(_count(args, console, _since(args.since)))
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
@@ -37,7 +37,7 @@ def stats(args: argparse.Namespace, console: Console) -> int:
 
 
 def _since(text: str | None) -> int:
-    """Return the time to count from, in milliseconds since 1970; raises UsageError."""
+    """Return the start time in milliseconds since 1970; raises UsageError."""
     if text is None:
         return 0
     try:
@@ -59,7 +59,7 @@ async def _count(args: argparse.Namespace, console: Console, since: int) -> Stat
     return counting.stats
 
 
-# ---------------------------------------------------------------------------- writing
+# ---------------------------------------------------------------------------- output
 
 
 def _write(screen: Screen, found: Stats) -> None:
@@ -128,7 +128,7 @@ def _time(duration_ms: int) -> str:
 
 
 def _write_table(screen: Screen, headings: Row, rows: Sequence[Row]) -> None:
-    """Write rows with their numbers to the right, after an empty line; without rows write nothing."""
+    """Write a table with right-aligned numbers after an empty line; write nothing without rows."""
     if not rows:
         return
     shown = [(_short(row[0]), *row[1:]) for row in rows[:MOST_ROWS]]
@@ -148,5 +148,5 @@ def _write_table(screen: Screen, headings: Row, rows: Sequence[Row]) -> None:
 
 
 def _short(name: str) -> str:
-    """Cut the start of a long name, such as a model that is a path."""
+    """Shorten a long name, such as a model path, at its start."""
     return cut_start(one_line(name), MOST_NAME_COLUMNS)

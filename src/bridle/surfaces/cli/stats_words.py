@@ -1,4 +1,4 @@
-"""The words of `bridle stats`; nothing is done here."""
+"""Argument definitions of `bridle stats`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, with_json, with_session
 
@@ -10,7 +10,7 @@ examples:
 
 
 def add_stats(commands: Commands) -> None:
-    """Add the command about what was used."""
+    """Add `bridle stats`."""
     stats = add_command(
         commands,
         "stats",

@@ -1,4 +1,4 @@
-"""Rows in columns, as the listings of agents and skills write them."""
+"""Write tables in columns, and shorten paths."""
 
 import os
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from bridle.config.settings import Settings
 from bridle.surfaces.terminal import Screen, columns, cut, one_line, pad
 
 GAP = "  "
-MIN_ROOM = 20  # for the last column, however narrow the screen is
+MIN_ROOM = 20  # least width of the last column, however narrow the terminal
 
 
 def write_table(screen: Screen, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write rows below their headings; on a screen the last column is cut to fit."""
+    """Write rows below their headings; on a terminal, cut the last column to fit."""
     table = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(columns(row[index]) for row in table) for index in range(len(headings) - 1)]
     room = max(screen.width - sum(widths) - len(GAP) * len(widths), MIN_ROOM)
@@ -26,7 +26,7 @@ def write_table(screen: Screen, headings: Sequence[str], rows: Sequence[Sequence
 
 
 def short_path(path: str, settings: Settings) -> str:
-    """Return a path as a person would type it here: below the working directory, below home, or whole."""
+    """Return a path as a user would type it here: relative to the working directory or home, or absolute."""
     if Path(path).is_relative_to(settings.cwd):
         return os.path.relpath(path, settings.cwd)
     if settings.user_folder is not None and Path(path).is_relative_to(settings.user_folder):

@@ -1,4 +1,4 @@
-"""The words of `bridle tenant` and `bridle audit`; nothing is done here."""
+"""Argument definitions of `bridle tenant` and `bridle audit`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, Parser, add_command, add_group, with_json
 
@@ -12,7 +12,7 @@ PERIODS = ("day", "month", "run")
 
 
 def add_tenant(commands: Commands) -> None:
-    """Add the commands about tenants."""
+    """Add the `bridle tenant` commands."""
     group = add_group(commands, "tenant", "manage the tenants of a cluster", epilog=EXAMPLES)
     add = add_command(group, "add", "tenants:add", "add a tenant")
     _with_name(add)
@@ -41,7 +41,7 @@ def add_tenant(commands: Commands) -> None:
 
 
 def add_audit(commands: Commands) -> None:
-    """Add the command about who did what."""
+    """Add `bridle audit`."""
     audit = add_command(
         commands,
         "audit",

@@ -1,4 +1,4 @@
-"""`bridle tenant` and `bridle audit`: who shares a cluster, what they may use, and who did what."""
+"""`bridle tenant` and `bridle audit`: manage the tenants of a cluster, and show the audit log."""
 
 import argparse
 import asyncio
@@ -32,7 +32,7 @@ NO_LIMIT = "none"
 
 
 class PeriodUse(Struct, frozen=True):
-    """What was used in a day or a month, with what is set aside for runs that go on."""
+    """Usage in a day or a month, including what is reserved for active runs."""
 
     period: str
     tokens: int
@@ -40,7 +40,7 @@ class PeriodUse(Struct, frozen=True):
 
 
 class TenantView(Struct, frozen=True):
-    """What `tenant show --json` prints."""
+    """The output of `tenant show --json`."""
 
     tenant: Tenant
     use: list[PeriodUse]
@@ -57,7 +57,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 
 def change(args: argparse.Namespace, console: Console) -> int:
-    """Change what holds for a tenant."""
+    """Change a tenant's settings."""
 
     async def work(tenancy: Tenancy) -> None:
         await tenancy.tenants.change(args.name, lambda tenant: changed(tenant, args))
@@ -89,7 +89,7 @@ def list_tenants(args: argparse.Namespace, console: Console) -> int:
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
-    """Show one tenant."""
+    """Show one tenant and its usage."""
 
     async def work(tenancy: Tenancy) -> TenantView:
         tenant = await tenancy.tenants.tenant(args.name)
@@ -114,7 +114,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 
 def audit(args: argparse.Namespace, console: Console) -> int:
-    """Show who did what, oldest first."""
+    """Show the audit log, oldest first."""
     since = since_ms(args.since)
     tenant = "" if args.tenant == USUAL else args.tenant
 
@@ -134,11 +134,11 @@ def audit(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-# ---------------------------------------------------------------------------- how it is done
+# ---------------------------------------------------------------------------- database access
 
 
 def look(console: Console, work: Callable[[Tenancy], Awaitable[T]]) -> T:
-    """Ask the database of the cluster; raises ConfigError, StoreError."""
+    """Call `work` with the cluster's database; raises ConfigError, StoreError."""
 
     async def looking() -> T:
         settings = load_settings(console.environ, Path(working_directory()))
@@ -149,7 +149,7 @@ def look(console: Console, work: Callable[[Tenancy], Awaitable[T]]) -> T:
 
 
 def administer(console: Console, action: str, target: str, work: Callable[[Tenancy], Awaitable[T]]) -> T:
-    """Change something for the cluster, and have it in the audit before it is said to be done."""
+    """Make a change to the cluster and audit it, even if it fails, before returning."""
     who = Principal(user=acting_user(), scopes=SCOPES, token_id="cli")
 
     async def working(tenancy: Tenancy) -> T:
@@ -166,7 +166,7 @@ def administer(console: Console, action: str, target: str, work: Callable[[Tenan
 
 
 def since_ms(text: str | None) -> int:
-    """Return the time that `--since` means, in milliseconds since 1970; raises UsageError."""
+    """Return the start time that `--since` gives, in milliseconds since 1970; raises UsageError."""
     if text is None:
         return 0
     try:
@@ -175,11 +175,11 @@ def since_ms(text: str | None) -> int:
         raise UsageError(f"--since: {error.message}", hint="write for example 7d, 12h or 30m") from None
 
 
-# ---------------------------------------------------------------------------- what is wanted
+# ---------------------------------------------------------------------------- flags
 
 
 def changed(tenant: Tenant, args: argparse.Namespace) -> Tenant:
-    """Return a tenant as the flags want it; raises UsageError."""
+    """Return the tenant with the flags applied; raises UsageError."""
     limits = {period: _limits(getattr(tenant.limits, period), args, period) for period in PERIODS}
     lists = {field: () for name, field in LISTS.items() if name in args.clear}
     lists |= {field: tuple(found) for name, field in LISTS.items() if (found := getattr(args, name))}

@@ -1,4 +1,4 @@
-"""The words of `bridle token`; nothing is done here."""
+"""Argument definitions of `bridle token`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json
 
@@ -11,7 +11,7 @@ examples:
 
 
 def add_token(commands: Commands) -> None:
-    """Add the commands about API tokens."""
+    """Add the `bridle token` commands."""
     group = add_group(commands, "token", "give out and revoke API tokens of a cluster", epilog=EXAMPLES)
     create = add_command(
         group,

@@ -1,4 +1,4 @@
-"""`bridle token`: API tokens of a cluster."""
+"""`bridle token`: create, list and revoke the API tokens of a cluster."""
 
 import argparse
 from datetime import UTC, datetime
@@ -20,14 +20,14 @@ HEADINGS = ("ID", "TENANT", "USER", "SCOPES", "CREATED", "LAST USED", "STATE")
 
 
 class Made(Struct, frozen=True):
-    """What `token create --json` prints."""
+    """The output of `token create --json`."""
 
     id: str
     token: str
 
 
 def create(args: argparse.Namespace, console: Console) -> int:
-    """Make a token and print it."""
+    """Create a token and print it."""
     scopes = _scopes(args.scope) or USUAL_SCOPES
     expires_s = _expires(args.expires)
     tenant = "" if args.tenant == USUAL else args.tenant

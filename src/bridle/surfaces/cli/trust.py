@@ -1,4 +1,4 @@
-"""`bridle trust`: see what a project would change, and let it, until it changes itself.
+"""`bridle trust`: show what a project would change, and trust it until its files change.
 
 ```
 /home/ann/site wants to set:
@@ -30,11 +30,11 @@ class TrustedProject(Struct, frozen=True):
 
     project: str
     state: str
-    """as it was, changed or gone."""
+    """`as it was`, `changed` or `gone`."""
 
 
 def trust(args: argparse.Namespace, console: Console) -> int:
-    """Trust a project, list the trusted ones, or take trust back."""
+    """Trust a project, list the trusted ones, or revoke trust."""
     if args.listing:
         return _list(args, console)
     return _revoke(args, console) if args.revoke else _trust(args, console)
@@ -74,7 +74,7 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
 
 
 def _held(settings: Settings) -> list[Held]:
-    """Find all that the project may only set when it is trusted, in its settings and in its agents."""
+    """Return everything that the project may set only if trusted, in its settings and in its agents."""
     agents = [load_agent(name, settings).left_out.held for name in list_agents(settings)]
     return [*settings.held, *(item for held in agents for item in held)]
 
@@ -121,7 +121,7 @@ def _revoke(args: argparse.Namespace, console: Console) -> int:
     home = find_home(console.environ, Path(working_directory()))
     folder = os.path.realpath(args.folder or working_directory())
     known = read_record(home).projects
-    # Also from a folder inside of it, and for one that is gone.
+    # Works from a folder inside the project too, and for a project that no longer exists.
     project = next(
         (str(above) for above in (Path(folder), *Path(folder).parents) if str(above) in known), None
     )

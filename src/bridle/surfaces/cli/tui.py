@@ -1,4 +1,4 @@
-"""`bridle` and `bridle tui`: the terminal interface, as far as it is a command."""
+"""`bridle` and `bridle tui`: start the terminal interface."""
 
 import argparse
 import asyncio
@@ -19,14 +19,14 @@ from bridle.surfaces.tui.background import Background
 
 
 def tui(args: argparse.Namespace, console: Console) -> int:
-    """Show the terminal interface until the user leaves."""
+    """Run the terminal interface until the user leaves."""
     return show(console, args.cwd, wanted=args.session, goes_on=args.go_on)
 
 
 def show(
     console: Console, cwd: str | None = None, *, wanted: str | None = None, goes_on: bool = False
 ) -> int:
-    """Show it with a session that is named, the newest one, or a new one; raises UsageError, ConfigError."""
+    """Open the given session, the newest one, or a new one; raises UsageError, ConfigError."""
     _check_terminal(console)
     where = working_directory(cwd)
     settings = load_settings(console.environ, Path(where))
@@ -57,7 +57,7 @@ def show(
 
 
 def _load() -> None:
-    """Import what is shown; no module of it is garbage, so none is looked for meanwhile or later."""
+    """Import the interface without garbage collection, and exempt it later: modules are never garbage."""
     gc.disable()
     try:
         importlib.import_module("bridle.surfaces.tui.app")

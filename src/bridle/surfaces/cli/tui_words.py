@@ -1,10 +1,10 @@
-"""The words of the terminal interface; nothing is done here."""
+"""Argument definitions of `bridle tui`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command
 
 
 def add_tui(commands: Commands) -> None:
-    """Add the command that shows it."""
+    """Add `bridle tui`."""
     tui = add_command(
         commands,
         "tui",

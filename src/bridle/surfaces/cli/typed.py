@@ -1,4 +1,4 @@
-"""Lines from whoever types: a person at a terminal, with a history, or a program through a pipe."""
+"""Read input lines: from a terminal, with history, or from a pipe."""
 
 import os
 import sys
@@ -19,18 +19,18 @@ FIRST, NEXT = ">>> ", "... "
 
 
 class Typed:
-    """Where lines come from; as a context it keeps the history of a person."""
+    """A source of lines; as a context manager, it loads and saves the history of a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self.is_person = sys.stdin is not None and sys.stdin.isatty()
         self._edits = self.is_person and console.out.is_terminal
-        """Whether lines can be edited: Python's own prompt needs both streams for it."""
+        """True if lines can be edited: Python's prompt needs both streams to be terminals."""
         self._history = find_home(console.environ, Path(working_directory())) / HISTORY_FILE
 
     def __enter__(self) -> Self:
         if self._edits:
-            import readline  # only a person has one, and it changes how input() works
+            import readline  # only for a terminal: it changes how input() works
 
             readline.parse_and_bind("tab: tab-insert")
             readline.set_history_length(HISTORY_LINES)
@@ -50,7 +50,7 @@ class Typed:
             os.umask(before)
 
     def read_line(self, *, goes_on: bool) -> str | None:
-        """Return the next line without its end, None when there is none; raises KeyboardInterrupt."""
+        """Return the next line without its newline, None at the end; raises KeyboardInterrupt."""
         prompt = NEXT if goes_on else FIRST
         self._console.out.flush()
         if self._edits:

@@ -1,4 +1,4 @@
-"""`bridle session turns`, `diff` and `rewind`: what a session changed, and going back.
+"""`bridle session turns`, `diff` and `rewind`: what a session changed, and how to undo it.
 
 ```
    0  before the first prompt
@@ -26,29 +26,29 @@ from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import count, describe_args, paint_diff, short_id
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line, visible
 
-MAX_DIFF_LINES = 400  # of a rewind that is asked for; `diff` shows all
+MAX_DIFF_LINES = 400  # for the preview of a rewind; `diff` shows all
 MAX_NAMED = 10
 ROOM_FOR_NUMBER = 6
 LEAST_ROOM = 10
 
 
 class RewindResult(Struct, frozen=True):
-    """What `rewind --json` prints."""
+    """The output of `rewind --json`."""
 
     done: bool
     to_seq: int
     changes: tuple[FileChange, ...]
-    """From what lay there to what lies there now, or would."""
+    """From the content before the rewind to the content after it, done or planned."""
     conflicts: tuple[str, ...]
-    """Paths that somebody else had changed since."""
+    """Paths changed by something other than the session since."""
     lost: tuple[str, ...]
     """Paths whose earlier content was too large to keep."""
     left: tuple[str, ...] = ()
-    """What could not be brought back, in words."""
+    """What could not be restored, as sentences."""
 
 
 def turns(args: argparse.Namespace, console: Console) -> int:
-    """List the turns one can go back to."""
+    """List the turns that a rewind can go back to."""
 
     async def show(service: Door, session: SessionSummary) -> None:
         if args.json:
@@ -61,7 +61,7 @@ def turns(args: argparse.Namespace, console: Console) -> int:
 
 
 def diff(args: argparse.Namespace, console: Console) -> int:
-    """Show what a session, or one turn of it, changed on disk."""
+    """Show what a session or one of its turns changed on disk."""
 
     async def show(service: Door, session: SessionSummary) -> None:
         after, upto = 0, None
@@ -83,7 +83,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 
 
 def rewind(args: argparse.Namespace, console: Console) -> int:
-    """Bring conversation and files back to how they were after a turn; show first, ask, then do it."""
+    """Restore conversation and files to their state after a turn; show the changes and ask first."""
     if (args.to is None) == (not args.undo):
         raise UsageError("say where to go back to", hint="--to TURN (see bridle session turns ID), or --undo")
     failed = False
@@ -117,7 +117,7 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
     return 1 if failed else 0
 
 
-# ---------------------------------------------------------------------------- going back
+# ---------------------------------------------------------------------------- rewind
 
 
 async def _show_plan(console: Console, service: Door, plan: RewindPlan, args: argparse.Namespace) -> None:
@@ -130,7 +130,7 @@ async def _show_plan(console: Console, service: Door, plan: RewindPlan, args: ar
         console.err.line("no file changes")
     for path in plan.lost:
         console.warn(f"{visible(path)} cannot be brought back: it was too large to keep")
-    if args.force or args.dry_run:  # otherwise they are the reason to refuse
+    if args.force or args.dry_run:  # otherwise they are reported by the refusal
         for path in plan.conflicts:
             console.warn(f"{visible(path)} was changed by somebody else since")
 
@@ -145,7 +145,7 @@ def _show_turns(console: Console, records: Sequence[Record], args: argparse.Name
 
 
 def _refuse_conflicts(args: argparse.Namespace, session: SessionSummary, plan: RewindPlan) -> None:
-    """Refuse before anybody is asked; the engine looks again before it touches anything."""
+    """Raise SessionConflict before asking the user; the engine checks again before it changes anything."""
     if not plan.conflicts or args.force:
         return
     named = ", ".join(one_line(path) for path in plan.conflicts[:MAX_NAMED])
@@ -164,7 +164,7 @@ def _finish(
     plan: RewindPlan,
     left: tuple[str, ...] | None,
 ) -> None:
-    """Say what was done; None is left of a rewind that was only tried."""
+    """Print the result; `left` is None after a dry run."""
     if args.json:
         result = RewindResult(
             left is not None, plan.to_seq, plan.changes, plan.conflicts, plan.lost, left or ()
@@ -182,18 +182,18 @@ def _finish(
 
 
 def _command(args: argparse.Namespace, session: SessionSummary, flag: str) -> str:
-    """Return the same command with one more flag, to be typed."""
+    """Return this command with one more flag, for the user to type."""
     given = ["--undo"] if args.undo else ["--to", str(args.to)]
     given += ["--only", args.only] if args.only else []
     given += [name for name, wanted in (("--force", args.force), ("--yes", args.yes)) if wanted]
     return " ".join(["bridle session rewind", short_id(session.id), *given, flag])
 
 
-# ---------------------------------------------------------------------------- showing
+# ---------------------------------------------------------------------------- output
 
 
 def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
-    """Show the turns of a session below the prompts that began them."""
+    """Return the turns of a session, each below the prompt that started it."""
     lines = ["   0  before the first prompt"]
     rest = iter(live(records).records)
     for turn in turns_of(records)[1:]:
@@ -210,7 +210,7 @@ def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
 
 
 def _what_it_did(reply: ModelReplied) -> str:
-    """Say on one line what a turn was: its calls, or what was answered."""
+    """Return one line about a turn: its tool calls, or the answer."""
     calls = [f"{one_line(call.name)} {describe_args(call.args)}".rstrip() for call in reply.message.calls]
     return " · ".join(calls) or one_line(reply.message.text)
 
@@ -222,7 +222,7 @@ def _turn_line(screen: Screen, turn: Turn, said: str) -> str:
 
 
 def _fitting(screen: Screen, text: str, taken: int) -> str:
-    """Cut a text to what is left of a screen's line; in a file or a pipe it stays whole."""
+    """Cut a text to the rest of a terminal line; leave it whole for a file or a pipe."""
     return cut(text, max(screen.width - taken, LEAST_ROOM)) if screen.is_terminal else text
 
 
@@ -239,7 +239,7 @@ def _kind(change: FileChange) -> tuple[str, Colour]:
 
 
 def _write_diff(screen: Screen, text: str) -> None:
-    """Write a diff for people, or as it is where a program may read it."""
+    """Write a diff, in color for a terminal and unchanged for a pipe."""
     text = text.removesuffix("\n")
     if not text:
         return

@@ -1,4 +1,4 @@
-"""The forms `bridle run` writes its output in."""
+"""Output formats of `bridle run`."""
 
 from typing import Protocol
 
@@ -10,34 +10,34 @@ from bridle.surfaces.wire import Result
 
 
 class View(Protocol):
-    """Where the items of a run go."""
+    """Displays the items of a run."""
 
     def show(self, item: Record | Delta) -> None:
-        """Write the next item of the stream."""
+        """Show the next item of the stream."""
         ...
 
     def pause(self) -> None:
-        """Leave the screen clean for somebody else to write on."""
+        """Erase transient output and end the line, so that something else can write to the screen."""
         ...
 
     def finish(self, result: Result) -> None:
-        """Write what is known only at the end."""
+        """Write what is known only at the end of the run."""
         ...
 
 
 class ValueView:
-    """Only the value that fits the output schema, when there is one; all else goes to stderr."""
+    """Writes only the value that fits the output schema, if there is one; everything else goes to stderr."""
 
     def __init__(self, out: Screen, notes: TextView) -> None:
         self._out = out
         self._notes = notes
 
     def show(self, item: Record | Delta) -> None:
-        """Write what is no answer."""
+        """Show an item on stderr."""
         self._notes.show(item)
 
     def pause(self) -> None:
-        """Leave the screen clean for somebody else to write on."""
+        """Erase transient output and end the line, so that something else can write to the screen."""
         self._notes.pause()
 
     def finish(self, result: Result) -> None:
@@ -49,7 +49,7 @@ class ValueView:
 
 
 class JsonView:
-    """One JSON result at the end; with `stream` also every record and delta, as it comes."""
+    """Writes one JSON result at the end; with `stream`, also every record and delta as it arrives."""
 
     def __init__(self, out: Screen, notes: TextView, *, stream: bool) -> None:
         self._out = out
@@ -57,14 +57,14 @@ class JsonView:
         self._stream = stream
 
     def show(self, item: Record | Delta) -> None:
-        """Write an item as one line."""
+        """Write an item as one line of JSON, if streaming."""
         if self._stream:
             self._out.json(encode(item))
             self._out.flush()
         self._notes.show(item)
 
     def pause(self) -> None:
-        """Leave the screen clean for somebody else to write on."""
+        """Erase transient output and end the line, so that something else can write to the screen."""
         self._notes.pause()
 
     def finish(self, result: Result) -> None:

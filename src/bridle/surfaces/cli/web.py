@@ -1,4 +1,4 @@
-"""`bridle web`: the page that the daemon serves, opened in a browser that is logged in by a link."""
+"""`bridle web`: open the daemon's web page in a browser, with a login link."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 def web(args: argparse.Namespace, console: Console) -> int:
-    """Start the daemon if it does not run, and open its page."""
+    """Start the daemon if it does not run, and open its web page."""
     place = Place(load_settings(console.environ, Path("/")).home)
     found = asyncio.run(_open_page(place, console.environ))
     may_open = not args.only_print and has_screen(console.environ)
@@ -33,7 +33,7 @@ def web(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _open_page(place: Place, environ: Mapping[str, str]) -> WebAddress:
-    """Return where the page is; a daemon that was started for it and cannot serve it is ended again."""
+    """Return the page's address; stop a daemon that was started for it and cannot serve it."""
     reached = await reach(place)
     daemon = reached or await start(place, environ)
     try:
@@ -47,12 +47,12 @@ async def _open_page(place: Place, environ: Mapping[str, str]) -> WebAddress:
 
 
 def has_screen(environ: Mapping[str, str]) -> bool:
-    """Tell whether a browser that we open would be seen by who has typed the command."""
+    """Return True if a browser opened here would be visible to the user."""
     return not is_far(environ) and (sys.platform == "darwin" or any(environ.get(name) for name in SCREENS))
 
 
 def is_far(environ: Mapping[str, str]) -> bool:
-    """Tell whether the person is at another machine."""
+    """Return True if the user is connected over SSH."""
     return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
 
 

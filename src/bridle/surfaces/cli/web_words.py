@@ -1,4 +1,4 @@
-"""The words of `bridle web`; nothing is done here."""
+"""Argument definitions of `bridle web`; no behavior."""
 
 from bridle.surfaces.cli.words import Commands, add_command
 
@@ -13,7 +13,7 @@ The link works once, within five minutes; the browser that opens it stays logged
 
 
 def add_web(commands: Commands) -> None:
-    """Add what opens the page."""
+    """Add `bridle web`."""
     web = add_command(commands, "web", "web:web", "open the page in a browser", epilog=EXAMPLES)
     web.add_argument(
         "--print", "--no-open", dest="only_print", action="store_true", help="print the link and open nothing"

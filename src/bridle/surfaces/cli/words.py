@@ -1,4 +1,4 @@
-"""What every part of the command line is made of: the parser, commands, groups and shared flags."""
+"""Building blocks of the argument parser: the parser class, commands, groups and shared flags."""
 
 import argparse
 from contextlib import suppress
@@ -10,7 +10,7 @@ Commands = Any  # argparse keeps the type of add_subparsers() private
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage the way every other error is reported."""
+    """An argument parser that reports wrong usage as a `UsageError`, like every other error."""
 
     _width = 78
 
@@ -19,7 +19,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help text, as wide as the terminal."""
-        import shutil  # needed for a help text only
+        import shutil  # needed only for a help text
 
         self._width = shutil.get_terminal_size().columns - 2
         return super().format_help()
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         return _Formatter(self.prog, max_help_position=30, width=self._width)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        with suppress(AttributeError):  # the stream was closed before we began; newer versions of Python know
+        with suppress(AttributeError):  # a stream closed before the start; newer Pythons handle it
             super()._print_message(message, file)
 
     def error(self, message: str) -> NoReturn:
@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            import difflib  # needed for a typing error only
+            import difflib  # needed only for a typo
 
             choices = [str(choice) for choice in action.choices]
             near = difflib.get_close_matches(str(value), choices, 1)
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Lists commands without the line that says COMMAND again."""
+    """Lists subcommands without a separate COMMAND line."""
 
     def _format_action(self, action: argparse.Action) -> str:
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  argparse has no public name for it
@@ -56,7 +56,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def add_command(commands: Commands, name: str, command: str, summary: str, **options: Any) -> Parser:
-    """Add a command that `module:function` does."""
+    """Add a command that `module:function` performs."""
     options.setdefault("description", f"{summary[0].upper()}{summary[1:]}.")
     parser: Parser = commands.add_parser(name, help=summary, **options)
     parser.set_defaults(command=command, prog=parser.prog)
@@ -64,24 +64,24 @@ def add_command(commands: Commands, name: str, command: str, summary: str, **opt
 
 
 def add_group(commands: Commands, name: str, summary: str, **options: Any) -> Commands:
-    """Add a command that only holds others."""
+    """Add a command that only contains other commands."""
     parser = add_command(commands, name, "", summary, **options)
     return parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser, required=True)
 
 
 def with_session(parser: Parser, **options: Any) -> None:
-    """Let a command name a session."""
+    """Add the session argument to a command."""
     options.setdefault("help", "the session; the start of its id is enough")
     parser.add_argument("session", metavar="SESSION", **options)
 
 
 def with_json(parser: Parser) -> None:
-    """Let a command print JSON."""
+    """Add `--json` to a command."""
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def with_rules(group: Any) -> Any:
-    """Let a command add rules and choose a mode; returns the group of the modes."""
+    """Add the rule and mode flags to a command; return the group of mode flags."""
     for action, meaning in (
         ("allow", "let these calls through without asking"),
         ("ask", "ask before these calls"),

@@ -1,4 +1,4 @@
-"""Where a listener may listen: on this machine, or anywhere if it has TLS and asks for a token."""
+"""Checks where a listener may bind: on this machine, or anywhere if it has TLS and requires a token."""
 
 import ipaddress
 
@@ -13,7 +13,7 @@ THIS_MACHINE = "127.0.0.1"
 def listening_at(
     address: str, key: str, *, tls: TlsFiles = NO_TLS, has_token: bool = True
 ) -> tuple[str, int]:
-    """Split an address; raises ConfigError for one that other machines reach and that is not protected."""
+    """Split an address; raises ConfigError if other machines can reach it and it is not protected."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or THIS_MACHINE
     name = THIS_MACHINE if host == "localhost" else host
@@ -37,7 +37,7 @@ def listening_at(
 
 
 def check_listener(config: ConfigFile, table: str) -> None:
-    """Raise ConfigError when the daemon would not listen where a table of the settings says."""
+    """Check the listener address in a settings table; raises ConfigError if the daemon would refuse it."""
     serve, http, grpc, scale = config.serve, config.http, config.grpc, config.scale
     listeners = {
         "serve": ("tcp", serve.tcp, serve.tls, True),

@@ -1,4 +1,4 @@
-"""The part of a process that belongs to a cluster: its node, and where other nodes reach it."""
+"""The cluster part of a process: its node, and the listener for other nodes."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bridle.providers.opening import Tell
 
 WIRE = "cluster-1"
-"""What nodes say to each other; it changes when old and new do not understand each other."""
+"""The protocol version between nodes; it changes when old and new are incompatible."""
 BACKLOG = 1024
 MAX_LINE_START = 64 * 1024
 
@@ -29,7 +29,7 @@ log = logging.getLogger("bridle.scale")
 
 
 class ClusterSide:
-    """Opens the node of a process, lets others reach it, and ends it."""
+    """Opens the node of a process, listens for other nodes, and closes it."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], *, is_worker: bool) -> None:
         self._settings = settings
@@ -43,12 +43,12 @@ class ClusterSide:
 
     @property
     def opened(self) -> OpenedNode:
-        """Return the node and its sessions."""
+        """The node and its sessions."""
         assert self._opened is not None, "it is not open"
         return self._opened
 
     async def open(self, tell: "Tell | None", brought: Brought) -> OpenedNode:
-        """Make the node; raises ConfigError, StoreError."""
+        """Create the node; raises ConfigError, StoreError."""
         self._opened = await open_node(
             self._settings,
             self._environ,
@@ -61,7 +61,7 @@ class ClusterSide:
         return self._opened
 
     async def start(self, keeper: Keeper) -> None:
-        """Let others reach us, and become part of the cluster; raises ConfigError, StoreError."""
+        """Listen for other nodes and join the cluster; raises ConfigError, StoreError."""
         if self._is_worker:
             self._server = RemoteServer(
                 self.opened.node.worker_door, keeper, version=WIRE, token=self.opened.token
@@ -71,7 +71,7 @@ class ClusterSide:
         log.info("%s is part of the cluster %s", self.opened.node.members.me.id, self.address)
 
     def gate(self, node_token: str) -> Gate:
-        """Return what knows those who have a token of their own."""
+        """Return the gate that authenticates tenants' tokens."""
         opened, folders = self.opened, self._settings.scale.tenant_folders
         return Gate(opened.door, opened.tenants, opened.audit, node_token=node_token, workspaces=folders)
 
@@ -80,11 +80,11 @@ class ClusterSide:
         self.opened.node.stop_taking(timeout_s)
 
     async def until_lost(self) -> None:
-        """Wait until others have declared this node gone."""
+        """Wait until other nodes have declared this node gone."""
         await self.opened.node.members.is_lost.wait()
 
     async def aclose(self) -> None:
-        """Be gone; the sessions of the process are closed before."""
+        """Leave the cluster; close the sessions of the process first."""
         if self._opened is None:
             return
         await self._opened.audit.aclose()
@@ -129,5 +129,5 @@ class ClusterSide:
             return None
         from bridle.system.tls import client_context
 
-        # One authority signs all nodes: who it has signed is one of them, by whatever name it is reached.
+        # One authority signs all nodes: its signature identifies a node, whatever name it is reached by.
         return client_context(self._tls.client_ca, self._tls, any_name=True)

@@ -1,16 +1,16 @@
-"""The last moment of a node: the engine's threads wait for a database that is away, and never give up."""
+"""Forces a node to exit: DBOS's threads wait forever for a database that is away."""
 
 import os
 import sys
 import threading
 
 LOST = 75
-"""The exit status of a process that others have declared gone: whoever watches over it starts it again."""
-LINGER_S = 3.0  # for threads to end by themselves
+"""The exit status of a process that was declared gone, so that its supervisor restarts it."""
+LINGER_S = 3.0  # for threads to end on their own
 
 
 def end_soon(status: int, linger_s: float = LINGER_S) -> None:
-    """End this process with a status after a moment, whatever still waits: all that had to be done is."""
+    """End this process with a status after a delay, whatever still runs; all cleanup must be done."""
     timer = threading.Timer(linger_s, _end, (status,))
     timer.daemon = True
     timer.start()

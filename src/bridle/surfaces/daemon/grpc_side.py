@@ -1,4 +1,4 @@
-"""The gRPC service of the daemon: where it listens, and what it tells of the process."""
+"""The daemon's gRPC service: its address, and the process status it reports."""
 
 import os
 import time
@@ -16,17 +16,17 @@ from bridle.scale.gate import Gate
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.place import Place
 
-os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # read when it is loaded; with it forked children may abort
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # read at import; with fork support, forked children may abort
 
 from bridle.surfaces.grpc.daemon import DaemonStatus
 from bridle.surfaces.grpc.server import GrpcServer, serve_grpc
 
 MODEL_PROVIDER = "llama"
-"""The one whose server the status speaks of."""
+"""The provider whose server the status describes."""
 
 
 class GrpcSide(Struct, frozen=True):
-    """What the wire of Kontekst asks of the process."""
+    """What the Kontekst gRPC protocol needs from the process."""
 
     settings: Settings
     environ: Mapping[str, str]
@@ -35,10 +35,10 @@ class GrpcSide(Struct, frozen=True):
     started_at: int
     stop: Callable[[], None]
     gate: Gate | None = None
-    """Knows those who have a token of their own."""
+    """Authenticates tenants' tokens."""
 
     async def status(self) -> DaemonStatus:
-        """Say how things are, within a second or two."""
+        """Return the status of the daemon and its model server, within a second or two."""
         from bridle.providers.probe import served_models
 
         llama = self.settings.providers.get(MODEL_PROVIDER)
@@ -57,23 +57,23 @@ class GrpcSide(Struct, frozen=True):
         )
 
     def request_shutdown(self) -> None:
-        """Begin to end; returns at once."""
+        """Start to shut down; returns at once."""
         self.stop()
 
     def render_skill(self, cwd: str, name: str, arguments: str) -> str:
-        """Return a skill with its arguments put in; raises ConfigError."""
+        """Return a skill's text with its arguments filled in; raises ConfigError."""
         for skill in skills_in(load_settings(self.environ, Path(cwd))):
             if skill.name == name and skill.user_invocable:
                 return render(skill, arguments, cwd).removesuffix("\n\n---\n\n")
         raise ConfigError(f"skill not found: {name[:80]}")
 
     def _usual_folder(self) -> Path:
-        """Return where a run works that says nothing about it."""
+        """Return the working folder of runs that name none."""
         settings = self.settings
         return settings.written if settings.kontekst else settings.user_folder or settings.home
 
     async def serve(self, address: tuple[str, int], place: Place) -> GrpcServer:
-        """Begin to listen; raises UsageError when the port is taken."""
+        """Start to listen; raises UsageError when the port is taken."""
         host, port = address
         return await serve_grpc(
             self.door,

@@ -1,4 +1,4 @@
-"""The HTTP service of the daemon: REST, its streams, the page, JSON-RPC over a WebSocket, and their end."""
+"""The daemon's HTTP service: REST, event streams, the web page and JSON-RPC over a WebSocket."""
 
 import os
 import time
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class Operations(Struct, frozen=True):
-    """What those who run the service get to see of it."""
+    """Health checks and metrics for operators."""
 
     readiness: Readiness | None = None
-    """Says whether requests can be taken; None asks the store alone."""
+    """Reports whether requests can be accepted; None checks only the store."""
     metrics: Callable[[], bytes] | None = None
-    """Returns the metrics in the words of Prometheus; blocking."""
+    """Returns the metrics in Prometheus format; blocks."""
     open_metrics: bool = False
-    """Whether they are shown without a token."""
+    """True if metrics are public, without a token."""
 
 
 NO_OPERATIONS = Operations()
@@ -48,7 +48,7 @@ NO_OPERATIONS = Operations()
 def operations(
     door: Door, telemetry: "Telemetry | None", wanted: TelemetrySettings, is_draining: Callable[[], bool]
 ) -> Operations:
-    """Show how a service is as the settings say; it is ready when its store answers and it does not end."""
+    """Return the enabled operations; ready means that the store answers and the process is not stopping."""
     return Operations(
         readiness=Checks({"store": store_answers(door)}, is_draining=is_draining),
         metrics=telemetry.metrics_text if telemetry is not None and wanted.prometheus else None,
@@ -57,7 +57,7 @@ def operations(
 
 
 class HttpSide:
-    """A service that can listen; who made it closes it."""
+    """An HTTP service; its creator closes it."""
 
     def __init__(
         self,
@@ -70,9 +70,9 @@ class HttpSide:
         operations: Operations = NO_OPERATIONS,
         gate: Gate | None = None,
     ) -> None:
-        """Take the sessions; JSON-RPC is served with the same folders.
+        """Take the sessions; JSON-RPC uses the same folders.
 
-        Those who have a token of their own, beside the daemon's, get what `gate` gives them.
+        Clients with their own token, other than the daemon's, get the session API that `gate` returns.
         """
         self._tls = settings.tls.files("http.tls")
         self._rpc = rpc
@@ -99,19 +99,19 @@ class HttpSide:
 
     @property
     def address(self) -> str:
-        """Where it listens, also when port 0 was asked for."""
+        """The address it listens at, with the actual port if 0 was requested."""
         assert self._server is not None
         host = f"[{self._server.host}]" if ":" in self._server.host else self._server.host
         return f"{host}:{self._server.port}"
 
     @property
     def page(self) -> str:
-        """A link that opens the page, and logs in the first browser that follows it."""
+        """A link to the page that logs in the first browser to open it."""
         begin = f"{'https' if self._tls else 'http'}://{self.address}"
         return f"{begin}{LOGIN}?code={self._logins.new_code()}" if self._logins is not None else f"{begin}/"
 
     async def listen(self, address: tuple[str, int]) -> None:
-        """Begin; raises ConfigError when that is not possible there."""
+        """Start to listen; raises ConfigError if that fails."""
         host, port = address
         hosts = (host, *self._settings.hosts)
         guard = Guard(
@@ -146,12 +146,12 @@ class HttpSide:
         )
 
     def stop_listening(self) -> None:
-        """Take no new requests; those that wait for a run, and streams, go on."""
+        """Accept no new requests; those that wait for a run, and streams, continue."""
         if self._server is not None:
             self._server.stop_listening()
 
     async def aclose(self) -> None:
-        """Tell the streams that this is the end, and close everything within seconds."""
+        """End the streams and close everything within seconds."""
         self._streams.stop()
         self._news.stop()
         self._app.state.desks.stop()

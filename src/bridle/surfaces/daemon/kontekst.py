@@ -1,4 +1,4 @@
-"""Being the daemon of a Kontekst installation: its config and its files, and a home of ours beside them."""
+"""Runs as the daemon of a Kontekst installation: with its config and files, and our home next to them."""
 
 import logging
 import socket
@@ -16,7 +16,7 @@ log = logging.getLogger("bridle.daemon")
 
 
 def beside_kontekst(file: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Make the home beside the files of an installation, and return an environment that names it.
+    """Create our home next to the files of an installation, and return an environment with BRIDLE_HOME set.
 
     Raises ConfigError with file, line and key.
     """
@@ -25,7 +25,7 @@ def beside_kontekst(file: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def take_over(settings: Settings) -> Settings:
-    """Say in the log what is different now; a model server that runs already is used as it is."""
+    """Log what differs from Kontekst, and return settings that use a model server if one already runs."""
     kontekst = settings.kontekst
     if kontekst is None:
         return settings

@@ -1,11 +1,11 @@
-"""How much memory this process has."""
+"""The memory use of this process."""
 
 import os
 from pathlib import Path
 
 
 def resident_bytes() -> int:
-    """Return what is in use; 0 where that cannot be found out."""
+    """Return the resident memory in bytes; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, IndexError, ValueError):

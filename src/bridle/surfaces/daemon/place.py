@@ -1,13 +1,13 @@
-"""Where the daemon of a BRIDLE_HOME is found: its lock, its socket, its token, its page, its log.
+"""The files of the daemon of a BRIDLE_HOME: its lock, sockets, token, page address and log.
 
 ```
-BRIDLE_HOME/run/daemon.lock    held as long as it lives, however it ends; holds its pid
-BRIDLE_HOME/run/daemon.sock    0600: who can open it is the user
+BRIDLE_HOME/run/daemon.lock    held while the daemon lives, however it ends; contains its pid
+BRIDLE_HOME/run/daemon.sock    0600: only the user can open it
 BRIDLE_HOME/run/rpc.sock       the same, for JSON-RPC
-BRIDLE_HOME/run/token          0600: for those who come by another way
-BRIDLE_HOME/run/web            0600: where the page is served, so that it is there again after a restart
+BRIDLE_HOME/run/token          0600: for clients that connect in another way
+BRIDLE_HOME/run/web            0600: the address of the page, so that a restart serves it there again
 BRIDLE_HOME/logs/daemon.log
-BRIDLE_HOME/work               where sessions work that other programs begin without naming a folder
+BRIDLE_HOME/work               the folder of sessions that other programs start without naming one
 ```
 """
 
@@ -28,7 +28,7 @@ _MOST_LOOKS = 1_000
 
 
 class DaemonRuns(BridleError):
-    """Another daemon has the lock."""
+    """Another daemon holds the lock."""
 
 
 class Place:
@@ -45,13 +45,13 @@ class Place:
         self.work = home / "work"
 
     def make_folders(self) -> None:
-        """Make the folders, for the user alone."""
+        """Create the folders, accessible only to the user."""
         for folder in (self.lock.parent, self.log.parent, self.work):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Be the daemon; raises DaemonRuns when another process is."""
+        """Hold the daemon lock; raises DaemonRuns if another process holds it."""
         self.make_folders()
         descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -64,7 +64,7 @@ class Place:
             os.close(descriptor)
 
     def is_held(self) -> bool:
-        """Tell whether a daemon lives, without asking it."""
+        """Return whether a daemon lives, without connecting to it."""
         try:
             descriptor = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -75,23 +75,23 @@ class Place:
             os.close(descriptor)
 
     def pid(self) -> int:
-        """Return the process that has, or last had, the lock; 0 when it is not known."""
+        """Return the pid of the process that holds, or last held, the lock; 0 if unknown."""
         with suppress(OSError, ValueError):
             return int(self.lock.read_text())
         return 0
 
     @contextmanager
     def socket_path(self) -> Iterator[str]:
-        """Return a path of the socket that is short enough for the kernel."""
+        """Yield a path to the socket that is short enough for the kernel."""
         with short_path(str(self.socket)) as path:
             yield path
 
     def load_token(self) -> str:
-        """Return the token, a new one if there is none."""
+        """Return the token, creating it if there is none."""
         with suppress(FileNotFoundError):
             if token := self.token.read_text().strip():
                 return token
-        import secrets  # clients, who come often, read no token
+        import secrets  # most clients read no token, and must start fast
 
         self.make_folders()
         token = secrets.token_hex(32)
@@ -99,22 +99,22 @@ class Place:
         return token
 
     def keep_web(self, address: str) -> None:
-        """Note where the page is served."""
+        """Save the address of the page."""
         _write(self.web, address)
 
     def kept_web(self) -> str:
-        """Return where the page was served; empty when nobody has asked for it."""
+        """Return the saved address of the page; empty if the page was never requested."""
         with suppress(OSError, ValueError):
             return self.web.read_text(encoding="ascii").strip()[:MAX_ADDRESS_CHARS]
         return ""
 
     def forget_web(self) -> None:
-        """Let the page be served no more, once the daemon has ended."""
+        """Delete the saved address, so that the page is not served after a restart."""
         self.web.unlink(missing_ok=True)
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file for the user alone, whole or not at all."""
+    """Write a file that only the user can read, atomically."""
     fresh = file.with_name(f"{file.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="ascii") as opened:
@@ -123,7 +123,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _take(descriptor: int) -> bool:
-    """Get the lock, unless a daemon has it; who only looks whether there is one has it for a moment too."""
+    """Take the lock, unless a daemon holds it; retry while another process only checks it."""
     for _ in range(_MOST_LOOKS):
         if _lock(descriptor, fcntl.LOCK_EX):
             return True

@@ -1,8 +1,8 @@
-"""The daemon itself: opens the engine once and serves it until it is told to end.
+"""The daemon: opens the engine once and serves it until it is told to stop.
 
 ```
 lock ─▶ engine ─▶ socket (and TCP, HTTP, gRPC) ─▶ … ─▶ SIGTERM or shutdown ─▶ no new clients
-                                                 runs get a time to end, the rest is put aside ─▶ gone
+                                           runs get time to end, unfinished ones are parked ─▶ exit
 ```
 """
 
@@ -43,24 +43,24 @@ if TYPE_CHECKING:
     from bridle.telemetry.opening import Telemetry
 
 BACKLOG = 1024
-WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # where the page is, unless the settings say it or the port is taken
-LINGER_S = 0.05  # in which the watchers of a run get the last that was recorded
-MAX_DESCRIPTORS = 8192  # wanted: one for each client, some for each kernel and each model
+WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # the default of the page, if not configured and free
+LINGER_S = 0.05  # for watchers of a run to get the last records
+MAX_DESCRIPTORS = 8192  # wanted: one per client, some per kernel and per model
 
 log = logging.getLogger("bridle.daemon")
 
 
 class Daemon:
-    """One engine and the ways to reach it."""
+    """One engine and its listeners."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], *, is_gateway: bool = False) -> None:
-        """Serve what the settings say; a gateway runs no session of the cluster itself."""
+        """Take the settings; a gateway runs no sessions of the cluster itself."""
         self._is_gateway = is_gateway
         self._cluster: ClusterSide | None = None
         self._door: Door | None = None
         self._gate: Gate | None = None
         self._live: dict[SessionId, LiveSession] = {}
-        """What is in memory on all machines of the cluster."""
+        """The sessions in memory on all machines of the cluster."""
         self._settings = settings
         self._environ = environ
         self._place = Place(settings.home)
@@ -79,7 +79,7 @@ class Daemon:
     # ------------------------------------------------------------------ for clients
 
     def status(self) -> DaemonStatus:
-        """Return how it is."""
+        """Return the status of the daemon."""
         assert self._service is not None
         assert self._server is not None
         return DaemonStatus(
@@ -97,9 +97,9 @@ class Daemon:
         )
 
     async def open_web(self) -> WebAddress:
-        """Serve the page unless that is done already; returns a link that logs a browser in, once.
+        """Serve the page if it is not served yet; return a link that logs in one browser.
 
-        Raises ConfigError when no port can be listened at.
+        Raises ConfigError if it can listen on no port.
         """
         async with self._opening_web:
             if self._stop.is_set():
@@ -108,23 +108,23 @@ class Daemon:
             return WebAddress(http.page, http.address)
 
     def request_shutdown(self) -> None:
-        """Begin to end."""
+        """Start to shut down."""
         if not self._stop.is_set():
             log.info("shutting down")
             self._stop.set()
 
-    # ------------------------------------------------------------------ its life
+    # ------------------------------------------------------------------ life cycle
 
     async def run(self) -> int:
-        """Serve until told to end; returns the exit status. Raises DaemonRuns, ConfigError, OSError."""
+        """Serve until told to stop; return the exit status. Raises DaemonRuns, ConfigError, OSError."""
         with self._place.held():
             loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a terminal that closes is not ours
-            self._place.load_token()  # before there are models, to whom it is masked
+            loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a closing terminal must not end us
+            self._place.load_token()  # before models exist, so that it is masked for them
             self._telemetry = open_telemetry(self._settings, self._environ)
             brought = Brought(telemetry=self._telemetry)
             self._service, self._door = await self._open(brought)
-            for number in (signal.SIGTERM, signal.SIGINT):  # one that comes before ends us at once
+            for number in (signal.SIGTERM, signal.SIGINT):  # an earlier signal ends us at once
                 loop.add_signal_handler(number, self.request_shutdown)
             try:
                 await self._serve(self._service, self._door)
@@ -138,7 +138,7 @@ class Daemon:
             return LOST if self._is_lost else 0
 
     async def _open(self, brought: Brought) -> tuple[SessionService, Door]:
-        """Open the sessions of this process, and the door that surfaces stand at."""
+        """Open the sessions of this process, and the session API for surfaces."""
         if not (self._is_gateway or self._settings.scale.enabled):
             service = open_service(self._settings, self._environ, self._tell_weights, brought)
             return service, service
@@ -180,7 +180,7 @@ class Daemon:
                 await self._cluster.start(self)
                 if self._cluster.address:
                     self._listening.append(f"cluster {self._cluster.address}")
-            # The last one: who reaches us there takes it that everything else is served, too.
+            # Last: a client that reaches this socket may assume that everything else is served, too.
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
             sweeping = asyncio.create_task(sweep(service, self._settings.serve))
@@ -199,7 +199,7 @@ class Daemon:
             await self._server.aclose()
 
     async def _hear(self, door: Door) -> None:
-        """Keep up with what is in memory on all machines, if there are many."""
+        """Track the sessions in memory on all machines, if this is a cluster."""
         if self._cluster is None:
             return
         async with aclosing(door.news()) as items:
@@ -210,7 +210,7 @@ class Daemon:
                     self._live[news.session] = news.live
 
     async def _until_end(self) -> None:
-        """Wait until we are told to end, or others have declared us gone."""
+        """Wait until we are told to stop or other nodes have declared us gone."""
         if self._cluster is None:
             await self._stop.wait()
             return
@@ -222,7 +222,7 @@ class Daemon:
         self.request_shutdown()
 
     async def _open_socket(self, server: RemoteServer) -> asyncio.Server:
-        with suppress(FileNotFoundError):  # we have the lock: what lies there is of a daemon that died
+        with suppress(FileNotFoundError):  # we hold the lock: the file is left from a dead daemon
             self._place.socket.unlink()
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with self._place.socket_path() as path:
@@ -252,7 +252,7 @@ class Daemon:
         return opened
 
     async def _open_http(self, address: tuple[str, int]) -> "HttpSide":
-        from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, for who wants it
+        from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, only if used
 
         assert self._service is not None
         assert self._rpc is not None
@@ -276,13 +276,13 @@ class Daemon:
     async def _open_web(self) -> "HttpSide":
         try:
             http = await self._open_http((WEB_HOST, WEB_PORT))
-        except ConfigError:  # somebody else has the port
+        except ConfigError:  # another program has the port
             http = await self._open_http((WEB_HOST, 0))
         self._place.keep_web(http.address)
         return http
 
     async def _open_web_again(self) -> None:
-        """Serve the page where it was served before we ended, for the browsers that have it open."""
+        """Serve the page at its previous address, for browsers that still have it open."""
         if not (kept := self._place.kept_web()):
             return
         try:
@@ -297,7 +297,7 @@ class Daemon:
 
     async def _open_grpc(self, service: SessionService, stack: AsyncExitStack) -> None:
         try:
-            from bridle.surfaces.daemon.grpc_side import GrpcSide  # 90 ms, for those who want it
+            from bridle.surfaces.daemon.grpc_side import GrpcSide  # 90 ms, only if used
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f"grpc.bind: the package {error.name} is not installed",
@@ -323,7 +323,7 @@ class Daemon:
             log.warning("gRPC at %s asks for no token: every program on this machine can use it", address[0])
 
     def _tell_weights(self, weights: "Weights", progress: "Progress | None") -> None:
-        """Let those who watch see how far a pull is, at every tenth."""
+        """Notify watchers of a model download's progress, every ten percent."""
         if progress is None or self._service is None or not progress.total_bytes:
             return
         tenths = 10 * progress.done_bytes // progress.total_bytes
@@ -346,7 +346,7 @@ def _server_tls(files: TlsFiles) -> ssl.SSLContext | None:
 
 
 def _open_descriptors() -> int:
-    """Let the process have as many descriptors as it may and needs; return how many."""
+    """Raise the limit of file descriptors as needed and allowed; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= MAX_DESCRIPTORS:
         return MAX_DESCRIPTORS

@@ -1,4 +1,4 @@
-"""The daemon's JSON-RPC side: a socket beside its own, whose code is loaded when the first client comes."""
+"""The daemon's JSON-RPC socket; its code is loaded when the first client connects."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ BACKLOG = 64
 
 
 class RpcSide:
-    """Takes the clients of one socket."""
+    """Accepts the clients of one socket."""
 
     def __init__(self, door: Door, environ: Mapping[str, str], place: Place, usual: str) -> None:
         """Take the sessions; `usual` is the folder of sessions that name none."""
@@ -30,11 +30,11 @@ class RpcSide:
         self._listener: Listener | None = None
 
     async def open(self) -> asyncio.Server:
-        """Listen, for the user alone; raises OSError."""
+        """Listen on a socket that only the user can open; raises OSError."""
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         before = os.umask(0o177)
         try:
-            self._place.rpc.unlink(missing_ok=True)  # the daemon has its lock: it is of one that died
+            self._place.rpc.unlink(missing_ok=True)  # we hold the lock: it is a dead daemon's
             with short_path(str(self._place.rpc)) as path:
                 door.bind(path)
         finally:
@@ -42,7 +42,7 @@ class RpcSide:
         return await asyncio.start_unix_server(self._take, sock=door, backlog=BACKLOG)
 
     def desk(self) -> "Desk":
-        """Return what every connection shares; runs go on without whoever started them."""
+        """Return the state shared by all connections; runs continue after their client disconnects."""
         from bridle.surfaces.folder import Folders
         from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
         from bridle.surfaces.rpc import Desk

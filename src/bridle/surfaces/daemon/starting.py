@@ -1,4 +1,4 @@
-"""Reaching the daemon from another process, and starting one that is not there."""
+"""Connects to the daemon from another process, and starts one if there is none."""
 
 import asyncio
 import os
@@ -13,15 +13,15 @@ from bridle.surfaces.remote.client import RemoteService, connect
 from bridle.system.programs import outer_environment, working_folders
 
 START_S = 20.0
-GIVE_UP_S = 5.0  # for a daemon that did not start, before it is killed
-STOP_S = 60.0  # beside what its runs get
+GIVE_UP_S = 5.0  # for a daemon that failed to start, before it is killed
+STOP_S = 60.0  # in addition to the time for its runs
 _LOOK_S = 0.02
 
 _LEFT_OUT = ("PYTHONDONTWRITEBYTECODE",)  # without compiled files every start takes many times as long
 
 
 async def reach(place: Place) -> RemoteService | None:
-    """Connect to the daemon; None when there is none. Raises DaemonGone when it does not want us."""
+    """Connect to the daemon; None if there is none. Raises DaemonGone if it refuses us or does not listen."""
     if not place.is_held():
         return None
     deadline = asyncio.get_running_loop().time() + START_S
@@ -29,7 +29,7 @@ async def reach(place: Place) -> RemoteService | None:
         try:
             with place.socket_path() as path:
                 return await connect(path, bridle.__version__)
-        except (FileNotFoundError, ConnectionRefusedError):  # it has just begun, or is about to end
+        except (FileNotFoundError, ConnectionRefusedError):  # it is just starting, or about to end
             if not place.is_held():
                 return None
             if asyncio.get_running_loop().time() > deadline:
@@ -41,9 +41,9 @@ async def reach(place: Place) -> RemoteService | None:
 
 
 async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
-    """Start a daemon in the background and connect to it; raises BridleError with what it said.
+    """Start a daemon in the background and connect to it; raises BridleError with its last log line.
 
-    A daemon that cannot be reached, or that is no longer wanted, does not stay.
+    If it cannot be reached, or the caller is cancelled, the daemon is ended.
     """
     place.make_folders()
     size = place.log.stat().st_size if place.log.exists() else 0
@@ -60,10 +60,10 @@ async def start(place: Place, environ: Mapping[str, str]) -> RemoteService:
 
 
 async def _reach_child(place: Place, child: subprocess.Popen[bytes]) -> RemoteService | None:
-    """Connect to a daemon that begins; None when it has ended, or took too long."""
+    """Connect to a starting daemon; None if it has exited or took too long."""
     deadline = asyncio.get_running_loop().time() + START_S
     while asyncio.get_running_loop().time() < deadline:
-        has_ended = child.poll() is not None  # another one may have been quicker: then that one is reached
+        has_ended = child.poll() is not None  # another daemon may have been faster: then we reach that one
         if (daemon := await reach(place)) is not None:
             return daemon
         if has_ended:
@@ -73,7 +73,7 @@ async def _reach_child(place: Place, child: subprocess.Popen[bytes]) -> RemoteSe
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a daemon that has only just begun; blocking."""
+    """End a daemon that has just started; blocks."""
     child.terminate()
     try:
         child.wait(GIVE_UP_S)
@@ -106,9 +106,9 @@ def _last_words(place: Place, after: int) -> str:
 
 
 async def stop(place: Place, runs_s: float) -> int:
-    """End the daemon and wait for its end, `runs_s` of which it may give its runs.
+    """Stop the daemon and wait for its end, of which its runs may take `runs_s`.
 
-    Returns its process, 0 when there was none. Raises DaemonGone.
+    Returns its pid, 0 if there was none. Raises DaemonGone.
     """
     pid = place.pid()
     try:
@@ -120,7 +120,7 @@ async def stop(place: Place, runs_s: float) -> int:
             await daemon.shutdown()
         finally:
             await daemon.aclose()
-    except DaemonGone:  # of another version, or it does not answer: then it is asked as a process
+    except DaemonGone:  # another version, or it does not answer: send a signal instead
         if not place.is_held() or not pid:
             return 0
         os.kill(pid, 15)

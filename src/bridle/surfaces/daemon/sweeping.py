@@ -1,4 +1,4 @@
-"""Put sessions away that nobody uses."""
+"""Periodically unloads idle sessions."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ log = logging.getLogger("bridle.daemon")
 
 
 async def sweep(service: SessionService, serve: ServeSettings) -> None:
-    """Do so until cancelled."""
+    """Unload idle sessions until cancelled; all idle ones when memory exceeds the limit."""
     idle_s, most = float(serve.idle), serve.max_sessions
     while True:
         await asyncio.sleep(max(MIN_SWEEP_S, min(MAX_SWEEP_S, idle_s / 2)))

@@ -1,4 +1,4 @@
-"""Whether a folder's sessions are those of the daemon, and reaching it if they are."""
+"""Decides whether a folder's sessions run in the daemon, and connects to it if so."""
 
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 ENGINE_KEYS = tuple(
     "children compaction kernel memory models providers retry sandbox store tools warn_at".split()
 )
-"""What the engine is made of: a project that sets one of these needs an engine of its own."""
+"""The settings of the engine: a project that sets one of them needs a separate engine."""
 
 
 async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> Door | None:
-    """Return the daemon's sessions, where it is wanted, runs, and is as this directory needs it.
+    """Return the daemon's session API, if the daemon is enabled, runs, and fits the settings of this folder.
 
-    With `starts` it is started when it does not run; why it is not used is said.
+    With `starts`, a daemon is started if none runs; a warning says why it is not used.
     """
     if settings.daemon == "never" or settings.store.backend == "ephemeral" or _needs_own_engine(settings):
         return None
@@ -33,7 +33,7 @@ async def reach_daemon(settings: Settings, console: Console, *, starts: bool) ->
 
     try:
         daemon = await reach(place) or (await start(place, console.environ) if starts else None)
-    except BridleError as error:  # it does not want us, or does not start
+    except BridleError as error:  # it refuses us, or does not start
         console.warn(f"{error.message}; going on without it")
         console.hint(error.hint)
         return None
@@ -48,7 +48,7 @@ async def reach_daemon(settings: Settings, console: Console, *, starts: bool) ->
 
 
 def _other_keys(settings: Settings, daemon: "Welcome") -> str:
-    """Name the variables with API keys that are other ones in the daemon, or not there."""
+    """Return the names of API key variables that differ in the daemon or are missing there."""
     from bridle.surfaces.remote.asks import fingerprint
 
     names = [

@@ -1,4 +1,4 @@
-"""`bridle worker`: a process that runs sessions of a cluster, and that only its nodes reach."""
+"""`bridle worker`: a process that runs sessions of a cluster, reachable only by other nodes."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ log = logging.getLogger("bridle.daemon")
 
 
 class Worker:
-    """One engine that other nodes give work to."""
+    """An engine that other nodes send work to."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
@@ -40,7 +40,7 @@ class Worker:
         self._http: HttpServer | None = None
 
     def status(self) -> DaemonStatus:
-        """Return how it is."""
+        """Return the status of the worker."""
         return DaemonStatus(
             version=bridle.__version__,
             pid=os.getpid(),
@@ -54,18 +54,18 @@ class Worker:
         )
 
     def request_shutdown(self) -> None:
-        """Begin to end."""
+        """Start to shut down."""
         self._stop.set()
 
     async def open_web(self) -> WebAddress:
-        """Refuse: a worker has no page."""
+        """Raise UsageError: a worker has no page."""
         raise UsageError("a worker has no page", hint="ask a gateway")
 
     async def run(self) -> int:
-        """Work until told to end; returns the exit status. Raises ConfigError, StoreError."""
+        """Work until told to stop; return the exit status. Raises ConfigError, StoreError."""
         telemetry = open_telemetry(self._settings, self._environ)
         service = (await self._side.open(None, Brought(telemetry=telemetry))).service
-        loop = asyncio.get_running_loop()  # a signal before this ends us at once
+        loop = asyncio.get_running_loop()  # an earlier signal ends us at once
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGHUP, lambda: None)
@@ -88,7 +88,7 @@ class Worker:
         return LOST if is_lost else 0
 
     async def _open_http(self, service: SessionService, telemetry: "Telemetry | None") -> None:
-        """Let others look at us by HTTP, if the settings say where; raises ConfigError."""
+        """Serve health and metrics over HTTP, if the settings name an address; raises ConfigError."""
         http, wanted = self._settings.http, self._settings.telemetry
         if not http.bind:
             return

@@ -1,4 +1,4 @@
-"""What a worker tells those who watch over it, by HTTP: that it lives, whether it takes work, its metrics."""
+"""The monitoring endpoints of a worker: health, readiness and metrics."""
 
 import asyncio
 import hmac
@@ -16,7 +16,7 @@ from bridle.surfaces.rest.server import HttpServer
 
 
 def worker_http(readiness: Readiness, metrics: Callable[[], bytes] | None, token: str) -> HttpServer:
-    """Make the service; metrics are shown to who knows the token, or to everybody if there is none."""
+    """Create the server; metrics require the token, or are public if it is empty."""
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok")

@@ -1,7 +1,7 @@
-"""A session as a document: Markdown, JSON, or one HTML page that needs nothing else.
+"""Exports a session as a document: Markdown, JSON, or one self-contained HTML page.
 
-The JSON has everything, record by record; the other two are for reading. The page has no script and
-forbids itself every request, so that nothing in a conversation can run or call home.
+The JSON contains everything, record by record; the other two are for reading. The page has no script and
+forbids every request, so nothing in a conversation can run or contact a server.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,12 +14,12 @@ from bridle.surfaces.export.transcript import to_markdown
 __all__ = ["FORMATS", "Document", "Format", "to_html", "to_json", "to_markdown"]
 
 Format = Literal["md", "json", "html"]
-"""How a session is written."""
+"""The format of an export."""
 
 
 def to_html(records: Sequence[Record]) -> str:
-    """Return a session as one page, light or dark as the reader's system is."""
-    from bridle.surfaces.export.page import page_of  # it reads Markdown, which nobody else does
+    """Return a session as one HTML page, light or dark as the reader's system."""
+    from bridle.surfaces.export.page import page_of  # it loads the Markdown parser, which nothing else needs
 
     return page_of(records)
 

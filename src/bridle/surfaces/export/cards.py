@@ -1,4 +1,4 @@
-"""The items of a conversation as HTML: words, thoughts folded, calls as cards, notes."""
+"""Renders conversation items as HTML: text, collapsed thoughts, cards for calls, notes."""
 
 import re
 from collections.abc import Mapping
@@ -49,18 +49,18 @@ DECISIONS: Mapping[Decision, str] = {
 
 
 class Verdict(Struct, frozen=True):
-    """What a person decided about a call."""
+    """A person's decision about a call."""
 
     why: str
-    """Why somebody was asked."""
+    """Why approval was needed."""
     answer: Decision | None = None
-    """None when nobody has decided."""
+    """None if there was no decision."""
     reason: str = ""
     rules: tuple[str, ...] = ()
 
 
 def card(item: Item, verdicts: Mapping[CallId, Verdict]) -> str:
-    """Return one item of the conversation."""
+    """Return one item of the conversation as HTML."""
     match item:
         case Said():
             return _said(item)

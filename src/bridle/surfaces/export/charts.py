@@ -1,6 +1,6 @@
-"""Small drawings for a page: where the time went, and what tokens each turn took. Both are plain SVG.
+"""Small SVG charts for a page: time by activity, and tokens per turn.
 
-Every bar says what it is when one points at it; what it is not drawn for is said in words beside it.
+Every bar has a tooltip; what a chart does not show is given as text next to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from bridle.surfaces.timeline import Span, SpanKind
 
 WIDTH = 1000
 LANE_HEIGHT, LANE_GAP = 16, 4
-THINNEST = 2.0  # of a bar that can be seen
-RUN_GAP = 8  # between runs: what lies between them may be days
+THINNEST = 2.0  # the smallest visible width of a bar
+RUN_GAP = 8  # between runs, whatever the time between them
 BARS_HEIGHT = 100
 FEWEST_BARS, MOST_BARS = 20, 200
 NAME_CHARS = 60
@@ -26,12 +26,12 @@ KINDS: Mapping[SpanKind, str] = {
     "hook": "hooks",
     "compaction": "compaction",
 }
-"""The lanes of time, from above, and their words."""
+"""The rows of the time chart, from the top, with their labels."""
 USES = {"read": "read from a cache", "input": "input", "output": "output"}
 
 
 def time_chart(runs: Sequence[Sequence[Span]]) -> str:
-    """Draw what the runs of a session did when, one after the other without what lies between them."""
+    """Draw the activity of a session's runs, one after the other, without the time between them."""
     lengths = [max((_end(span) for span in run), default=0) for run in runs]
     placed = [one for one in _side_by_side(runs, lengths) if one[0].kind in KINDS]
     lanes = [kind for kind in KINDS if any(kind == span.kind for span, _, _ in placed)]
@@ -41,7 +41,7 @@ def time_chart(runs: Sequence[Sequence[Span]]) -> str:
     bars: dict[tuple[str, int], str] = {}
     for span, left, width in sorted(placed, key=lambda one: -one[2]):
         place = span.kind, round(left)
-        if place not in bars:  # of those that begin at one place the longest is seen
+        if place not in bars:  # of bars that start at the same place, the longest is shown
             took_ms = took(_end(span) - span.start_ms)
             box = left, tops[span.kind], max(THINNEST, width - THINNEST / 2), LANE_HEIGHT
             bars[place] = _bar(span.kind, box, f"{cut(one_line(span.name), NAME_CHARS)}, {took_ms}")
@@ -56,7 +56,7 @@ def time_chart(runs: Sequence[Sequence[Span]]) -> str:
 def _side_by_side(
     runs: Sequence[Sequence[Span]], lengths: Sequence[int]
 ) -> Iterator[tuple[Span, float, float]]:
-    """Yield every span with where it begins and how wide it is."""
+    """Yield every span with its left edge and width."""
     gap = min(RUN_GAP, WIDTH / (2 * len(runs))) if runs else 0
     scale = (WIDTH - gap * (len(runs) - 1)) / max(1, sum(lengths))
     place = 0.0
@@ -67,12 +67,12 @@ def _side_by_side(
 
 
 def _end(span: Span) -> int:
-    """Return when a span ended; of one whose end is not recorded, when it began."""
+    """Return the end of a span; its start if the end is not recorded."""
     return span.start_ms if span.end_ms is None else span.end_ms
 
 
 def token_chart(turns: Sequence[Usage]) -> str:
-    """Draw the tokens of every turn; many turns share bars."""
+    """Draw the tokens of every turn; if there are many, several turns share a bar."""
     size = -(-len(turns) // MOST_BARS) or 1
     bars = [turns[start : start + size] for start in range(0, len(turns), size)]
     sums = [sum(bar, Usage()) for bar in bars]

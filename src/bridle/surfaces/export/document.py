@@ -1,4 +1,4 @@
-"""Everything that is stored of a session, as one JSON document."""
+"""The JSON export: everything stored of a session, in one document."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ VERSION = 1
 
 
 class Document(Struct, frozen=True):
-    """What the JSON export holds."""
+    """The content of the JSON export."""
 
     version: int
     session: SessionSummary
@@ -21,7 +21,7 @@ class Document(Struct, frozen=True):
 
 
 def to_json(records: Sequence[Record]) -> str:
-    """Return everything that is stored of a session."""
+    """Return everything stored of a session as JSON."""
     summary: SessionSummary | None = None
     session_id = fold(records).known.created.session_id
     for record in records:

@@ -1,4 +1,4 @@
-"""What stands at the head of a document: the title of a session, and the facts about it."""
+"""The title and the facts at the top of an exported document."""
 
 from bridle.core.session import Session
 from bridle.surfaces.terminal import one_line
@@ -6,12 +6,12 @@ from bridle.surfaces.transcript import describe_origin, describe_totals, local_t
 
 
 def title_of(session: Session) -> str:
-    """Return what a session is called, on one line."""
+    """Return the title of a session, on one line."""
     return one_line(session.known.title) or "Untitled session"
 
 
 def facts_of(session: Session) -> list[str]:
-    """Return what is known of a session, one fact on each line."""
+    """Return the facts about a session, one per line."""
     facts = session.known
     lines = [
         f"session {facts.created.session_id}",

@@ -1,7 +1,7 @@
-"""Markdown as HTML that can do nothing: a closed set of tags, none of the writer's own, nothing loaded.
+"""Renders Markdown as safe HTML: a closed set of tags, no raw HTML, nothing loaded.
 
-A heading of the text comes below those of the page. A picture is named and not fetched. A link leads to
-http, https or mail; any other stays text.
+Headings are placed below those of the page. An image is named, not fetched. A link leads to http, https or
+mail; any other stays text.
 """
 
 import re
@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from bridle.surfaces.export.painting import block, escaped
 
-MOST_CHARS = 50_000  # of one text: a second at worst; what is longer is shown as it was written
+MOST_CHARS = 50_000  # of one text: a second at worst; longer texts are shown verbatim
 TAGS = frozenset("p h1 h2 h3 h4 h5 h6 ul ol li blockquote table thead tbody tr th td strong em s".split())
 HEADINGS = {f"h{level}": f"h{min(6, level + 2)}" for level in range(1, 7)}
 ALIGNED = {"text-align:right": ' class="right"', "text-align:center": ' class="centre"'}

@@ -1,4 +1,4 @@
-"""A session as one page that needs nothing else: no script, no request, light or dark, on paper too."""
+"""The HTML export: one self-contained page without scripts or requests, for light, dark and print."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from bridle.surfaces.terminal import cut, one_line
 from bridle.surfaces.timeline import timeline
 from bridle.surfaces.transcript import describe_origin, describe_totals, local_time
 
-PROMPT_CHARS = 90  # of one in the table of contents
+PROMPT_CHARS = 90  # of a prompt in the table of contents
 ASKED = ("prompt", "steer")
 
 PAGE = """\
@@ -53,7 +53,7 @@ has all of it.</footer>
 
 
 def page_of(records: Sequence[Record]) -> str:
-    """Return a session as one page."""
+    """Return a session as one HTML page."""
     session, counted = fold(records), live(records).records
     conversation = Conversation()
     for record in counted:
@@ -72,7 +72,7 @@ def page_of(records: Sequence[Record]) -> str:
 
 
 def policy_for(style: str) -> str:
-    """Forbid everything but this style and pictures that the page itself holds."""
+    """Return a content security policy that allows only this style and embedded images."""
     digest = b64encode(sha256(style.encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -80,7 +80,7 @@ def policy_for(style: str) -> str:
 
 
 def verdicts_of(records: Sequence[Record]) -> dict[CallId, Verdict]:
-    """Return what was decided by hand, by the call that it was about."""
+    """Return the decisions made by a person, by call."""
     verdicts: dict[CallId, Verdict] = {}
     for record in records:
         match record.event:
@@ -117,7 +117,7 @@ def _charts(records: Sequence[Record]) -> str:
 
 
 def _contents(items: Sequence[Item]) -> str:
-    """Return the prompts as links; a single one needs none."""
+    """Return links to the prompts; empty if there is only one."""
     prompts = [item for item in items if isinstance(item, Said) and item.source in ASKED]
     if len(prompts) < 2:
         return ""

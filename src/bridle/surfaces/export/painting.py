@@ -1,4 +1,4 @@
-"""Text, code and diffs as HTML: escaped, in colours by class, and never longer than a reader needs."""
+"""Renders text, code and diffs as HTML: escaped, colored with CSS classes, and limited in length."""
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,9 +11,9 @@ from bridle.surfaces.highlight import Piece, scan_python
 from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Colour, visible
 
-MOST_LINES, TAIL_LINES = 400, 40  # of one block; the JSON export has all of it
+MOST_LINES, TAIL_LINES = 400, 40  # of one block; the JSON export has everything
 MOST_CHARS, TAIL_CHARS = 40_000, 4_000
-MOST_PAINTED_CHARS = 20_000  # a lexer takes a tenth of a second for them at most
+MOST_PAINTED_CHARS = 20_000  # takes a lexer a tenth of a second at most
 
 PYTHON = frozenset({"python", "py", "python3"})
 LEXERS: Mapping[str, str] = {
@@ -25,7 +25,7 @@ LEXERS: Mapping[str, str] = {
     "yml": "yaml", "toml": "toml", "ini": "ini", "sql": "sql", "html": "html", "xml": "xml", "css": "css",
     "dockerfile": "docker", "make": "make", "makefile": "make",
 }  # fmt: skip
-"""What a fence may name, and what reads it. The list is closed: who writes the text also names the reader."""
+"""The languages of code fences and their lexers. Closed list: the author of the text chooses the lexer."""
 
 KINDS: Mapping[str, Colour] = {
     "Comment": "comment",
@@ -44,12 +44,12 @@ DIFF_LINES: Mapping[str, Colour] = {"+": "added", "-": "removed", "@": "name", "
 
 
 def escaped(text: str) -> str:
-    """Return a text as HTML that shows it, control characters too."""
+    """Return a text as escaped HTML, with control characters made visible."""
     return escape(visible(text), quote=True)
 
 
 def block(text: str, language: str = "") -> str:
-    """Return a text on lines of its own, in the colours of its language; a long one without its middle."""
+    """Return a text as a block, colored by its language; the middle of a long text is left out."""
     language = language.lower()
     head, left_out, tail = shortened(text)
     paint = _diff if language == "diff" else lambda part: _painted(part, language)
@@ -57,7 +57,7 @@ def block(text: str, language: str = "") -> str:
 
 
 def shortened(text: str) -> tuple[str, str, str]:
-    """Split a text into its beginning, a middle that is too much to read, and its end."""
+    """Split a text into its start, a middle that is left out, and its end."""
     text = text.rstrip("\n")
     head = "\n".join(text.split("\n", MOST_LINES)[:MOST_LINES])[:MOST_CHARS]
     rest = text[len(head) :]
@@ -68,7 +68,7 @@ def shortened(text: str) -> tuple[str, str, str]:
 
 
 def more(left_out: str) -> str:
-    """Say how much is not shown, if something is not."""
+    """Return a note of how much is left out; empty if nothing is."""
     if not left_out:
         return ""
     lines = left_out.strip("\n").count("\n")
@@ -77,7 +77,7 @@ def more(left_out: str) -> str:
 
 
 def _diff(text: str) -> str:
-    """Return a diff, its lines by what became of them."""
+    """Return a diff with each line marked as added, removed or unchanged."""
     groups = groupby(text.split("\n"), _diff_colour) if text else ()
     shown = ((colour or "same", escaped("\n".join(lines))) for colour, lines in groups)
     return "".join(f'<span class="line {kind}">{lines}\n</span>' for kind, lines in shown)
@@ -104,7 +104,7 @@ def _span(text: str, colour: Colour | None) -> str:
 
 
 def _lexed(text: str, name: str) -> Iterator[Piece]:
-    """Split code into pieces of one colour each; code in an unknown language is one piece."""
+    """Split code into pieces of one color each; code in an unknown language is one piece."""
     lexer = _lexer(name) if name and len(text) <= MOST_PAINTED_CHARS else None
     if lexer is None:
         yield Piece(text)
@@ -115,7 +115,7 @@ def _lexed(text: str, name: str) -> Iterator[Piece]:
 
 @cache
 def _lexer(name: str) -> Any:
-    lexers = importlib.import_module("pygments.lexers")  # slow to load, and not needed by every export
+    lexers = importlib.import_module("pygments.lexers")  # slow to import, and not needed by every export
     return lexers.get_lexer_by_name(name, stripnl=False, ensurenl=False)
 
 

@@ -1,4 +1,4 @@
-"""A session for reading, as Markdown."""
+"""The Markdown export of a session."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ TICKS = re.compile("`+")
 
 
 def to_markdown(records: Sequence[Record]) -> str:
-    """Return a session for reading as Markdown."""
+    """Return a session as Markdown."""
     session, cells = fold(records), cells_of(records)
     blocks = [f"# {_plain(title_of(session))}", "\n".join(f"- {fact}" for fact in facts_of(session))]
     for message in spoken(records):
@@ -60,7 +60,7 @@ def _written(part: Part) -> str:
 
 
 def _nested(made: NestedCall) -> str:
-    """Quote a call that code has made, so that it stands apart from those of the model."""
+    """Format a call made by code as a quote, to set it apart from calls of the model."""
     text = "\n\n".join(_written(part) for part in made.parts)
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
@@ -72,7 +72,7 @@ def _arguments(call: ToolCall) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Fence a text with more backticks than it has in a row anywhere."""
+    """Put a text in a code fence, with more backticks than any run of them in the text."""
     longest = max(map(len, TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,11 +1,11 @@
-"""The gRPC surface: clients that were built for Kontekst run prompts and answer approvals over it.
+"""The gRPC surface: clients built for Kontekst run prompts and answer approvals over it.
 
 ```
-client ─ RunCommand ─▶ stream.py ─ Command ─▶ the door
+client ─ RunCommand ─▶ stream.py ─ Command ─▶ the session API
        ◀─ RunEvent ──  events.py ◀─ Record, Delta
 ```
 
-Importing this loads grpc; only what serves it does.
+Importing this package loads grpc, so only servers of it should.
 """
 
 from bridle.surfaces.grpc.daemon import Daemon, DaemonStatus

@@ -1,11 +1,11 @@
-"""The window in Kontekst's words: history is what came before the run, memory is the run.
+"""Describes the context window in Kontekst's terms: history precedes the run, memory is the run.
 
 | its field | is |
 |---|---|
 | history_tokens, memory_tokens | `earlier`, and `run` with the newest answer |
 | total_tokens | system + tools + history + memory |
-| remaining_tokens | the window without all of these; below zero when an answer went beyond it |
-| history_budget | the window without system, tools and memory |
+| remaining_tokens | the window minus all of these; below zero when an answer exceeded it |
+| history_budget | the window minus system, tools and memory |
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from bridle.core.protocol import ModelReplied, Record, RunStarted
 from bridle.core.transcript import Transcript, live, transcript_of
 from bridle.surfaces.grpc.generated.kontekst_pb2 import ContextSnapshot, MessageStats
 
-FIRST_TAIL = 256  # records; four times as many if those do not reach far enough back
+FIRST_TAIL = 256  # records; read four times as many if these do not go back far enough
 MAX_INT32 = 2**31 - 1
 
 
 class MessageTable:
-    """The sizes of a session's messages, as far back as one run's requests reach."""
+    """The sizes of a session's messages, as far back as the requests of one run need."""
 
     def __init__(self, door: Door, session: SessionId, run_id: RunId) -> None:
         self._door = door
@@ -33,12 +33,12 @@ class MessageTable:
         self._run: Transcript | None = None
 
     def add(self, record: Record) -> None:
-        """Take in the next record of the run."""
+        """Apply the next record of the run."""
         if self._run is not None:
             self._run.apply(record.event)
 
     async def snapshot(self, record: Record, reply: ModelReplied) -> ContextSnapshot:
-        """Describe the window after a reply that `add` has been given; raises StoreError."""
+        """Return the context window after a reply that was passed to `add`; raises StoreError."""
         usage = reply.context
         if self._run is None or (len(self._earlier) < usage.earlier_messages and not self._is_whole):
             self._run = await self._read(record.seq, usage.earlier_messages)
@@ -47,7 +47,7 @@ class MessageTable:
         return _snapshot(usage, reply.tokens, history, _sent(self._run.messages, usage.run_messages))
 
     async def _read(self, seq: int, wanted: int) -> Transcript:
-        """Read back from `seq` until enough messages from before the run are known."""
+        """Read backward from `seq` until enough messages from before the run are found."""
         size = FIRST_TAIL
         while True:
             after = max(0, seq - size)
@@ -65,7 +65,7 @@ class MessageTable:
 
 
 def _sizes(messages: Sequence[Counted]) -> list[tuple[str, int]]:
-    """Return role and tokens of each message that can be sent: not of results without their calls."""
+    """Return the role and tokens of each message that can be sent, without results that have no calls."""
     sizes: list[tuple[str, int]] = []
     follows_calls = False
     for item in messages:

@@ -1,4 +1,4 @@
-"""What a client can ask of the process itself: how it is, and that it ends."""
+"""The gRPC DaemonService: status and shutdown of the process."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -22,16 +22,16 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class DaemonStatus(Struct, frozen=True):
-    """How the daemon and the model server below it are."""
+    """The status of the daemon and its model server."""
 
     bind: str
-    """Where the gRPC service listens."""
+    """The address of the gRPC service."""
     started_at: int
     """Milliseconds since 1970."""
     uptime_s: int
     data_dir: str
     endpoint: str = ""
-    """Where the model server answers; empty when there is none."""
+    """The address of the model server; empty when there is none."""
     model_dir: str = ""
     llama_healthy: bool = False
     llama_running: bool = False
@@ -42,24 +42,24 @@ class Daemon(Protocol):
     """The process that serves."""
 
     async def status(self) -> DaemonStatus:
-        """Say how things are, within a second or two."""
+        """Return the status, within a second or two."""
         ...
 
     def request_shutdown(self) -> None:
-        """Begin to end; returns at once."""
+        """Start to shut down; returns at once."""
         ...
 
 
 class DaemonRpc(DaemonServiceServicer):
-    """Answers the calls of DaemonService."""
+    """Implements DaemonService."""
 
     def __init__(self, daemon: Daemon, caller: Callable[[Any], Awaitable[Principal | None]]) -> None:
-        """Take the process, and what knows who calls by the metadata of a call."""
+        """Take the process, and a function that returns the caller for a call's metadata."""
         self._daemon = daemon
         self._caller = caller
 
     async def GetStatus(self, request: GetStatusRequest, context: Context) -> GetStatusResponse:  # noqa: N802
-        """Tell how the daemon is."""
+        """Return the status of the daemon."""
         await self._require_admin(context)
         status = await self._daemon.status()
         return GetStatusResponse(
@@ -75,13 +75,13 @@ class DaemonRpc(DaemonServiceServicer):
         )
 
     async def Shutdown(self, request: ShutdownRequest, context: Context) -> ShutdownResponse:  # noqa: N802
-        """Begin the end and say so."""
+        """Start to shut down, and confirm it."""
         await self._require_admin(context)
         self._daemon.request_shutdown()
         return ShutdownResponse(message=SHUTTING_DOWN)
 
     async def _require_admin(self, context: Context) -> None:
-        """Refuse who may not know about, or end, what all tenants use."""
+        """Abort unless the caller is a cluster administrator: this concerns all tenants."""
         caller = await self._caller(context.invocation_metadata())
         if caller is None or not caller.is_cluster_admin:
             await context.abort(

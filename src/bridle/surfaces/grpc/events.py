@@ -1,4 +1,4 @@
-"""From a run's records to Kontekst's events, in the order its clients were built on.
+"""Translates a run's records to Kontekst's events, in the order that its clients expect.
 
 ```
 started  {token | reasoning}*  turn_completed  context_snapshot             each turn
@@ -6,8 +6,8 @@ started  {token | reasoning}*  turn_completed  context_snapshot             each
 completed | cancelled | failed                                              the last event
 ```
 
-Calls may run beside each other; here they come one after the other, each with its end. A call that the
-engine refuses is shown as one that failed; one that a person denied is not shown at all.
+Calls may run concurrently; here they are sent one after the other, each with its end. A call that the
+engine refuses is sent as failed; a call that a person denied is not sent at all.
 """
 
 from collections.abc import Sequence
@@ -47,21 +47,21 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
 
 
 class _Lane(Struct):
-    """What is to be told of one call."""
+    """The unsent events of one call."""
 
     events: list[RunEvent] = []
     is_over: bool = False
 
 
 class _Lanes:
-    """Lets one call after the other be told, in the order in which they began."""
+    """Serializes the events of concurrent calls, in the order in which the calls started."""
 
     def __init__(self, *, is_open: bool) -> None:
         self.is_open = is_open
         self._lanes: dict[CallId, _Lane] = {}
 
     def add(self, call_id: CallId, *events: RunEvent, is_over: bool = False) -> None:
-        """Add events to a call's lane, or begin one."""
+        """Add events to a call, starting its list if needed."""
         lane = self._lanes.setdefault(call_id, _Lane())
         lane.events.extend(events)
         lane.is_over = lane.is_over or is_over
@@ -70,7 +70,7 @@ class _Lanes:
         return call_id in self._lanes
 
     def take(self) -> list[RunEvent]:
-        """Return what can be told now."""
+        """Return the events that can be sent now."""
         told: list[RunEvent] = []
         while self.is_open and self._lanes:
             call_id, lane = next(iter(self._lanes.items()))
@@ -83,12 +83,12 @@ class _Lanes:
 
 
 class _Turn:
-    """The calls of one reply, and what became of them so far."""
+    """The calls of one reply and their state so far."""
 
     def __init__(self, calls: Sequence[ToolCall], *, is_proposed: bool) -> None:
         self.calls = calls
         self.is_proposed = is_proposed
-        """The calls need not be proposed together, or have been."""
+        """True once the calls were proposed together, or if they need not be."""
         self.requested: dict[CallId, ApprovalRequested] = {}
         self.decided: set[CallId] = set()
         self.denied: set[CallId] = set()
@@ -100,30 +100,30 @@ class _Turn:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether each call is either asked about or refused."""
+        """True once each call is either requested, started or refused."""
         known = self.requested.keys() | self.refused.keys() | self.started
         return all(call.id in known for call in self.calls)
 
     @property
     def waits(self) -> bool:
-        """Tell whether somebody has yet to decide."""
+        """True while a decision is pending."""
         return any(call_id not in self.decided for call_id in self.requested)
 
 
 class Translation:
-    """Tells one run; `proposes_all` says that each call of it waits for an answer."""
+    """Translates one run; with `proposes_all`, each of its calls waits for approval."""
 
     def __init__(self, run_id: RunId, *, proposes_all: bool) -> None:
         self.is_over = False
         self.proposed: set[CallId] = set()
-        """Calls that the client has been told about and may decide on."""
+        """Calls that were sent to the client, which it may decide on."""
         self._run_id = run_id
         self._proposes_all = proposes_all
         self._reasoning = ""
         self._turn = _Turn((), is_proposed=True)
 
     def reply(self, event: ModelReplied, context: ContextSnapshot) -> list[RunEvent]:
-        """Tell a whole reply, with the window after it."""
+        """Return the events of a whole reply, with the context window after it."""
         message = event.message
         self._reasoning = message.reasoning
         self._turn = _Turn(message.calls, is_proposed=not self._proposes_all)
@@ -134,7 +134,7 @@ class Translation:
         ]
 
     def add(self, event: Event) -> list[RunEvent]:
-        """Tell any other event of the session; most have no words here."""
+        """Return the events for any other event of the session; most have none."""
         match event:
             case ApprovalRequested():
                 return self._ask(event)
@@ -157,7 +157,7 @@ class Translation:
         return []
 
     def abort(self, event: Aborted) -> list[RunEvent]:
-        """Tell that the end of the run could not be recorded."""
+        """Return the events for a run whose end could not be recorded."""
         if event.run_id != self._run_id:
             return []
         self.is_over = True
@@ -200,7 +200,7 @@ class Translation:
         is_open = call_id in turn.requested and call_id not in turn.decided
         if call_id in turn.denied:
             return []
-        if is_open:  # nobody answered, and now nobody can
+        if is_open:  # the request was never answered, and no longer can be
             turn.is_cut_off = turn.is_cut_off or event.parent is None
             return []
         if event.parent is not None:
@@ -213,7 +213,7 @@ class Translation:
         return self._propose_all() if is_due else []
 
     def _finish_nested(self, event: ToolFinished, parent: CallId) -> list[RunEvent]:
-        """Tell the end of a call that code has made, within the call that runs the code."""
+        """Return the end of a call made by code, within the call that runs the code."""
         turn, call_id = self._turn, event.result.call_id
         told = [_finished(event.result)]
         if call_id not in turn.started:
@@ -226,7 +226,7 @@ class Translation:
     # ------------------------------------------------------------------ boundaries
 
     def _cross_boundary(self) -> list[RunEvent]:
-        """Tell the end of a turn's calls, now that it is known that the run was not cut off in them."""
+        """Return the end of a turn's calls, now that the run is known to have survived them."""
         turn = self._turn
         if not turn.is_over:
             return []
@@ -252,7 +252,7 @@ class Translation:
 
 
 def failed(error: str, run_id: str = "") -> RunEvent:
-    """Make the event of a run that failed, or without an id of one that never began."""
+    """Return the event of a failed run; without an id, of a run that never began."""
     return RunEvent(failed=RunFailedEvent(run_id=run_id, error=error))
 
 

@@ -1,4 +1,4 @@
-"""Whom the gRPC server lets in, and how it is protected on the way."""
+"""Authentication and TLS of the gRPC server."""
 
 import hmac
 import logging
@@ -23,15 +23,15 @@ _Metadata: TypeAlias = Any  # pairs of a name and a value, or nothing
 
 
 class Callers:
-    """Knows whose the token of a call is."""
+    """Authenticates the token of a call."""
 
     def __init__(self, token: str, gate: Gate | None) -> None:
-        """Take the owner's token, and what knows those of others."""
+        """Take the owner's token, and the gate for all other tokens."""
         self._token = token
         self._gate = gate
 
     async def principal(self, metadata: _Metadata) -> Principal | None:
-        """Return who calls; None for who has no token that counts; raises StoreError."""
+        """Return the caller; None without a valid token; raises StoreError."""
         if not self._token:
             return NODE
         found = [value for name, value in metadata or () if name == "authorization"]
@@ -45,7 +45,7 @@ class Callers:
 
 
 class RequireToken(grpc.aio.ServerInterceptor):
-    """Lets only calls through that carry a token."""
+    """Rejects calls without a valid token."""
 
     def __init__(self, callers: Callers) -> None:
         self._callers = callers
@@ -55,7 +55,7 @@ class RequireToken(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> _Handler:
-        """Pass a call on, or refuse it before anything of it is read."""
+        """Pass a call on, or reject it before any of it is read."""
         try:
             caller = await self._callers.principal(handler_call_details.invocation_metadata)
         except BridleError:
@@ -74,21 +74,21 @@ async def _nobody_knows(requests: object, context: grpc.aio.ServicerContext[Any,
 
 
 class Certificates:
-    """The certificate of a server, read again when its files change."""
+    """A server's certificate, reloaded when its files change."""
 
     def __init__(self, files: TlsFiles) -> None:
-        """Read it; raises ConfigError."""
-        server_context(files)  # which looks at all that gRPC would only log
+        """Load it; raises ConfigError."""
+        server_context(files)  # checks everything that gRPC would only log
         self._files = files
         self._seen = stamp(files)
-        self._looking = threading.Lock()  # gRPC asks from threads of its own
+        self._looking = threading.Lock()  # gRPC calls from its own threads
         self._newest = _configuration(files)
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Return what a port needs."""
+        """Return the credentials for a port."""
         return grpc.dynamic_ssl_server_credentials(
             self._newest,
-            self._renewed,  # type: ignore[arg-type]  # None says that nothing is new, which the stubs do not know
+            self._renewed,  # type: ignore[arg-type]  # None means unchanged, which the stubs do not allow
             require_client_authentication=bool(self._files.client_ca),
         )
 

@@ -1,4 +1,4 @@
-"""The gRPC server: where it listens, whom it lets in, how much and how many."""
+"""The gRPC server: its address, authentication and limits."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from bridle.surfaces.grpc.starts import Approvals, RenderSkill, Starts, StartsOf
 from bridle.surfaces.grpc.stream import AgentRpc
 from bridle.system.tls_files import NO_TLS, TlsFiles
 
-MAX_CALLS = 1_024  # at once; one more is told RESOURCE_EXHAUSTED
+MAX_CALLS = 1_024  # at once; further ones get RESOURCE_EXHAUSTED
 MAX_COMMAND_BYTES = MAX_PROMPT_BYTES + 64 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 SOCKET_UMASK = 0o177
@@ -32,7 +32,7 @@ OPTIONS = (
     ("grpc.so_reuseport", 0),  # or a second daemon would get half of the clients, without an error
     ("grpc.max_receive_message_length", MAX_COMMAND_BYTES),
     ("grpc.max_send_message_length", MAX_EVENT_BYTES),
-    # A run may wait for an answer for hours: find out whether anybody is still there.
+    # A run may wait for an answer for hours: check whether the client is still connected.
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.http2.max_pings_without_data", 0),
@@ -43,16 +43,16 @@ OPTIONS = (
 
 
 class GrpcServer:
-    """A server that listens; who made it closes it."""
+    """A listening server; its creator closes it."""
 
     def __init__(self, server: grpc.aio.Server, port: int, healthy: health.aio.HealthServicer) -> None:
         self.port = port
-        """The TCP port that it listens at, also when 0 was asked for; of no meaning for a socket file."""
+        """The actual TCP port, even if 0 was requested; meaningless for a socket file."""
         self._server = server
         self._healthy = healthy
 
     async def aclose(self, grace_s: float = 0.0) -> None:
-        """Refuse new calls, give the open ones that long, then end them; the runs go on."""
+        """Refuse new calls, give open ones `grace_s` seconds, then end them; the runs continue."""
         await self._healthy.enter_graceful_shutdown()
         await self._server.stop(grace_s)
 
@@ -71,10 +71,11 @@ async def serve_grpc(
 ) -> GrpcServer:
     """Listen at HOST:PORT or unix:PATH and serve both services, reflection and health.
 
-    `cwd` is where runs work that name no folder. With a token each call must carry the metadata
-    `authorization: Bearer TOKEN`: that one, or one that `gate` knows. A socket file gets mode 0600 and
-    replaces one that is there.
-    Raises UsageError when the address cannot be listened at, ConfigError when `tls` is of no use.
+    `cwd` is the folder of runs that name none. With a token, each call must have the metadata `authorization:
+    Bearer TOKEN`, with that token or one that `gate` accepts. A socket file gets mode 0600 and replaces an
+    existing one.
+
+    Raises UsageError if it cannot listen at the address, ConfigError if `tls` is unusable.
     """
     certificates = Certificates(tls) if tls else None
     callers = Callers(token, gate)
@@ -112,7 +113,7 @@ def _listen(server: grpc.aio.Server, address: str, certificates: Certificates | 
 
 @contextmanager
 def _private_files() -> Iterator[None]:
-    """Let a socket file be private from its first moment; nothing is awaited meanwhile."""
+    """Make a socket file private from its creation; no await may happen inside."""
     before = os.umask(SOCKET_UMASK)
     try:
         yield

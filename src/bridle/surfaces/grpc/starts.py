@@ -1,4 +1,4 @@
-"""How a run begins: which session, which agent, which words."""
+"""Starts runs for gRPC clients: chooses the session, the agent and the prompt."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,18 +16,18 @@ from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.grpc.generated.kontekst_pb2 import StartRunCommand
 from bridle.surfaces.grpc.guard import Callers
 
-MAX_SHOWN_CHARS = 200  # of what a client sent, in an error
-UNCHOSEN = "default"  # what Kontekst's own client names when its user names no agent
+MAX_SHOWN_CHARS = 200  # of client input in an error
+UNCHOSEN = "default"  # sent by Kontekst's client when the user names no agent
 
 Approvals = Literal["each", "rules"]
-"""Whether every call of a run is proposed, or only what rules ask about."""
+"""Propose every call of a run, or only those that the rules ask about."""
 
 RenderSkill = Callable[[str, str, str], str]
-"""From a working directory, a skill's name and its arguments to its text; blocking, raises BridleError."""
+"""Returns a skill's text for a working folder, a name and arguments; blocks, raises BridleError."""
 
 
 CheckFolder = Callable[[str], Awaitable[None]]
-"""Refuses folders that are not for whoever asks; raises UsageError."""
+"""Rejects folders that the caller may not use; raises UsageError."""
 
 
 class Begun(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Begun(Struct, frozen=True):
     run_id: RunId
     agent: str
     seq: int
-    """The sequence number its first own event comes after."""
+    """The run's own events follow this sequence number."""
 
 
 class Starts:
@@ -52,7 +52,7 @@ class Starts:
         render_skill: RenderSkill | None,
         check_folder: CheckFolder | None = None,
     ) -> None:
-        """Take the sessions; `check_folder` knows where runs may work, if not everywhere."""
+        """Take the sessions; `check_folder` rejects folders, None allows all."""
         self.door = door
         self.proposes_all = approvals == "each"
         self._cwd = cwd
@@ -61,7 +61,7 @@ class Starts:
         self._check_folder = check_folder
 
     def held_to(self, door: Door, cwd: str, check_folder: CheckFolder) -> "Starts":
-        """Return the same for somebody who sees another door and may work in some folders only."""
+        """Return a copy that is limited to another session API and some folders."""
         return Starts(
             door,
             cwd=cwd,
@@ -71,7 +71,7 @@ class Starts:
         )
 
     async def begin(self, start: StartRunCommand) -> Begun:
-        """Start a run; raises BridleError when there is nothing to follow."""
+        """Start a run; raises BridleError if it does not start."""
         try:
             return await self._begin(start)
         except ConfigError as error:
@@ -80,7 +80,7 @@ class Starts:
     async def _begin(self, start: StartRunCommand) -> Begun:
         known = await self._known(start.session_id) if start.session_id else None
         cwd = start.working_dir or (known.cwd if known is not None else self._cwd)
-        if self._check_folder is not None:  # first: nobody is told what lies elsewhere
+        if self._check_folder is not None:  # first, so that nothing is revealed about other folders
             await self._check_folder(cwd)
         await asyncio.to_thread(_require_folder, cwd)
         words = await self._words(start, cwd)
@@ -93,7 +93,7 @@ class Starts:
         )
         prompt = Prompt(user_message(words), options, if_busy="reject")
         receipt = await self.door.submit(created.session_id, prompt)
-        assert receipt.run_id is not None  # what is not queued has begun
+        assert receipt.run_id is not None  # what is not queued has started
         return Begun(created.session_id, receipt.run_id, agent, receipt.seq)
 
     async def _known(self, name: str) -> SessionCreated | None:
@@ -113,7 +113,7 @@ class Starts:
         title = f"/{start.skill.name} {start.skill.arguments}".rstrip() if start.HasField("skill") else ""
         try:
             session = await self.door.create(cwd=cwd, agent=start.agent_name, title=title, session_id=wanted)
-        except SessionConflict:  # another stream was quicker with the same name
+        except SessionConflict:  # another stream was faster with the same name
             session = SessionId(start.session_id)
         created = await self._known(session)
         if created is None:
@@ -131,7 +131,7 @@ class Starts:
 
 
 class StartsOfAll(Struct, frozen=True):
-    """Finds what starts runs for whoever calls."""
+    """Returns the `Starts` of each caller."""
 
     own: Starts
     """The owner's."""
@@ -139,7 +139,7 @@ class StartsOfAll(Struct, frozen=True):
     gate: Gate | None
 
     async def of(self, metadata: Any) -> Starts:
-        """Return what starts runs for the one who has sent this; raises NotAllowed, StoreError."""
+        """Return the `Starts` for a call's metadata; raises NotAllowed, StoreError."""
         principal = await self.callers.principal(metadata)
         if principal is None:
             raise NotAllowed("the token counts no more")
@@ -156,7 +156,7 @@ class StartsOfAll(Struct, frozen=True):
 
 
 def _in_words_of_kontekst(error: ConfigError, agent: str) -> ConfigError:
-    """Say that an agent is not there as clients know it from there."""
+    """Return the error for an unknown agent in Kontekst's wording."""
     if not error.message.startswith("no agent named"):
         return error
     return ConfigError(

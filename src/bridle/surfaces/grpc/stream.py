@@ -1,12 +1,12 @@
-"""One Run stream: commands are read beside the run that is told.
+"""One Run stream: reads the client's commands while it sends the events of the run.
 
 ```
           start ─▶ begin ─▶ started ─▶ follow ─▶ completed | cancelled | failed      (one task)
-read ─▶   approve, deny, cancel ─▶ the door
-          end of the client's side ─▶ the stream ends, the run goes on
+read ─▶   approve, deny, cancel ─▶ the session API
+          the client closes its side ─▶ the stream ends, the run continues
 ```
 
-A client that reads slowly holds up the writing here, never the run: it misses tokens, and no other event.
+A slow client delays only the writes here, never the run: it misses tokens, but no other event.
 """
 
 import asyncio
@@ -46,16 +46,16 @@ from bridle.surfaces.unsaid import Unsaid
 
 ALREADY_STARTED = "run already started"
 CANCELLED = "cancelled by the client"
-MAX_REASON_CHARS = 4_000  # the model reads it, and it is kept
+MAX_REASON_CHARS = 4_000  # sent to the model, and stored
 
 Context = grpc.aio.ServicerContext[RunCommand, RunEvent]
 
 
 class AgentRpc(AgentServiceServicer):
-    """Answers the calls of AgentService."""
+    """Implements AgentService."""
 
     def __init__(self, starts_of: Callable[[Any], Awaitable[Starts]]) -> None:
-        """Take what finds the way in for the metadata of a call; raises NotAllowed, StoreError."""
+        """Take a function that returns the `Starts` for call metadata, or raises NotAllowed, StoreError."""
         self._starts_of = starts_of
 
     async def Run(  # type: ignore[override]  # noqa: N802  not a generator: two tasks write
@@ -84,13 +84,13 @@ class RunStream:
         self._writing = asyncio.Lock()  # invariant: one message is written at a time
         self._running: asyncio.Task[None] | None = None
         self._answered = asyncio.Event()
-        """The newest start was answered, by `started` or `failed`."""
+        """Set once the newest start was answered, with `started` or `failed`."""
         self._begun: Begun | None = None
         self._told: Translation | None = None
         self._is_cancelled = False
 
     async def serve(self, commands: AsyncIterator[RunCommand]) -> None:
-        """Take commands until the client closes its side; what runs then goes on without it."""
+        """Handle commands until the client closes its side; the run then continues without it."""
         async with asyncio.TaskGroup() as group:
             async for command in commands:
                 await self._take(command, group)
@@ -126,13 +126,13 @@ class RunStream:
         try:
             begun = await self._starts.begin(start)
         except NotAllowed:
-            raise  # which is said by the status of the call
+            raise  # reported by the status of the call
         except BridleError as error:
             self._running, self._is_cancelled = None, False
             await self._write(failed(str(error)))
             answered.set()
         else:
-            # Nothing is awaited before the watch begins: of a run in this process no token is missed.
+            # Nothing is awaited before the watch begins: no token of a run in this process is missed.
             await self._follow(begun, answered)
 
     async def _follow(self, begun: Begun, answered: asyncio.Event) -> None:
@@ -175,12 +175,12 @@ class RunStream:
         table.add(record)
         match record.event:
             case ModelReplied(stop_reason="cancelled"):
-                events = []  # half a reply, kept for the record
+                events = []  # a partial reply, kept only in the records
             case ModelReplied() as reply:
                 events = told.reply(reply, await table.snapshot(record, reply))
             case QuestionAsked() as asked:
                 events = []
-                await self._submit(Reply(asked.call_id))  # this wire has no words for a question
+                await self._submit(Reply(asked.call_id))  # this protocol has no questions
             case other:
                 events = told.add(other)
         for event in events:
@@ -189,20 +189,20 @@ class RunStream:
     # ------------------------------------------------------------------ answers
 
     async def _decide(self, decision: Decide) -> None:
-        """Pass on an answer about a call that this client was told of; others are nobody's."""
+        """Submit a decision about a call that was sent to this client; ignore all others."""
         if self._told is not None and decision.call_id in self._told.proposed:
             await self._submit(decision)
 
     async def _submit(self, command: Command) -> None:
-        """Hand a command to the run, if it still goes on: a later run of the session is not meant."""
+        """Submit a command if the run is still active: it must not reach a later run of the session."""
         if self._begun is None or self._told is None or self._told.is_over:
             return
-        with suppress(SessionError):  # it ended just now
+        with suppress(SessionError):  # it just ended
             await self._door.submit(self._begun.session, command)
 
 
 def _first(error: BaseException) -> BaseException:
-    """Find the error at the bottom of the groups that task groups wrap it in."""
+    """Return the innermost error of nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,4 +1,4 @@
-"""What the tools take: values checked at the edge, and the schemas that clients read."""
+"""Arguments of the MCP tools: validation, and the schemas that clients read."""
 
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -18,7 +18,7 @@ ArgsT = TypeVar("ArgsT", bound=Struct)
 
 MAX_RULES = 200
 MAX_PAGE = 200
-MOST = 2**53 - 1  # what every client of JSON can count to
+MOST = 2**53 - 1  # the largest integer that every JSON client can represent
 
 Words = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
 Name = Annotated[str, Meta(max_length=200)]
@@ -33,7 +33,7 @@ Folder = Annotated[
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What one run does differently."""
+    """Options of one run."""
 
     model: Annotated[Name, Meta(description="Which model, as `provider/name`.")] | None = None
     mode: Annotated[Mode, Meta(description="What happens to calls that no rule decides.")] | None = None
@@ -52,7 +52,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ] = ""
 
     def options(self, **more: Any) -> RunOptions:
-        """Return them as a session takes them."""
+        """Return them as the run options of a session."""
         return RunOptions(
             model=self.model,
             mode=self.mode,
@@ -72,7 +72,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `bridle_run` takes."""
+    """Arguments of `bridle_run`."""
 
     prompt: Annotated[Words, Meta(description="What is to be done; `/name …` calls a skill.")]
     session_id: Annotated[
@@ -103,7 +103,7 @@ class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class ResumeArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `bridle_resume` takes."""
+    """Arguments of `bridle_resume`."""
 
     session_id: SessionName
     prompt: Annotated[
@@ -142,7 +142,7 @@ Action = Literal[
 
 
 class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `bridle_sessions` takes; every action has its own arguments."""
+    """Arguments of `bridle_sessions`; each action uses some of them."""
 
     action: Action
     session_id: Annotated[str, Meta(max_length=200)] = ""
@@ -173,14 +173,14 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class FolderArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `bridle_folder` takes."""
+    """Arguments of `bridle_folder`."""
 
     what: Topic
     cwd: Folder = ""
 
 
 class ConfigArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `bridle_config` takes."""
+    """Arguments of `bridle_config`."""
 
     action: Literal["get", "set", "patch"]
     key: Annotated[
@@ -204,7 +204,7 @@ class ConfigArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def read_arguments(given: dict[str, Any] | None, kind: type[ArgsT]) -> ArgsT:
-    """Check what a client sent; raises UsageError that names the argument."""
+    """Validate a client's arguments; raises UsageError that names the argument."""
     try:
         return msgspec.convert(given or {}, kind)
     except msgspec.ValidationError as error:
@@ -212,7 +212,7 @@ def read_arguments(given: dict[str, Any] | None, kind: type[ArgsT]) -> ArgsT:
 
 
 def given_fields(args: Struct) -> set[str]:
-    """Return the arguments that are not as they are when left out."""
+    """Return the names of the arguments that differ from their defaults."""
     fields = msgspec.structs.fields(type(args))
     return {one.name for one in fields if getattr(args, one.name) != _usual(one)}
 
@@ -224,7 +224,7 @@ def _usual(field: msgspec.structs.FieldInfo) -> Any:
 
 
 def object_schema(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a struct with its fields at the root, as clients want it."""
+    """Return the JSON Schema of a struct with its fields at the root, as MCP clients expect."""
     (root,), definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     name = cast(str, root["$ref"]).rpartition("/")[2]
     schema = definitions.pop(name)

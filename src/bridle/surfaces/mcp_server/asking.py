@@ -1,4 +1,4 @@
-"""What a person is asked through a client: approvals and questions as forms, and forms as answers."""
+"""Approvals and questions as MCP elicitation forms, and forms as answers."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -24,13 +24,13 @@ DISMISSED = "the question was closed without an answer"
 
 
 def form_of(asked: Asked) -> ElicitRequestFormParams:
-    """Return the form that a person fills in."""
+    """Return the form for an approval or question."""
     text, schema = _approval(asked) if isinstance(asked, ApprovalRequested) else _question(asked)
     return ElicitRequestFormParams(message=text, requested_schema=schema)
 
 
 def answer_of(asked: Asked, given: ElicitResult) -> Answer:
-    """Return what a filled-in form means; what is in no form of ours is no."""
+    """Return the answer in a form; an approval is denied if the form's content is invalid."""
     content: Mapping[str, Any] = given.content or {}
     if isinstance(asked, QuestionAsked):
         return Reply(asked.call_id, _chosen(asked, content) if given.action == "accept" else ())
@@ -66,7 +66,7 @@ def _approval(asked: ApprovalRequested) -> tuple[str, dict[str, Any]]:
 
 
 def _answers(asked: ApprovalRequested) -> dict[Verdict, str]:
-    """Return the answers that make sense: without a rule for the like of it, nothing can hold for longer."""
+    """Return the possible answers: without suggested rules, no answer can apply to later calls."""
     assert set(ANSWERS) == set(get_args(Verdict))
     if asked.suggestions:
         return ANSWERS

@@ -1,4 +1,4 @@
-"""Tools of a client that answers between its calls: a call of the model rests until its result is given."""
+"""Tools of a client that sends results with its next call: the model's call waits until then."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -10,18 +10,18 @@ from bridle.core.tool import ToolSpec
 
 
 class Callbacks:
-    """A dispatcher whose calls wait."""
+    """A tool dispatcher whose calls wait for results from the client."""
 
     def __init__(self, specs: Sequence[ToolSpec]) -> None:
         self.specs = specs
         self.when_called: Callable[[], None] = lambda: None
-        """Called with every call that begins to wait."""
+        """Called for every call that starts to wait."""
         self._given: dict[CallId, ToolOutput] = {}
         self._open: dict[CallId, tuple[ToolCall, asyncio.Future[ToolOutput]]] = {}
 
     @property
     def waiting(self) -> dict[CallId, ToolCall]:
-        """Return the calls that have no result yet, in order."""
+        """The calls without a result, in order."""
         return {call_id: call for call_id, (call, result) in self._open.items() if not result.done()}
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
@@ -37,7 +37,7 @@ class Callbacks:
             self._open.pop(call.id, None)
 
     def give(self, results: Mapping[CallId, ToolOutput]) -> None:
-        """Let calls go on with their results, also those that come again after a restart."""
+        """Set the results of calls, including calls that are repeated after a restart."""
         waiting = self.waiting
         for call_id, output in results.items():
             if call_id in waiting:

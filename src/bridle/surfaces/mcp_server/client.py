@@ -1,4 +1,4 @@
-"""The client of one call: what it can be asked, how it is told what happens, and following a run for it."""
+"""The MCP client behind a tool call: progress, questions, and following a run."""
 
 import logging
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from bridle.surfaces.mcp_server.asking import answer_of, form_of
 from bridle.surfaces.mcp_server.runs import SETTLE_S, HeldRun, Runs
 from bridle.surfaces.wire import Result
 
-ASK_S = 3600.0  # a person may be away for a while
+ASK_S = 3600.0  # the user may be away for a while
 
 CANCELLED = "the client has cancelled the call"
 
@@ -30,19 +30,19 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Ended(Struct, frozen=True):
-    """The run is over."""
+    """The run ended."""
 
     result: Result
 
 
 class Waits(Struct, frozen=True):
-    """The run needs results of tools of the client."""
+    """The run needs results of client tools."""
 
     calls: tuple[ToolCall, ...]
 
 
 class Asks(Struct, frozen=True):
-    """The run needs answers, which the client gives with its next call."""
+    """The run needs answers, which the client sends with its next call."""
 
     questions: dict[CallId, Asked]
 
@@ -51,7 +51,7 @@ Stop = Ended | Waits | Asks
 
 
 class Client:
-    """Whoever made a call."""
+    """The client that made a call."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -59,7 +59,7 @@ class Client:
 
     @property
     def can_be_asked(self) -> Literal["now", "later", "never"]:
-        """Tell whether it shows forms to a person: while a call lasts, or between two (since 2026-07-28)."""
+        """Whether it can show forms: "now", during a call, or "later", between two (since 2026-07-28)."""
         capabilities = self._context.session.client_capabilities
         forms = capabilities.elicitation if capabilities is not None else None
         if forms is None or (forms.form is None and forms.url is not None):
@@ -69,13 +69,13 @@ class Client:
         return "later" if self._context.protocol_version in MODERN_PROTOCOL_VERSIONS else "never"
 
     async def tell(self, lines: list[str]) -> None:
-        """Say what happens, if it wants to know."""
+        """Report progress, if the client wants it."""
         for line in lines:
             self._told += 1
             await self._context.session.report_progress(self._told, None, line)
 
     async def ask(self, asked: Asked) -> Answer:
-        """Let a person fill in a form; where that fails, nobody was there."""
+        """Ask a person with a form; if that fails, answer as if no person were there."""
         form = form_of(asked)
         try:
             with anyio.fail_after(ASK_S):
@@ -88,9 +88,9 @@ class Client:
 
 
 async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
-    """Follow a run until it ends or needs something of its client.
+    """Follow a run until it ends or needs something from its client.
 
-    Cancelled, the run is cancelled too. Raises what the door raises.
+    If this is cancelled, so is the run. Raises what the session API raises.
     """
     runs.wake(held)
     try:
@@ -112,7 +112,7 @@ async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
 
 
 async def submit_answer(door: Door, session: SessionId, answer: Answer) -> None:
-    """Hand in an answer; the run may have ended while the question was open, and says itself what failed."""
+    """Submit an answer; ignore errors, since the run may have ended meanwhile and reports failures itself."""
     try:
         await door.submit(session, answer)
     except BridleError as error:
@@ -130,11 +130,11 @@ class _Following:
         self._asking: dict[CallId, anyio.CancelScope] = {}
 
     async def stop(self) -> Waits | Asks | None:
-        """Go on until the client is needed; None when the run is over."""
+        """Follow the run until the client is needed; return None if the run ended."""
         held, asks = self._held, self._client.can_be_asked
         while True:
             held.changed.clear()
-            is_over = held.is_over  # before the news are taken, so that the last of them is told too
+            is_over = held.is_over  # read before the news, so that the last of them is sent
             await self._client.tell(held.news.take())
             if is_over:
                 return None
@@ -147,7 +147,7 @@ class _Following:
             await held.changed.wait()
 
     async def _is_quiet(self) -> bool:
-        """Give further calls of the same turn a moment to come."""
+        """Return True if no further call of the same turn arrives within `SETTLE_S`."""
         with anyio.move_on_after(SETTLE_S):
             await self._held.changed.wait()
             return False
@@ -156,7 +156,7 @@ class _Following:
     def _ask_what_is_new(self) -> None:
         asked = self._held.asked
         for call_id in [one for one in self._asking if one not in asked]:
-            self._asking.pop(call_id).cancel()  # somebody else has answered
+            self._asking.pop(call_id).cancel()  # answered elsewhere
         for call_id, question in asked.items():
             if call_id not in self._asking:
                 scope = self._asking[call_id] = anyio.CancelScope()

@@ -1,4 +1,4 @@
-"""`bridle_config` and `meerkat_config`: the user's settings, read and changed; secrets are hidden."""
+"""`bridle_config` and `meerkat_config`: read and change the user's settings; secrets are hidden."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -20,31 +20,31 @@ MEANT = {
     "set": ({"key", "value", "expected_generation"}, {"config", "expected_generation"}),
     "patch": ({"patch", "expected_generation"},),
 }
-"""The arguments that go together with an action."""
+"""The combinations of arguments that each action accepts."""
 
 
 class Setting(Struct, frozen=True):
-    """One setting that holds in a folder."""
+    """One setting that applies in a folder."""
 
     key: str
     value: str
-    """As it is written in TOML."""
+    """In TOML syntax."""
     source: str
-    """Where it comes from."""
+    """Where it is set."""
 
 
 class ConfigAnswer(Struct, frozen=True, omit_defaults=True):
-    """What the user's own file says, or which settings hold."""
+    """The user's settings file, or the settings that apply."""
 
     config: dict[str, Any] | None = None
     generation: int | None = None
-    """Another number for every other text of the file."""
+    """A number that differs for every content of the file."""
     config_path: str | None = None
     settings: list[Setting] | None = None
 
 
 async def config(call: Call) -> Answered:
-    """Read or change the settings, in Bridle's words."""
+    """Read or change the settings, in Bridle's format."""
     args = read_arguments(call.params.arguments, ConfigArgs)
     given = given_fields(args) - {"action"}
     if not any(given <= meant for meant in MEANT[args.action]):
@@ -97,7 +97,7 @@ def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:
 
 
 class MeerkatConfigArgs(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `meerkat_config` takes."""
+    """Arguments of `meerkat_config`."""
 
     action: Literal["get", "set", "patch"]
     config: dict[str, Any] | None = None
@@ -106,13 +106,13 @@ class MeerkatConfigArgs(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeerkatConfig(Struct, frozen=True):
-    """What it answers."""
+    """The result of `meerkat_config`."""
 
     config: dict[str, Any]
 
 
 async def meerkat_config(call: Call) -> Answered:
-    """Read or change the settings, in Meerkat's words."""
+    """Read or change the settings, in Meerkat's format."""
     args = read_arguments(call.params.arguments, MeerkatConfigArgs)
 
     def told() -> ConfigEnvelope:

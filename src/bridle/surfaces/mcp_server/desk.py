@@ -1,4 +1,4 @@
-"""What the tools work with: one call of a client, and where it goes."""
+"""What tool handlers work with: the server's shared state, and one call of a client."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -24,24 +24,24 @@ from bridle.surfaces.mcp_server.runs import HeldRun, Runs
 from bridle.surfaces.problems import problem_of
 
 CODE = "bridle/code"
-"""The name of an error, beside its text."""
+"""The metadata key of an error's code, next to its text."""
 
 Answered = CallToolResult | InputRequiredResult
 
 
 class Desk(Struct, frozen=True):
-    """What is shared by all calls."""
+    """What all calls share."""
 
     door: Door
     runs: Runs
     folders: Folders
     bus: SubscriptionBus
     trusts_caller: bool = False
-    """Whether a caller may also do what loosens the rules of the user."""
+    """True if callers may also loosen the user's rules."""
 
     @property
     def looking(self) -> Looking:
-        """Return what looks at sessions and folders."""
+        """Read access to sessions and folders."""
         return Looking(self.door, self.folders)
 
 
@@ -54,7 +54,7 @@ class Call(Struct, frozen=True):
 
     @property
     def door(self) -> Door:
-        """Return where the sessions are."""
+        """The session API."""
         return self.desk.door
 
 
@@ -62,7 +62,7 @@ Handler = Callable[[Call], Awaitable[Answered]]
 
 
 def answered(text: str, value: Any = None, *, is_error: bool = False) -> CallToolResult:
-    """Answer with a text for people and models, and the same as a value for programs."""
+    """Return a result with a text for people and models, and a value for programs."""
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content=None if value is None else msgspec.to_builtins(value, str_keys=True),
@@ -71,7 +71,7 @@ def answered(text: str, value: Any = None, *, is_error: bool = False) -> CallToo
 
 
 def failed(error: BridleError) -> CallToolResult:
-    """Answer with what went wrong, so that a model can do better."""
+    """Return an error result that a model can act on."""
     return CallToolResult(
         content=[TextContent(text=str(error))],
         is_error=True,
@@ -80,7 +80,7 @@ def failed(error: BridleError) -> CallToolResult:
 
 
 def asks(held: HeldRun, stop: Asks) -> InputRequiredResult:
-    """Answer with questions; the client comes again with the answers, and finds its run by the token."""
+    """Return questions; the client repeats the call with the answers, and the token identifies its run."""
     return InputRequiredResult(
         input_requests={
             str(call_id): ElicitRequest(params=form_of(asked)) for call_id, asked in stop.questions.items()

@@ -1,4 +1,4 @@
-"""`bridle_folder`: what there is in a folder, by the name of what is wanted."""
+"""`bridle_folder`: agents, skills, models, rules, servers or stats of a folder."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
 
 
 async def folder(call: Call) -> Answered:
-    """Return what is asked for."""
+    """Return the requested topic of a folder."""
     args = read_arguments(call.params.arguments, FolderArgs)
     found = await call.desk.looking.folder(args.what, args.cwd)
     view = await asyncio.to_thread(within, found, MAX_TEXT_CHARS)

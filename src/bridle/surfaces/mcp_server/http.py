@@ -1,4 +1,4 @@
-"""Serving over streamable HTTP: programs of this machine that have the token."""
+"""Serves MCP over streamable HTTP, for local programs that have the token."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,20 +13,20 @@ PATH = "/mcp"
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_CLIENTS = 256
 HEADERS = ("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id")
-"""What a client of the protocol sends and reads, also one in a page."""
+"""Headers that an MCP client sends and reads, also in a web page."""
 
 
 @asynccontextmanager
 async def serving_http(
     bridle: BridleServer, host: str, port: int, token: str, origins: tuple[str, ...] = ()
 ) -> AsyncIterator[HttpServer]:
-    """Serve as long as the context is open; raises OSError when it cannot listen there."""
+    """Serve while the context is open; raises OSError if the server cannot listen."""
     server = bridle.server
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY_BYTES,
         max_sessions=MAX_CLIENTS,
-        # The guard looks at Host, Origin and the token, before anything of a request is read.
+        # The guard checks Host, Origin and the token before the request is read.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     guard = Guard(app, token=token, hosts=(host,), origins=origins, headers=HEADERS)

@@ -1,11 +1,11 @@
-"""`meerkat_run`, `meerkat_resume`, `meerkat_capabilities`: as clients of Meerkat's own server know them.
+"""`meerkat_run`, `meerkat_resume`, `meerkat_capabilities`: compatible with Meerkat's own server.
 
 ```
 meerkat_run {prompt, tools} ─▶ {session_id, status: "pending_tool_call", pending_tool_calls: [...]}
 meerkat_resume {session_id, tool_results} ─▶ the same again, or {content, session_id, turns, tool_calls, ...}
 ```
 
-Every failure is an error of the protocol, as there; its data has the name of it.
+Every failure is a protocol error, as in Meerkat; its data contains the error code.
 """
 
 import asyncio
@@ -46,20 +46,20 @@ MAX_RESULT_CHARS = 4 * 1024 * 1024
 
 
 class BuiltinConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which built-in tools there are."""
+    """Which built-in tools are enabled."""
 
     enable_shell: bool = False
     shell_timeout_secs: Annotated[int, Meta(ge=0)] | None = None
 
 
 class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What both tools take."""
+    """Arguments of both tools."""
 
     model: Annotated[str, Meta(max_length=4200)] | None = None
     max_tokens: OutputTokens | None = None
     provider: Literal["anthropic", "openai", "gemini", "other"] | None = None
     stream: bool = False
-    """Events are told as progress to whoever wants it, with or without it; so for the next one."""
+    """Ignored, like `verbose`: progress is always sent to clients that want it."""
     verbose: bool = False
     tools: Annotated[list[CallbackTool], Meta(max_length=MAX_TOOLS)] = []
     enable_builtins: bool = False
@@ -69,7 +69,7 @@ class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hooks_override: dict[str, Any] | None = None
 
     def order(self, prompt: str, **more: Any) -> Order:
-        """Say what it means here; raises UsageError, and Refused for what is not offered."""
+        """Convert the arguments to an order; raises UsageError, and Refused for what is not supported."""
         if self.builtin_config.shell_timeout_secs is not None:
             name = "builtin_config.shell_timeout_secs"
             raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
@@ -96,7 +96,7 @@ class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MeerkatRunArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `meerkat_run` takes."""
+    """Arguments of `meerkat_run`."""
 
     prompt: Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
     system_prompt: Annotated[str, Meta(max_length=1024 * 1024)] | None = None
@@ -105,7 +105,7 @@ class MeerkatRunArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class CallbackResult(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a tool of the client gave back."""
+    """The result of a client tool."""
 
     tool_use_id: Annotated[str, Meta(max_length=200)]
     content: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)]
@@ -113,27 +113,27 @@ class CallbackResult(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `meerkat_resume` takes."""
+    """Arguments of `meerkat_resume`."""
 
     session_id: SessionName
     prompt: Annotated[str, Meta(max_length=4 * 1024 * 1024)] = ""
-    """What to do next; with tool_results it may be left out, and is added to the run."""
+    """The next prompt; optional with tool_results, and then added to the active run."""
     tool_results: Annotated[list[CallbackResult], Meta(max_length=MAX_PAGE)] = []
 
     @property
     def results(self) -> dict[CallId, ToolOutput]:
-        """Return the results by their calls; raises UsageError for two of one call."""
+        """The results by call; raises UsageError if a call has two."""
         found = {CallId(one.tool_use_id): ToolOutput(one.content, one.is_error) for one in self.tool_results}
         if len(found) < len(self.tool_results):
             raise UsageError("tool_results: a tool_use_id is there twice")
         return found
 
 
-# ---------------------------------------------------------------------------- the tools
+# ---------------------------------------------------------------------------- tools
 
 
 async def run(call: Call) -> Answered:
-    """Begin a session with a prompt."""
+    """Start a session with a prompt."""
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, MeerkatRunArgs)
@@ -150,7 +150,7 @@ async def run(call: Call) -> Answered:
 
 
 async def resume(call: Call) -> Answered:
-    """Go on in a session: with results of tools, with a prompt, or with a run that was cut off."""
+    """Continue a session: with tool results, with a prompt, or by resuming a cut-off run."""
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, MeerkatResumeArgs)
@@ -174,13 +174,13 @@ async def resume(call: Call) -> Answered:
 
 
 async def list_capabilities(call: Call) -> Answered:
-    """Say what of Meerkat is offered."""
+    """List the supported capabilities of Meerkat."""
     read_arguments(call.params.arguments, NoArgs)
     return written(capabilities(parse_contract(DEFAULT_CONTRACT)))
 
 
 class NoArgs(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `meerkat_capabilities` takes."""
+    """Arguments of `meerkat_capabilities`."""
 
 
 async def _prompt(call: Call, order: Order, cwd: str) -> Prompt:
@@ -189,11 +189,11 @@ async def _prompt(call: Call, order: Order, cwd: str) -> Prompt:
     return Prompt(order.message, order.options, "reject")
 
 
-# ---------------------------------------------------------------------------- results of the client
+# ---------------------------------------------------------------------------- client results
 
 
 def _check_waiting(held: HeldRun, results: dict[CallId, ToolOutput]) -> None:
-    """Refuse results unless there is one for every call that a run waits for; raises UsageError."""
+    """Check that there is exactly one result for every waiting call; raises UsageError, SessionBusy."""
     waiting = set(held.waiting)
     if held.is_followed or not waiting:
         raise SessionBusy(f"session {held.session} is running", hint="wait for the call that follows it")
@@ -201,7 +201,7 @@ def _check_waiting(held: HeldRun, results: dict[CallId, ToolOutput]) -> None:
 
 
 async def _give(call: Call, held: HeldRun, prompt: str, results: dict[CallId, ToolOutput]) -> HeldRun:
-    """Let a run that waits go on; what is said with the results reaches it before its next turn."""
+    """Continue a waiting run; a prompt sent with the results reaches it before its next turn."""
     if prompt and results:
         await call.door.submit(held.session, Steer(user_message(prompt)))
     if held.callbacks is not None:
@@ -227,7 +227,7 @@ def _listed(calls: list[CallId]) -> str:
 
 
 async def _cut_off(call: Call, session: SessionId) -> RunState | None:
-    """Return the run of a session that nobody drives any more, if there is one."""
+    """Return the unfinished run of a session that no process drives; None if there is none."""
     if await call.door.is_running(session):
         return None
     return (await call.door.read(session)).run
@@ -240,7 +240,7 @@ async def _go_on(
     args: MeerkatResumeArgs,
     results: dict[CallId, ToolOutput],
 ) -> HeldRun:
-    """Resume a run: its open calls come again under their ids, and find the results that were given."""
+    """Resume a run: its open calls are repeated with the same ids and get the given results."""
     order = args.order(args.prompt)
     open_calls = _open_calls(cut)
     ours = {tool.name for tool in (await call.door.next_context(session)).tools}
@@ -265,23 +265,23 @@ def _names(calls: dict[CallId, ToolCall]) -> list[str]:
 
 
 def _spec_of(name: str) -> ToolSpec:
-    """Describe a tool that the client has named in an earlier call, and not in this one."""
+    """Return a spec for a tool that the client defined in an earlier call but not in this one."""
     return ToolSpec(name, f"Tool: {name}", {"type": "object"})
 
 
-# ---------------------------------------------------------------------------- answers
+# ---------------------------------------------------------------------------- results
 
 
 class PendingCall(Struct, frozen=True):
-    """A call that waits for a result of the client."""
+    """A call that waits for the client's result."""
 
     tool_name: str
     args: dict[str, Any]
-    """With the id of the call in it, as `tool_use_id`."""
+    """Includes the call's id as `tool_use_id`."""
 
 
 class Pending(Struct, frozen=True):
-    """A run that waits for results of the client."""
+    """A run that waits for the client's results."""
 
     content: list[dict[str, str]]
     session_id: str
@@ -290,7 +290,7 @@ class Pending(Struct, frozen=True):
 
 
 class Done(Struct, frozen=True):
-    """What a run came to."""
+    """The result of a run."""
 
     content: list[dict[str, str]]
     session_id: str
@@ -330,7 +330,7 @@ def _text(text: str) -> list[dict[str, str]]:
 
 
 def written(value: Any) -> CallToolResult:
-    """Answer with a value, written as JSON into the text as clients of Meerkat read it."""
+    """Return a value as JSON in the text, where Meerkat's clients read it."""
     data = msgspec.json.encode(value)
     return CallToolResult(
         content=[TextContent(text=data.decode())], structured_content=msgspec.json.decode(data)
@@ -338,6 +338,6 @@ def written(value: Any) -> CallToolResult:
 
 
 def protocol_error(error: BridleError) -> MCPError:
-    """Say what went wrong as an error of the protocol."""
+    """Convert an error to a protocol error."""
     code = INVALID_PARAMS if isinstance(error, UsageError) else INTERNAL_ERROR
     return MCPError(code, str(error), {"code": problem_of(error).code})

@@ -1,4 +1,4 @@
-"""What happens in a run, as a client is told while it goes on: one line for each thing, text as it comes."""
+"""Progress lines of a run for an MCP client: one line per event, text as it is generated."""
 
 from bridle.core.protocol import (
     BudgetWarned,
@@ -23,7 +23,7 @@ MAX_TEXT_CHARS = 4_000
 
 
 class News:
-    """Collects what is to be told; what a slow client has not taken is merged, and in the end left out."""
+    """Collects progress lines; for a slow client, text is merged and the oldest lines are dropped."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -31,7 +31,7 @@ class News:
         self._unsaid = Unsaid()
 
     def add(self, item: Record | Delta) -> None:
-        """Take in what happened."""
+        """Add a record or delta."""
         if rest := self._unsaid.take(item)[0]:
             self._add_text(rest)
         if isinstance(item, TextDelta):
@@ -49,7 +49,7 @@ class News:
         self._is_text = True
 
     def take(self) -> list[str]:
-        """Return what is new, in order."""
+        """Return the new lines, in order."""
         lines, self._lines, self._is_text = self._lines, [], False
         return lines
 

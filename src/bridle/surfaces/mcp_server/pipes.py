@@ -1,7 +1,7 @@
-"""Standard input and output as a wire: bounded lines in, whole lines out, and nothing else on either.
+"""Stdin and stdout as a wire: bounded lines in, whole lines out, and nothing else on either.
 
-Both are blocking and may stay blocked for as long as the other side likes, so each has a thread of its own
-that does not keep the process alive.
+Both block for as long as the other side likes, so each has its own daemon thread, which does not keep the
+process alive.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from typing import BinaryIO
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 TOO_LONG = b""
-"""Stands for a line that was longer, and is gone."""
+"""Stands for a line that was too long and was discarded."""
 
 _ABOVE_STANDARD = 3
 
 
 class Lines:
-    """The lines that come in, one at a time; a line is asked for before the next one is read."""
+    """The input lines, one at a time; the next line is read only on request."""
 
     def __init__(self, source: BinaryIO, most: int = MAX_LINE_BYTES) -> None:
         self._source = source
@@ -62,7 +62,7 @@ class Lines:
 
 
 class Writer:
-    """Where lines go out, in order."""
+    """Writes lines in order."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
@@ -70,7 +70,7 @@ class Writer:
         threading.Thread(target=self._write, name="stdout", daemon=True).start()
 
     async def write(self, data: bytes) -> None:
-        """Write it all; raises OSError when nobody reads any more."""
+        """Write all data; raises OSError if the reader is gone."""
         loop = asyncio.get_running_loop()
         written: asyncio.Future[None] = loop.create_future()
 
@@ -99,14 +99,14 @@ class Writer:
 
 @contextmanager
 def standard_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Take stdin and stdout for the wire alone: what else reads finds nothing, what prints goes to stderr.
+    """Reserve stdin and stdout for the wire: other readers get nothing, other output goes to stderr.
 
-    They are not given back: the process ends with the wire.
+    They are not restored: the process ends with the wire.
     """
     private = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _ABOVE_STANDARD) for number in (0, 1)]
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
-    # Threads may still use them when this is left: they are not closed.
+    # Not closed, because threads may still use them.
     yield os.fdopen(private[0], "rb", closefd=False), os.fdopen(private[1], "wb", closefd=False)

@@ -1,4 +1,4 @@
-"""Skills as prompts: what a person would call as `/name`."""
+"""Skills as MCP prompts: those that a person can call as `/name`."""
 
 import asyncio
 
@@ -23,12 +23,12 @@ MAX_ARGUMENT_CHARS = 1024 * 1024
 
 
 async def list_prompts(folders: Folders) -> ListPromptsResult:
-    """Return the skills of the folder that a person may call; raises BridleError."""
+    """Return the folder's skills that a person may call; raises BridleError."""
     return ListPromptsResult(prompts=[_prompt(skill) for skill in await _skills(folders)])
 
 
 async def get_prompt(folders: Folders, params: GetPromptRequestParams) -> GetPromptResult:
-    """Return the text of a skill, arguments put in; raises BridleError, MCPError."""
+    """Return the text of a skill with its arguments inserted; raises BridleError, MCPError."""
     skill = next((one for one in await _skills(folders) if one.name == params.name), None)
     if skill is None:
         raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")

@@ -1,4 +1,4 @@
-"""Sessions as resources: the list, each as Markdown, and each as its records."""
+"""Sessions as MCP resources: the list, each session as Markdown, and its records."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ MARKDOWN = "text/markdown"
 
 
 async def list_resources(door: Door, cursor: str | None) -> ListResourcesResult:
-    """Return a page of the sessions, newest first, behind the list of all of them."""
+    """Return a page of sessions, newest first; the first page starts with the list resource."""
     start = _start(cursor)
     sessions = await door.list()
     page = sessions[start : start + PAGE]
@@ -60,7 +60,7 @@ def _session(session: SessionSummary) -> Resource:
 
 
 def list_templates() -> ListResourceTemplatesResult:
-    """Return how the addresses are made."""
+    """Return the URI templates."""
     transcript = ResourceTemplate(
         uri_template=TRANSCRIPT, name="session", title="The transcript of a session", mime_type=MARKDOWN
     )
@@ -71,7 +71,7 @@ def list_templates() -> ListResourceTemplatesResult:
 
 
 async def read_resource(door: Door, uri: str) -> ReadResourceResult:
-    """Return what lies at an address; raises MCPError."""
+    """Return the content of a URI; raises MCPError."""
     if uri == LIST:
         return _text(uri, JSON, msgspec.json.encode((await door.list())[:MAX_LISTED]).decode())
     found = parse_uri(uri)
@@ -88,7 +88,7 @@ async def read_resource(door: Door, uri: str) -> ReadResourceResult:
 
 
 def _encoded(records: Sequence[Record]) -> str:
-    """Write records as one list, the newest ones if all are too much for one answer."""
+    """Encode records as one JSON list; only the newest if all are too large."""
     kept: list[bytes] = []
     size = 0
     for record in reversed(records):

@@ -1,4 +1,4 @@
-"""`bridle_run` and `bridle_resume`: a prompt, or a run that was cut off, taken to its end."""
+"""`bridle_run` and `bridle_resume`: run a prompt, or resume a cut-off run, to its end."""
 
 import asyncio
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from bridle.surfaces.wire import Result
 
 
 async def run(call: Call) -> Answered:
-    """Answer a prompt, in a new session or in one that is there."""
+    """Run a prompt in a new or an existing session."""
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, RunArgs)
@@ -58,7 +58,7 @@ async def run(call: Call) -> Answered:
 
 
 async def resume(call: Call) -> Answered:
-    """Go on in a session: with a prompt, or with a run that was cut off."""
+    """Continue a session with a prompt, or resume its cut-off run."""
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, ResumeArgs)
@@ -83,18 +83,18 @@ async def _follow(call: Call, held: HeldRun) -> Answered:
             raise AssertionError("a run without tools of its client waits for none")
 
 
-# ---------------------------------------------------------------------------- for every tool that runs
+# ---------------------------------------------------------------------------- shared by tools that run
 
 
 async def follow_to(call: Call, held: HeldRun) -> Stop:
-    """Follow a run for a call, and tell those who watch the resources about it."""
+    """Follow a run for a call, and notify subscribers of its resource."""
     stop = await follow(call.desk.runs, held, call.client)
     await call.desk.bus.publish(ResourceUpdated(uri=session_uri(held.session)))
     return stop
 
 
 async def held_before(call: Call) -> HeldRun | None:
-    """Return the run that a client comes back to with answers; raises UsageError when it is not there."""
+    """Return the run that a client returns to with answers; raises UsageError if it no longer waits."""
     state = call.params.request_state
     if state is None:
         return None
@@ -112,7 +112,7 @@ async def held_before(call: Call) -> HeldRun | None:
 
 
 async def find(door: Door, wanted: str) -> tuple[SessionId, SessionCreated]:
-    """Return a session and how it began; raises SessionNotFound."""
+    """Return a session id and its creation event; raises SessionNotFound."""
     if not is_session_id(wanted):
         raise SessionNotFound(f"no session {wanted[:80]!r}")
     session = SessionId(wanted)
@@ -122,7 +122,7 @@ async def find(door: Door, wanted: str) -> tuple[SessionId, SessionCreated]:
 async def make_prompt(
     desk: Desk, text: str, options: RunOptions, cwd: str, *, if_busy: str = "reject", key: str = ""
 ) -> Prompt:
-    """Make the command of a prompt: skills put in, rules seen from its folder; raises BridleError."""
+    """Create a prompt: expand skills, resolve rules in its folder; raises BridleError."""
 
     def prepared() -> tuple[str, RunOptions]:
         words = expand_in(text, cwd, desk.folders.environ) if text.startswith("/") else text
@@ -133,7 +133,7 @@ async def make_prompt(
 
 
 def _in_folder(options: RunOptions, cwd: str, desk: Desk) -> RunOptions:
-    """Return options whose rules are seen from a folder: with `~/` and whole paths understood."""
+    """Return options whose rules are resolved in a folder: with `~/` and absolute paths expanded."""
 
     def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         rules = [parse_rule(action, text) for text in texts]
@@ -156,7 +156,7 @@ async def begin_new(
     title: str = "",
     callbacks: Callbacks | None = None,
 ) -> HeldRun:
-    """Begin a session with a run; where the prompt is refused nothing is left behind."""
+    """Create a session with a run; delete the session if the prompt is rejected."""
     session = await desk.door.create(cwd=cwd, agent=agent, title=title)
     try:
         held = await begin(desk, session, prompt, callbacks)
@@ -171,13 +171,13 @@ async def begin_new(
 async def begin(
     desk: Desk, session: SessionId, command: Prompt | Resume, callbacks: Callbacks | None = None
 ) -> HeldRun:
-    """Begin a run of a session; raises Refused for what its caller may not want."""
+    """Start a run of a session; raises Refused for options its caller may not use."""
     await check_options(desk, session, command.options)
     return await desk.runs.begin(session, command, callbacks)
 
 
 def said(result: Result, *, trusts_caller: bool) -> str:
-    """Say what a run came to, for people and models."""
+    """Describe the result of a run, for people and models."""
     lines = [result.text] if result.text else []
     if result.outcome != "completed":
         lines.append(f"The run ended {result.outcome}: {result.reason or result.outcome}")

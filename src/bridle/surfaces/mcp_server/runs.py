@@ -1,10 +1,10 @@
-"""The runs that clients have started: followed from their begin to their end, whether a call waits or not.
+"""The runs that MCP clients started: driven from start to end, whether a call waits for them or not.
 
 ```
 begin ─▶ running ◀────── follow ──────┐        follow returns when the run
             │                         │          ended        Result
             ├─ asks a person ─────────┤          asks         the client is asked, or answers in its next call
-            ├─ calls a tool of theirs ┘          waits        its results come with the client's next call
+            ├─ calls a client tool ───┘          waits        the client sends the results in its next call
             └─ ended
 ```
 """
@@ -42,25 +42,25 @@ from bridle.surfaces.wire import Result
 
 MAX_HELD = 64
 MAX_REST_S = 12 * 3600.0
-SETTLE_S = 0.05  # in which calls of one turn, or of one piece of code, come one after the other
+SETTLE_S = 0.05  # calls of one turn, or of one piece of code, arrive within this time
 CANCEL_S = 10.0
 
 log = logging.getLogger("bridle.mcp_server")
 
 
 class Open(Struct):
-    """What is going on in the turn of a run."""
+    """The open calls and questions of a run's turn."""
 
     asked: dict[CallId, Asked] = {}
-    """What a person has to answer."""
+    """Open approvals and questions."""
     calls: tuple[CallId, ...] = ()
-    """Of the newest reply."""
+    """The calls of the newest reply."""
     started: dict[CallId, CallId | None] = {}
-    """Calls that run, and for each the call whose code has made it."""
+    """Running calls, each with the call whose code made it."""
     finished: set[CallId] = set()
 
     def add(self, record: Record) -> None:
-        """Take in the next record."""
+        """Process the next record."""
         match record.event:
             case ModelReplied() as event:
                 self.calls, self.finished = tuple(call.id for call in event.message.calls), set()
@@ -78,24 +78,24 @@ class Open(Struct):
                 pass
 
     def is_busy(self, waiting: set[CallId]) -> bool:
-        """Tell whether a call runs that is neither waiting nor the code around one that is."""
+        """Return True if a call is running that neither waits nor is the code around a waiting call."""
         around = {self.started.get(call_id) for call_id in waiting}
         return any(call_id not in waiting and call_id not in around for call_id in self.started)
 
     def is_all(self, waiting: set[CallId]) -> bool:
-        """Tell whether nothing is left of the reply but calls that wait, as far as it is known."""
+        """Return True if all unfinished calls of the reply are known to wait."""
         return bool(self.calls) and set(self.calls) - self.finished <= waiting
 
 
 class HeldRun:
-    """One run, as far as its client is concerned."""
+    """One run on behalf of a client."""
 
     def __init__(self, session: SessionId, callbacks: Callbacks | None) -> None:
         self.session = session
         self.token = secrets.token_urlsafe(24)
-        """By which a client that was asked something finds its run again; not to be guessed."""
+        """Identifies the run when the client returns with answers; unguessable."""
         self.run_id: RunId | None = None
-        """None as long as the prompt waits in the queue, as `item_id` there."""
+        """None while the prompt is queued; then `item_id` identifies it."""
         self.item_id: str | None = None
         self.drive: Drive | None = None
         self.begun = asyncio.Event()
@@ -113,54 +113,54 @@ class HeldRun:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing more will happen."""
+        """True if the run ended or failed."""
         return self.result is not None or self.error is not None
 
     @property
     def asked(self) -> dict[CallId, Asked]:
-        """Return the questions that nobody has answered."""
+        """The open approvals and questions."""
         return self._open.asked
 
     @property
     def waiting(self) -> dict[CallId, ToolCall]:
-        """Return the calls that wait for results of the client."""
+        """The calls that wait for the client's results."""
         return self._callbacks.waiting if self._callbacks is not None else {}
 
     @property
     def callbacks(self) -> Callbacks | None:
-        """Return the tools of the client."""
+        """The client tools."""
         return self._callbacks
 
     @property
     def is_at_rest(self) -> bool:
-        """Tell whether the run cannot go on without results of the client."""
+        """True while the run cannot continue without the client's results."""
         waiting = set(self.waiting)
         return bool(waiting) and not self.asked and not self._open.is_busy(waiting)
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether no further call of the client's tools can come before it gives results."""
+        """True if no further call of the client's tools can come before it sends results."""
         return self._open.is_all(set(self.waiting))
 
     def take(self, item: Record | Delta) -> None:
-        """Take in what happened."""
+        """Process a record or delta."""
         if isinstance(item, Record):
             self._open.add(item)
         self.news.add(item)
         self.changed.set()
 
     def settle(self, call_id: CallId) -> None:
-        """Take an answer for given; its record comes later."""
+        """Treat a question as answered; its record comes later."""
         self._open.asked.pop(call_id, None)
 
     def end(self, result: Result | None, error: BaseException | None = None) -> None:
-        """Say that it is over."""
+        """Mark the run as ended."""
         self.result, self.error = result, error
         self.changed.set()
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Be the one call that follows the run; raises SessionBusy when another one does."""
+        """Mark the run as followed by one call; raises SessionBusy if another call follows it."""
         if self.is_followed:
             raise SessionBusy(f"session {self.session}: another call follows its run")
         self.is_followed = True
@@ -171,15 +171,15 @@ class HeldRun:
 
 
 class Runs:
-    """Every run of one server; left, it follows none of them any more."""
+    """All runs of one server; as a context manager, it stops following them at the end."""
 
     def __init__(self, door: Door, *, most: int = MAX_HELD, rest_s: float = MAX_REST_S) -> None:
-        """Hold `most` runs at once; one that waits for its client for `rest_s` is cancelled."""
+        """Hold at most `most` runs; cancel one that waits for its client longer than `rest_s`."""
         self.door = door
         self._most = most
         self._rest_s = rest_s
         self.is_leaving = False
-        """The client goes away: its runs are left to the daemon, if they are in one."""
+        """True when the client leaves: runs in a daemon then continue."""
         self._held: dict[str, HeldRun] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._driving: set[asyncio.Task[None]] = set()
@@ -199,23 +199,23 @@ class Runs:
         if tasks:
             await asyncio.wait(tasks)
 
-    # ------------------------------------------------------------------ finding
+    # ------------------------------------------------------------------ lookup
 
     def by_token(self, token: str) -> HeldRun | None:
-        """Return the run that a token stands for."""
+        """Return the run with this token; None if there is none."""
         return self._held.get(token)
 
     def resting_in(self, session: SessionId) -> HeldRun | None:
-        """Return the run of a session that has tools of a client."""
+        """Return the active run of a session that has client tools; None if there is none."""
         found = (one for one in self._held.values() if one.session == session and not one.is_over)
         return next((one for one in found if one.callbacks is not None), None)
 
     @property
     def held(self) -> Sequence[HeldRun]:
-        """Return the runs that are not over, and those whose clients do not know it yet."""
+        """The runs that have not ended, and those whose clients do not know their end yet."""
         return tuple(self._held.values())
 
-    # ------------------------------------------------------------------ beginning and ending
+    # ------------------------------------------------------------------ start and end
 
     async def begin(
         self,
@@ -227,7 +227,8 @@ class Runs:
     ) -> HeldRun:
         """Start a run, with tools of its client; raises SessionError, ConfigError, UsageError.
 
-        Of one that is not attended no call will follow: what it asks, nobody answers.
+        If `is_attended` is False, no call will follow it: its approvals and questions get no answer from a
+        person.
         """
         if len(self._held) >= self._most:
             raise SessionBusy(
@@ -264,35 +265,35 @@ class Runs:
                 held.end(drive.result)
         except BridleError as error:
             held.end(None, error)
-        except Exception as error:  # the call that follows it must hear of it
+        except Exception as error:  # the call that follows it must report it
             log.exception("a run could not be followed")
             held.end(None, error)
         finally:
-            if held.token not in self._timers:  # or its client will come for the end of it
+            if held.token not in self._timers:  # else its client will return for the result
                 self.forget(held)
             held.begun.set()
 
     def forget(self, held: HeldRun) -> None:
-        """Keep a run no longer: its client knows how it ended, or will not come."""
+        """Remove a run: its client knows the result, or will not return."""
         self.wake(held)
         self._held.pop(held.token, None)
 
-    # ------------------------------------------------------------------ resting
+    # ------------------------------------------------------------------ waiting for the client
 
     def rest(self, held: HeldRun) -> None:
-        """Let a run wait for the next call of its client, but not for ever."""
+        """Let a run wait for its client's next call, at most `rest_s`."""
         late = f"nobody has answered it for {self._rest_s / 3600:g} hours"
         loop = asyncio.get_running_loop()
         self.wake(held)
         self._timers[held.token] = loop.call_later(self._rest_s, self.abandon, held, late)
 
     def wake(self, held: HeldRun) -> None:
-        """The client is back."""
+        """Stop the timer, because the client is back."""
         if (timer := self._timers.pop(held.token, None)) is not None:
             timer.cancel()
 
     def abandon(self, held: HeldRun, reason: str) -> None:
-        """Cancel a run that nobody waits for; one in a daemon goes on when the client only goes away."""
+        """Cancel a run without a client; if the client only disconnected, a run in a daemon continues."""
         self.wake(held)
         if held.is_over:
             self.forget(held)

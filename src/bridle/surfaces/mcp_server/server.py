@@ -1,4 +1,4 @@
-"""The MCP server over a door: which methods it has, and who answers each."""
+"""The MCP server over the session API: its methods and their handlers."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -39,7 +39,7 @@ INSTRUCTIONS = (
 
 
 class BridleServer:
-    """The server, and the runs it follows."""
+    """The MCP server, and the runs it follows."""
 
     def __init__(self, desk: Desk) -> None:
         self.runs = desk.runs
@@ -95,7 +95,7 @@ class BridleServer:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turn our errors into those of the protocol."""
+    """Convert BridleErrors to protocol errors."""
     try:
         yield
     except BridleError as error:
@@ -106,9 +106,9 @@ def _told() -> Iterator[None]:
 async def open_server(
     door: Door, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
 ) -> AsyncIterator[BridleServer]:
-    """Make the server over a door; left, it follows no run any more.
+    """Create a server over the session API; at the end it stops following runs.
 
-    Callers may tighten what the user has set; only those who are trusted may loosen it.
+    Callers may tighten the user's settings; only trusted ones may loosen them.
     """
     async with runs or Runs(door) as runs:
         yield BridleServer(Desk(door, runs, folders, InMemorySubscriptionBus(), trusts_caller))

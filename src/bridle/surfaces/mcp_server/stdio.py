@@ -1,4 +1,4 @@
-"""Serving over standard input and output: one client, the one that has started the process."""
+"""Serves MCP over stdin and stdout to the program that started the process."""
 
 import logging
 from collections.abc import AsyncIterable
@@ -31,13 +31,13 @@ Incoming = SessionMessage | Exception
 
 
 async def serve_stdio(bridle: BridleServer) -> None:
-    """Serve until the other side closes its end."""
+    """Serve until the client closes stdin."""
     with standard_streams() as (source, target):
         await serve_lines(bridle, Lines(source), Writer(target))
 
 
 async def serve_lines(bridle: BridleServer, lines: AsyncIterable[bytes], writer: Writer) -> None:
-    """Serve one client that sends and reads lines."""
+    """Serve one client over lines."""
     incoming, requests = anyio.create_memory_object_stream[Incoming](0)
     answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     unanswered = _Unanswered()
@@ -52,27 +52,27 @@ async def serve_lines(bridle: BridleServer, lines: AsyncIterable[bytes], writer:
 
 
 class _Unanswered:
-    """The requests that are being worked on."""
+    """The requests that have no answer yet."""
 
     def __init__(self) -> None:
         self.written = anyio.Event()
-        """Nothing more will be said."""
+        """Set when nothing more will be written."""
         self._ids: set[RequestId] = set()
         self._changed = anyio.Event()
 
     def add(self, message: SessionMessage) -> None:
-        """Take note of what came in."""
+        """Record an incoming message."""
         if isinstance(message.message, JSONRPCRequest):
             self._ids.add(message.message.id)
 
     def settle(self, message: SessionMessage) -> None:
-        """Take note of what went out."""
+        """Record an outgoing message."""
         if isinstance(message.message, JSONRPCResponse | JSONRPCError) and message.message.id is not None:
             self._ids.discard(message.message.id)
             self._changed.set()
 
     async def none_left(self) -> None:
-        """Wait for the last of them."""
+        """Wait until every request is answered."""
         while self._ids:
             self._changed = anyio.Event()
             await self._changed.wait()
@@ -86,7 +86,7 @@ async def _read(
     unanswered: _Unanswered,
 ) -> None:
     async with incoming, answers:
-        with suppress(anyio.BrokenResourceError):  # nobody reads any more
+        with suppress(anyio.BrokenResourceError):  # the server has stopped
             await _pass_on(lines, incoming, answers, unanswered)
         bridle.runs.is_leaving = True
         with anyio.move_on_after(LAST_S):  # the end of the input ends whatever is not answered by then
@@ -109,7 +109,7 @@ async def _pass_on(
 
 
 def _parse(line: bytes) -> SessionMessage | JSONRPCError | None:
-    """Read one message; one that is none is answered, an empty line is not."""
+    """Parse one message; return an error for an invalid one and None for an empty line."""
     if line == TOO_LONG:
         return _refusal(INVALID_REQUEST, f"a message is longer than {MAX_LINE_BYTES // 1024 // 1024} MiB")
     if not line.strip():

@@ -1,4 +1,4 @@
-"""The table of the tools: what clients read of each, and who does it."""
+"""The table of MCP tools: descriptions, schemas and handlers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,12 +31,12 @@ class Offer(Struct, frozen=True):
     description: str
     answers: type[Struct] | None = None
     changes: bool = True
-    """It may change something; False for one that only looks."""
+    """False for a tool that only reads."""
     is_ours: bool = True
-    """It tells failures as results; those of Meerkat are errors of the protocol."""
+    """True if it returns failures as results; Meerkat's tools raise protocol errors."""
 
     def tool(self, name: str) -> Tool:
-        """Return what clients read."""
+        """Return the tool's definition for clients."""
         hints = ToolAnnotations(
             read_only_hint=not self.changes,
             destructive_hint=self.changes,
@@ -133,17 +133,17 @@ OFFERS: Mapping[str, Offer] = {
 
 
 def list_tools() -> list[Tool]:
-    """Return all of them."""
+    """Return all tool definitions."""
     return [offer.tool(name) for name, offer in OFFERS.items()]
 
 
 def input_schema(name: str) -> dict[str, Any] | None:
-    """Return the schema of what a tool takes; None for one that is not there."""
+    """Return the input schema of a tool; None if there is no such tool."""
     return object_schema(OFFERS[name].takes) if name in OFFERS else None
 
 
 async def call_tool(call: Call) -> Answered:
-    """Do a call; raises MCPError where the protocol wants an error."""
+    """Execute a call; raises MCPError where the protocol requires an error."""
     offer = OFFERS.get(call.params.name)
     if offer is None:
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {call.params.name[:80]}")

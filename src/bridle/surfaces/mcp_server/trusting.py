@@ -1,7 +1,7 @@
-"""What the caller of a tool may not do: it is a model, and no person has said yes to what it wants.
+"""Restrictions on callers: a caller is a model, and no person has approved what it wants.
 
-It may tighten what the user has set and never loosen it, nor run a command that no rule is asked about,
-unless the server was started with `--trust-caller`.
+It may tighten the user's settings but not loosen them, nor run commands that no rule checks, unless the
+server was started with `--trust-caller`.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ FLAG = "--trust-caller"
 
 
 def refuse_unless_trusted(desk: Desk, what: str) -> None:
-    """Raise Refused unless the caller is trusted with what only the user may do."""
+    """Raise Refused unless the caller is trusted to do what only the user may do."""
     if not desk.trusts_caller:
         raise Refused(
             CAPABILITY_UNAVAILABLE,
@@ -29,7 +29,7 @@ def refuse_unless_trusted(desk: Desk, what: str) -> None:
 
 
 async def check_options(desk: Desk, session: SessionId, options: RunOptions) -> None:
-    """See that a run does no more than the user lets it; raises Refused, SessionNotFound, ConfigError."""
+    """Check that run options exceed no setting of the user; raises Refused, SessionNotFound, ConfigError."""
     usual = RunOptions()
     for name in ("allow", "until", "hooks"):
         if getattr(options, name) != getattr(usual, name):

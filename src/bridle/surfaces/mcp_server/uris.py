@@ -1,4 +1,4 @@
-"""The addresses of sessions as resources."""
+"""URIs of sessions as MCP resources."""
 
 import re
 
@@ -12,12 +12,12 @@ _ONE = re.compile(r"bridle://sessions/(?P<session>[^/?#]{1,200})(?P<records>/rec
 
 
 def session_uri(session: SessionId) -> str:
-    """Return the address of a session's transcript."""
+    """Return the URI of a session's transcript."""
     return f"{LIST}/{session}"
 
 
 def parse_uri(uri: str) -> tuple[SessionId, bool] | None:
-    """Return which session an address names, and whether it wants the records; None for any other address."""
+    """Return the session of a URI, and whether the URI names its records; None for any other URI."""
     found = _ONE.fullmatch(uri)
     if found is None or not is_session_id(found["session"]):
         return None

@@ -1,1 +1,1 @@
-"""Meerkat's words, for every surface that speaks them: its requests, results, events and settings."""
+"""Meerkat's wire types, shared by the surfaces that speak them: requests, results, events and settings."""

@@ -1,4 +1,4 @@
-"""What of Meerkat is offered here, in the words of its `capabilities/get`."""
+"""The Meerkat capabilities offered here, as its `capabilities/get` lists them."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from bridle.surfaces.meerkat.contract import Contract
 
 
 class Capability(Struct, frozen=True):
-    """Something that a client may find or miss."""
+    """A capability that is available or missing."""
 
     id: str
     description: str
@@ -16,7 +16,7 @@ class Capability(Struct, frozen=True):
 
 
 class Capabilities(Struct, frozen=True):
-    """All of it."""
+    """The result of `capabilities/get`."""
 
     contract_version: Contract
     capabilities: list[Capability]
@@ -42,7 +42,7 @@ UNAVAILABLE = {
 
 
 def capabilities(contract: Contract) -> Capabilities:
-    """List what is offered."""
+    """List the available and the missing capabilities."""
     offered = [Capability(name, text) for name, text in AVAILABLE.items()]
     missing = [
         Capability(name, text, {"NotSupportedByProtocol": {"reason": reason}})

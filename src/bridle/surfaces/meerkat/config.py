@@ -1,7 +1,7 @@
-"""The user's settings as a JSON object: read, replaced and patched, never with a secret in them.
+"""The user's settings as a JSON object: read, replace and patch it without exposing secrets.
 
-What is shown is what the user's own file says. A value that may be a secret is shown as `(hidden)`; given
-back like that it stays as it is.
+It shows the contents of the user's own file. A value that may be a secret is shown as `(hidden)`; sent back
+like that, it stays unchanged.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ ADDRESSES = ("url", "base_url")
 
 
 class ConfigEnvelope(Struct, frozen=True):
-    """The settings, and by what it is known that they have not been changed since."""
+    """The settings, with a generation number that detects changes made in between."""
 
     config: dict[str, Any]
     generation: int
@@ -35,22 +35,22 @@ class ConfigEnvelope(Struct, frozen=True):
 
 
 class SettingsChanged(UsageError):
-    """Somebody else has changed the settings meanwhile."""
+    """The settings were changed in between."""
 
 
 class UserConfig:
-    """The `config.toml` of a home; every method blocks."""
+    """The `config.toml` in a home folder; every method blocks."""
 
     def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
         self._environ = environ
         self._file = find_home(environ, cwd) / CONFIG_FILE
 
     def read(self) -> ConfigEnvelope:
-        """Return what the file says; raises ConfigError."""
+        """Return the contents of the file; raises ConfigError."""
         return self._envelope(read_text(self._file) or "")
 
     def replace(self, config: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
-        """Let the file say this and nothing else; raises ConfigError, UsageError."""
+        """Replace the whole file; raises ConfigError, UsageError."""
         return self._change(lambda tree: _revealed(config, tree), expected)
 
     def patch(self, patch: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
@@ -73,7 +73,7 @@ class UserConfig:
         return self._envelope(change_file(self._file, checked, self._judge))
 
     def _judge(self, text: str) -> None:
-        """Load a text as the settings of a home of its own; raises ConfigError."""
+        """Validate a text as the settings of a temporary home; raises ConfigError."""
         with tempfile.TemporaryDirectory(prefix="bridle-") as folder:
             write_text(Path(folder) / CONFIG_FILE, text)
             try:
@@ -88,7 +88,7 @@ class UserConfig:
 
 
 def generation(text: str) -> int:
-    """Return a number that is another one for every other text."""
+    """Return a 48-bit hash of the text, which changes with the text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
@@ -105,7 +105,7 @@ def _shown(value: Any, key: str = "") -> Any:
 
 
 def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
-    """Put what is there already in the place of what was hidden; raises UsageError."""
+    """Replace hidden values by those already in the file; raises UsageError."""
     if depth > MAX_DEPTH:
         raise UsageError(f"the settings are nested deeper than {MAX_DEPTH} tables")
     if isinstance(given, dict):

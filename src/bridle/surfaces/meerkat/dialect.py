@@ -1,4 +1,4 @@
-"""How one event looks on the wire, which differs between versions of the contract, and its envelope."""
+"""The wire shape of an event, which differs between contract versions, and its envelope."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ from bridle.surfaces.meerkat.events import (
 )
 
 SKILL_SOURCE = "b21d1e00-0000-8000-8000-000000000001"
-"""Where all skills are from, for clients that name a skill by its source; they lie in folders here."""
+"""The source of all skills, for clients that name a skill by its source; skills here are folders on disk."""
 
 _VARYING = (
     RunStarted
@@ -35,11 +35,11 @@ _VARYING = (
     | SkillsResolved
     | StreamTruncated
 )
-"""Events whose shape is not the same in every version."""
+"""Events whose shape differs between versions."""
 
 
 class Envelope(Struct, frozen=True):
-    """An event with where it is from and when it was told."""
+    """An event with its source, its number and its time."""
 
     event_id: str
     source_id: str
@@ -53,7 +53,7 @@ class Envelopes:
     """Puts the events of one session into envelopes, numbered in order."""
 
     def __init__(self, session: SessionId, stream: UUID) -> None:
-        """Number events from 1; `stream` is unique, and so is each event's id with it."""
+        """Number events from 1; `stream` is unique, which makes each event id unique."""
         self._session = session
         self._prefix = str(stream)[:24]
         self._source = _source(session)
@@ -67,7 +67,7 @@ class Envelopes:
 
 
 def shape(event: AgentEvent, contract: Contract) -> Any:
-    """Return what is to be encoded for an event; None for one that clients of this version refuse."""
+    """Return an event in the shape to encode; None for one that clients of this version reject."""
     return _shaped(event, contract) if isinstance(event, _VARYING) else event
 
 
@@ -108,12 +108,12 @@ def _shaped(event: Any, contract: Contract) -> Any:
 
 
 def text_blocks(text: str) -> list[dict[str, str]]:
-    """Write a text as content blocks."""
+    """Return a text as content blocks."""
     return [{"type": "text", "text": text}]
 
 
 def skill_key(name: str) -> dict[str, str]:
-    """Name a skill by its source and its name."""
+    """Return the key of a skill: its source and its name."""
     return {"source_uuid": SKILL_SOURCE, "skill_name": name}
 
 

@@ -1,4 +1,4 @@
-"""Meerkat's events: what a client is told while a run goes on, under the names of its contract."""
+"""Meerkat's events: what clients receive during a run, under the names of its contract."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ BudgetType = Literal["tokens", "time", "tool_calls"]
 
 
 class TokenUsage(Struct, frozen=True):
-    """Tokens of one answer or of a whole run; all keys are always there."""
+    """Tokens of one answer or of a whole run; all keys are always present."""
 
     input_tokens: int
     output_tokens: int
@@ -21,14 +21,14 @@ class TokenUsage(Struct, frozen=True):
 
 
 def token_usage(usage: Usage) -> TokenUsage:
-    """Say in Meerkat's words what was used."""
+    """Convert usage to Meerkat's fields."""
     return TokenUsage(
         usage.input, usage.output, usage.context, usage.cache_write or None, usage.cache_read or None
     )
 
 
 class AgentEventKind(Struct, frozen=True, tag=snake):
-    """Something that happened in a run."""
+    """Base of the events of a run."""
 
 
 class RunStarted(AgentEventKind, frozen=True):
@@ -46,7 +46,7 @@ class RunFailed(AgentEventKind, frozen=True):
     session_id: str
     error: str
     error_class: str = "internal"
-    """Which kind of failure it is, of those that clients since 0.6 know."""
+    """The class of failure, one of those that clients since 0.6 accept."""
 
 
 class HookStarted(AgentEventKind, frozen=True):
@@ -88,7 +88,7 @@ class HookPatchPublished(AgentEventKind, frozen=True):
 
 class TurnStarted(AgentEventKind, frozen=True):
     turn_number: int
-    """From 0."""
+    """Starts at 0."""
 
 
 class ReasoningDelta(AgentEventKind, frozen=True):
@@ -133,7 +133,7 @@ class ToolExecutionTimedOut(AgentEventKind, frozen=True):
 
 
 class ToolResultReceived(AgentEventKind, frozen=True):
-    """The model has the result; how it reads is for clients since 0.9.5, which get it nowhere else."""
+    """The model has the result; clients since 0.9.5 get its text only here."""
 
     id: str
     name: str
@@ -167,7 +167,7 @@ class BudgetWarning(AgentEventKind, frozen=True):
     used: int
     limit: int
     percent: float
-    """From 0 to 1."""
+    """A fraction from 0 to 1."""
 
 
 class Retrying(AgentEventKind, frozen=True):
@@ -188,7 +188,7 @@ class SkillResolutionFailed(AgentEventKind, frozen=True):
 
 
 class StreamTruncated(AgentEventKind, frozen=True):
-    """Fragments were left out, as whoever reads was too slow."""
+    """Deltas were dropped because the client reads too slowly."""
 
     dropped: int
 

@@ -1,7 +1,7 @@
-"""What a client asks a run for, in Meerkat's words, and what that means here.
+"""Run requests in Meerkat's fields, and their conversion to run options.
 
-A field that is not known is refused, and so is one that Meerkat knows and that would change nothing here:
-a client that relies on it should hear of that at once.
+An unknown field is rejected, and so is a field of Meerkat that would have no effect here: a client that
+relies on it must learn of that at once.
 """
 
 import base64
@@ -23,7 +23,7 @@ from bridle.surfaces.misfit import misfit
 from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
 
 MAX_BLOCKS = 1_000
-MAX_MODEL_CHARS = 4_200  # a scripted one is named by a path
+MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
 
 SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
 WEB_TOOLS = ("web_fetch", "download")
@@ -35,7 +35,7 @@ OTHER_TOOLS = (
 ).split()
 
 VENDORS = {"open_a_i": "openai", "google": "gemini"}
-"""Names that clients have for vendors, beside ours."""
+"""Provider names that clients use in addition to ours."""
 FAMILIES = {
     "claude-": "anthropic",
     "gpt-": "openai",
@@ -44,7 +44,7 @@ FAMILIES = {
     "chatgpt-": "openai",
     "gemini-": "gemini",
 }
-"""How the names of a vendor's models begin."""
+"""Provider by the prefix of a model name."""
 
 Retries = Annotated[int, Meta(ge=0, le=100)]
 OutputTokens = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -52,13 +52,13 @@ Texts = Annotated[list[str], Meta(max_length=MAX_BLOCKS)]
 
 
 class TextBlock(Struct, frozen=True, tag="text", forbid_unknown_fields=True):
-    """Words."""
+    """Text."""
 
     text: str
 
 
 class ImageBlock(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
-    """A picture, as base64 text."""
+    """An image, as base64."""
 
     media_type: str
     data: str = ""
@@ -67,7 +67,7 @@ class ImageBlock(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
 
 
 class VideoBlock(Struct, frozen=True, tag="video", forbid_unknown_fields=True):
-    """A film, as base64 text."""
+    """A video, as base64."""
 
     media_type: str
     data: str = ""
@@ -81,7 +81,7 @@ Content = str | Annotated[list[Block], Meta(max_length=MAX_BLOCKS)]
 
 
 class SkillKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """A skill by its source, of which there is one here, and its name."""
+    """A skill by its name and its source; there is only one source here."""
 
     skill_name: str
     source_uuid: str = ""
@@ -91,14 +91,14 @@ SkillRefs = Annotated[list[SkillKey | str], Meta(max_length=100)]
 
 
 class Duration(Struct, frozen=True, forbid_unknown_fields=True):
-    """A time in two parts."""
+    """A duration in seconds and nanoseconds."""
 
     secs: Annotated[int, Meta(ge=0)]
     nanos: Annotated[int, Meta(ge=0)] = 0
 
 
 class BudgetLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a run may use."""
+    """Limits of a run."""
 
     max_tokens: Annotated[int, Meta(ge=0)] | None = None
     max_duration: Duration | float | str | None = None
@@ -117,13 +117,13 @@ class ToolOverlay(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SystemPromptDisable(Struct, frozen=True, forbid_unknown_fields=True):
-    """No instructions at all."""
+    """Turns the system prompt off."""
 
     action: Literal["disable"]
 
 
 class CallbackTool(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool of the client's own."""
+    """A tool that the client runs."""
 
     name: str
     description: str = ""
@@ -132,19 +132,19 @@ class CallbackTool(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def spec(self) -> ToolSpec:
-        """As the model sees it."""
+        """The tool as the model sees it."""
         return ToolSpec(self.name, self.description or f"Tool: {self.name}", self.input_schema)
 
 
 class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one run is to do and how; what is left out is as the agent of the session has it."""
+    """What one run does and how; a field left out has the value of the session's agent."""
 
     prompt: Content
     model: Annotated[str, Meta(max_length=MAX_MODEL_CHARS)] | None = None
-    """`provider/model`, or the vendor's own name for it."""
+    """`provider/model`, or the provider's own name of the model."""
     provider: Annotated[str, Meta(max_length=100)] | None = None
     max_tokens: OutputTokens | None = None
-    """Of one answer."""
+    """Per answer."""
     system_prompt: str | SystemPromptDisable | None = None
     output_schema: dict[str, Any] | None = None
     structured_output_retries: Retries | None = None
@@ -161,7 +161,7 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flow_tool_overlay: ToolOverlay | None = None
     external_tools: Annotated[list[CallbackTool], Meta(max_length=128)] | None = None
     enable_builtins: bool | None = None
-    """False leaves these tools out, anything else changes nothing; so do those that follow."""
+    """False removes these tools, any other value has no effect; the same holds for the next fields."""
     enable_shell: bool | None = None
     enable_subagents: bool | None = None
     enable_memory: bool | None = None
@@ -179,11 +179,11 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     self_hosted_server_id: str | None = None
     transient_turn_context: str | None = None
     idempotency_key: Annotated[str, Meta(max_length=255)] = ""
-    """Under the same key a prompt is not taken a second time."""
+    """A prompt with the same key is not accepted a second time."""
     session_events: bool = True
-    """Whether the events of the run are wanted."""
+    """True to send the events of the run."""
     mode: Mode | None = None
-    """Ours, like all that follow: what happens where no rule speaks."""
+    """What happens if no rule matches. Bridle's own field, like all that follow."""
     allow: Texts = field(default_factory=list)
     deny: Texts = field(default_factory=list)
     code: bool | None = None
@@ -193,7 +193,7 @@ UNOFFERED = (
     "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta labels "
     "app_context auth_binding self_hosted_server_id transient_turn_context"
 ).split()
-"""What Meerkat has and we have not, or not by request: refused if it asks for anything."""
+"""Fields that Meerkat has and Bridle does not offer by request: rejected if set."""
 
 
 class CreateParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -201,32 +201,32 @@ class CreateParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     initial_turn: Literal["run_immediately", "deferred"] = "run_immediately"
     cwd: str = ""
-    """Ours, like all that follow: the folder it works in."""
+    """The working directory. Bridle's own field, like all that follow."""
     agent: str = ""
     title: Annotated[str, Meta(max_length=1_000)] = ""
 
 
 class TurnParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A further run of a session."""
+    """Another run of a session."""
 
     session_id: str
 
 
 class Order(Struct, frozen=True):
-    """What a request means here."""
+    """A request, converted to Bridle's types."""
 
     message: Message
     options: RunOptions
     skills: tuple[str, ...] = ()
-    """Whose texts are to stand before the message."""
+    """Skills whose texts go before the message."""
     tools: tuple[ToolSpec, ...] = ()
-    """Tools that the client lends to this session."""
+    """The client's tools for this session."""
     key: str = ""
     wants_events: bool = True
 
 
 def order_of(params: RunParams) -> Order:
-    """Say what a request means; raises UsageError, and Refused for what is not offered."""
+    """Convert a request; raises UsageError, and Refused for what is not offered."""
     _refuse_unoffered(params)
     before = [Text(text) for text in params.additional_instructions or ()]
     context = [part for content in params.injected_context or () for part in parts_of(content)]
@@ -241,7 +241,7 @@ def order_of(params: RunParams) -> Order:
 
 
 def parts_of(content: Content) -> list[Part]:
-    """Read a prompt; raises UsageError, and Refused for media that lie elsewhere."""
+    """Convert a prompt to message parts; raises UsageError, and Refused for media that is not inline."""
     if isinstance(content, str):
         return [Text(content)] if content else []
     return [_part(block) for block in content]
@@ -291,7 +291,7 @@ def _options(params: RunParams) -> RunOptions:
 
 
 def model_ref(model: str | None, provider: str | None) -> str | None:
-    """Name a model as Bridle does; None where none is named. Raises UsageError for a provider alone."""
+    """Return a model as Bridle names it, None if none is given; raises UsageError for a provider alone."""
     vendor = VENDORS.get(provider or "", provider or "")
     if not model:
         if vendor:
@@ -306,7 +306,7 @@ def model_ref(model: str | None, provider: str | None) -> str | None:
 
 
 def _left_out(params: RunParams) -> list[str]:
-    """Name the tools that a request switches off."""
+    """Return the names of the tools that a request turns off."""
     groups = (
         (params.enable_builtins, (*OTHER_TOOLS, *WEB_TOOLS, *SHELL_TOOLS)),
         (params.enable_shell, SHELL_TOOLS),
@@ -332,7 +332,7 @@ def _limits(given: BudgetLimits) -> Limits:
 
 
 def hook_override(given: dict[str, Any]) -> HookOverride:
-    """Read the hooks of a run, also with `{type, config: {…}}` for how one is reached; raises UsageError."""
+    """Read a run's hooks, also with a runtime written as `{type, config: {…}}`; raises UsageError."""
     entries = given.get("entries")
     if isinstance(entries, list):
         given = {**given, "entries": [_flat_entry(entry) for entry in entries]}

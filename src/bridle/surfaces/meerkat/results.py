@@ -1,4 +1,4 @@
-"""What came of a run, and what a session is, in Meerkat's words."""
+"""Run results, session summaries and message history in Meerkat's fields."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -39,7 +39,7 @@ MAX_PAGE = 1_000
 
 
 class SchemaWarning(Struct, frozen=True):
-    """A part of an output schema that the vendor could not hold its model to."""
+    """A part of an output schema that the provider could not enforce."""
 
     provider: str
     path: str
@@ -47,7 +47,7 @@ class SchemaWarning(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True, omit_defaults=True):
-    """What a run came to; the fields from `run_id` on are ours."""
+    """The result of a run; the fields from `run_id` on are Bridle's own."""
 
     session_id: str
     text: str
@@ -58,17 +58,17 @@ class RunResult(Struct, frozen=True, omit_defaults=True):
     schema_warnings: list[SchemaWarning] | UnsetType = UNSET
     run_id: str = ""
     outcome: Outcome | UnsetType = UNSET
-    """How it ended."""
+    """How the run ended."""
     reason: str = ""
     """Why, for every outcome but "completed"."""
     denied: list[DeniedCall] = []
-    """The calls that were refused, with the rules that would allow them."""
+    """Denied calls, with the rules that would allow them."""
     cost: float | None = None
-    """Dollars, where the price is known."""
+    """Dollars, if the price is known."""
 
 
 def run_result(result: Result) -> RunResult:
-    """Say what a run came to."""
+    """Convert the result of a run."""
     warnings = [_warning(text) for text in result.schema_warnings]
     return RunResult(
         session_id=result.session_id,
@@ -95,7 +95,7 @@ def _warning(text: str) -> SchemaWarning:
 
 
 class SessionRow(Struct, frozen=True):
-    """One session in a list; `state` is for the oldest clients, `title` and `cwd` are ours."""
+    """One session in a list; `state` is for the oldest clients, `title` and `cwd` are Bridle's own."""
 
     session_id: str
     created_at: int
@@ -111,14 +111,14 @@ class SessionRow(Struct, frozen=True):
 
 
 class SessionList(Struct, frozen=True):
-    """Sessions, the newest first."""
+    """Sessions, newest first."""
 
     sessions: list[SessionRow]
     has_more: bool = False
 
 
 class SessionInfo(Struct, frozen=True, omit_defaults=True):
-    """One session."""
+    """Details of one session."""
 
     session_id: str
     created_at: int
@@ -136,20 +136,20 @@ class SessionInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class Counted(Struct, frozen=True):
-    """What a list says of a session that its summary does not."""
+    """Counts in a list entry that the session summary does not have."""
 
     message_count: int
     total_tokens: int
 
 
 def counted(session: Session) -> Counted:
-    """Count what a session holds."""
+    """Count the messages and tokens of a session."""
     totals = session.known.totals
     return Counted(totals.messages, totals.usage.context)
 
 
 def session_row(summary: SessionSummary, counts: Counted, *, is_active: bool) -> SessionRow:
-    """Describe a session in one line."""
+    """Return the list entry of a session."""
     return SessionRow(
         session_id=summary.id,
         created_at=summary.created_at // 1000,
@@ -164,7 +164,7 @@ def session_row(summary: SessionSummary, counts: Counted, *, is_active: bool) ->
 
 
 def session_info(session: Session, usual_model: str, *, is_active: bool) -> SessionInfo:
-    """Describe a session; `usual_model` is what it would be asked with if it has not been yet."""
+    """Describe a session; `usual_model` is the model for a session that has not used one yet."""
     facts = session.known
     provider, _, model = (facts.model or usual_model).partition("/")
     counts = counted(session)
@@ -197,7 +197,7 @@ class AssistantBlock(Struct, frozen=True):
 
 
 class WireResult(Struct, frozen=True):
-    """What one call gave back."""
+    """The result of one tool call."""
 
     tool_use_id: str
     content: str | list[dict[str, Any]]
@@ -205,7 +205,7 @@ class WireResult(Struct, frozen=True):
 
 
 class HistoryMessage(Struct, frozen=True, omit_defaults=True):
-    """One message; which fields it has goes by its role."""
+    """One message; its role decides which fields are set."""
 
     role: Literal["system", "user", "block_assistant", "tool_results"]
     created_at: str
@@ -217,7 +217,7 @@ class HistoryMessage(Struct, frozen=True, omit_defaults=True):
 
 
 class History(Struct, frozen=True):
-    """A page of the messages of a session, oldest first."""
+    """A page of a session's messages, oldest first."""
 
     session_id: str
     message_count: int
@@ -228,7 +228,7 @@ class History(Struct, frozen=True):
 
 
 def history(session_id: str, records: Sequence[Record], offset: int, limit: int | None) -> History:
-    """Return a page of what was said, as far as no rewind has taken it back."""
+    """Return a page of the messages, without those that a rewind removed."""
     messages = list(_messages(live(records).records))
     end = offset + min(MAX_PAGE, MAX_PAGE if limit is None else limit)
     page = messages[offset:end]
@@ -272,7 +272,7 @@ def _messages(records: Iterable[Record]) -> Iterable[HistoryMessage]:
 
 
 def _said(message: Message, at: int) -> HistoryMessage:
-    if message.role == "assistant":  # of a fork, or imported
+    if message.role == "assistant":  # from a fork or an import
         blocks = [_block(part) for part in message.parts]
         stopped: StopReason = "tool_use" if message.calls else "end_turn"
         return HistoryMessage("block_assistant", rfc3339(at), blocks=blocks, stop_reason=stopped)
@@ -315,7 +315,7 @@ def _block(part: Part) -> AssistantBlock:
 
 
 def content_block(part: Part) -> dict[str, Any]:
-    """Write a part as a content block."""
+    """Return a part as a content block."""
     match part:
         case Media():
             kind = "video" if part.mime.startswith("video/") else "image"

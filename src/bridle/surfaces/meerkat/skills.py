@@ -1,4 +1,4 @@
-"""Skills in Meerkat's words: those that a request names, and the list of them."""
+"""Skills in Meerkat's fields: those that a request names, and the list of them."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,7 +16,7 @@ from bridle.surfaces.skill_prompt import expand
 
 
 class SkillOrigin(Struct, frozen=True):
-    """Where a skill is from."""
+    """The source of a skill."""
 
     display_name: str
     source_uuid: str
@@ -43,7 +43,7 @@ class SkillList(Struct, frozen=True):
 
 
 def skill_list(skills: Sequence[Skill]) -> SkillList:
-    """List skills."""
+    """Convert a list of skills."""
     return SkillList([_entry(skill) for skill in skills])
 
 
@@ -54,7 +54,7 @@ def _entry(skill: Skill) -> SkillEntry:
 
 
 def with_skills(order: Order, skills: Sequence[Skill], cwd: str) -> Order:
-    """Put the texts of the named skills before the message, and that of one it begins with as `/name`.
+    """Prepend the texts of the named skills to the message, and expand a text that starts with `/name`.
 
     Raises Refused for a skill that does not exist.
     """
@@ -75,5 +75,5 @@ def _expanded(part: Part, skills: Sequence[Skill], cwd: str) -> Part:
         return part
     try:
         return Text(expand(part.text, skills, cwd))
-    except UsageError:  # no skill of that name: a program may well begin a text with a slash
+    except UsageError:  # no such skill: a program's text may start with a slash
         return part

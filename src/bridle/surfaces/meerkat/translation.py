@@ -1,4 +1,4 @@
-"""From the records and deltas of a session to Meerkat's events, in the order its clients were built on.
+"""Translate a session's records and deltas to Meerkat's events, in the order that its clients expect.
 
 ```
 run_started  [skills_resolved]
@@ -8,8 +8,8 @@ run_started  [skills_resolved]
 run_completed | run_failed                                  the last event of a run, always
 ```
 
-Hooks, compactions, warnings and retries stand where they happen. What Meerkat has no word for (approvals,
-sub-agents, files, queued prompts) is left out; surfaces tell it in words of their own.
+Hooks, compactions, warnings and retries appear where they happen. What Meerkat has no event for (approvals,
+sub-agents, files, queued prompts) is left out; each surface sends it as its own extension.
 """
 
 import re
@@ -96,15 +96,15 @@ BUDGET_TYPES: dict[BudgetKind, BudgetType] = {
     "duration": "time",
     "tool_calls": "tool_calls",
 }
-"""What Meerkat counts; it knows no limit of dollars or turns."""
+"""The budgets that Meerkat has; it has none for dollars or turns."""
 
-_SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?:e\+0[0-9])?"  # as we write them; a tool may say anything
+_SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?:e\+0[0-9])?"  # as Bridle writes them; a tool may write anything
 _LATE = re.compile(rf".* did not finish within ({_SECONDS}) s", re.DOTALL)
 _SKILL = re.compile(r"\[Skill: ([^\]\n]{1,100})\]\n")
 
 
 class Translation:
-    """Tells what happens in one session; feed it items in the order in which they come."""
+    """Translates the items of one session; feed it items in order of arrival."""
 
     def __init__(self, session: SessionId) -> None:
         self._session = session
@@ -113,7 +113,7 @@ class Translation:
         self._denied_by_hook = False
 
     def add(self, item: Record | Delta) -> list[AgentEvent]:
-        """Return what one more record or delta says; most say nothing or one thing."""
+        """Return the events for one record or delta; most give none or one."""
         match item:
             case OurTextDelta():
                 return [TextDelta(item.text)]
@@ -181,7 +181,7 @@ class Translation:
         kind = "hook" if self._denied_by_hook else kind
         return [*begun, RunFailed(self._session, event.reason or event.outcome, kind)]
 
-    # ------------------------------------------------------------------ what is done in a turn
+    # ------------------------------------------------------------------ within a turn
 
     def _add_work(self, record: Record) -> list[AgentEvent]:
         match record.event:
@@ -233,7 +233,7 @@ def _finished(event: ToolFinished) -> list[AgentEvent]:
     told.append(
         ToolExecutionCompleted(result.call_id, result.name, result.output, result.is_error, event.duration_ms)
     )
-    if event.parent is None:  # what code has called for itself, the model does not get
+    if event.parent is None:  # the model does not get the results of nested calls
         told.append(ToolResultReceived(result.call_id, result.name, result.is_error, result.output))
     return told
 

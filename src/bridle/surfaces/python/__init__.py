@@ -1,1 +1,1 @@
-"""Python: Bridle inside another program, by `import bridle`; its names are those of the package itself."""
+"""The Python API for embedding Bridle in a program; `import bridle` exports its names."""

@@ -1,4 +1,4 @@
-"""The callbacks that decide approvals and answer questions, as what a run asks."""
+"""Adapt a program's callbacks to decide approvals and answer questions of a run."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,30 +11,31 @@ from bridle.surfaces.python.threads import call
 from bridle.system.tasks import is_cancelled
 
 Approval = Answer | bool | tuple[Answer, str] | None
-"""True is "once", False is "deny"; a text beside the answer is what the model reads. None leaves it to other
-clients of the session."""
+"""True means "once", False means "deny"; a text next to the answer goes to the model. None leaves the
+approval to other clients of the session.
+"""
 Approve = Callable[[ApprovalRequested], Approval | Awaitable[Approval]]
-"""Decides an approval; one that is not async runs in a thread and may wait for a person."""
+"""Decides an approval; a function that is not async runs in a thread and may block for a person."""
 
 Said = str | Sequence[str] | None
-"""None means that nobody wants to answer."""
+"""None means no answer."""
 AnswerCallback = Callable[[QuestionAsked], Said | Awaitable[Said]]
-"""Answers a question of the model."""
+"""Answers a question from the model."""
 
 _ANSWERS: tuple[str, ...] = get_args(Answer)
 
 
 class Answering:
-    """Asks the callbacks of a program; without one there is nobody to ask."""
+    """Calls the program's callbacks; without one, approvals stop the run and questions get no answer."""
 
     def __init__(self, approve: Approve | None, answer: AnswerCallback | None) -> None:
         self.failure: BaseException | None = None
-        """What a callback raised; the run was stopped for it."""
+        """What a callback raised; the run was stopped because of it."""
         self._approve = approve
         self._answer = answer
 
     async def __call__(self, asked: driving.Asked) -> driving.Answer | None:
-        """Answer one question; a callback that fails stops the run."""
+        """Answer one approval or question; a callback that fails stops the run."""
         try:
             if isinstance(asked, QuestionAsked):
                 return await self._reply(asked)

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and its arguments, in the style of Google, NumPy or Sphinx."""
+"""Parse a docstring in Google, NumPy or Sphinx style for the descriptions of a function and its arguments."""
 
 import re
 from inspect import cleandoc
@@ -17,15 +17,15 @@ _NUMPY = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?::.*)?")
 
 
 class Described(Struct, frozen=True):
-    """A docstring, taken apart."""
+    """A parsed docstring."""
 
     text: str
-    """What it says before and between its sections."""
+    """The text before and between the sections."""
     arguments: dict[str, str]
 
 
 def describe(docstring: str) -> Described:
-    """Take a docstring apart; what is no section of a known style is text."""
+    """Parse a docstring; anything that is not a section of a known style is text."""
     text: list[str] = []
     arguments: dict[str, str] = {}
     lines = cleandoc(docstring).splitlines()
@@ -51,7 +51,7 @@ def describe(docstring: str) -> Described:
 
 
 def _end(lines: list[str], first: int, *, is_numpy: bool) -> int:
-    """Return where a section ends: at the next heading, or at the next line that is not indented."""
+    """Return the index where a section ends: at the next heading or the next unindented line."""
     for number in range(first, len(lines)):
         if is_numpy:
             is_next = number + 1 < len(lines) and bool(_LINE.fullmatch(lines[number + 1].strip()))

@@ -1,4 +1,4 @@
-"""Hooks of the embedding program: functions at the eight points of a run."""
+"""Hooks of the embedding program: functions called at the eight points of a run."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from bridle.hooks.handlers import Handler
 
 HookAnswer = Allow | Deny | Patch | HookResponse | None
-"""None is no opinion."""
+"""None means no opinion."""
 HookFunction = Callable[[HookInvocation], HookAnswer | Awaitable[HookAnswer]]
-"""Plain or async; a plain one runs on the event loop and must be quick."""
+"""Sync or async; a sync function runs on the event loop and must be quick."""
 
 _PATCHES = (ToolArgsPatch, ToolResultPatch, AssistantTextPatch, ModelRequestPatch, RunResultPatch)
 
 
 class Hook(Struct, frozen=True):
-    """A function, and where it is asked; made by `@hook`."""
+    """A function and the point at which it is called; made by `@hook`."""
 
     function: HookFunction
     point: HookPoint
@@ -48,7 +48,7 @@ class Hook(Struct, frozen=True):
     name: str = ""
 
     def entry(self, number: int) -> HookEntry:
-        """Return it as the engine knows hooks."""
+        """Return the hook as an entry for the engine."""
         name = f"{self.name or getattr(self.function, '__name__', 'hook')}#{number}"
         return HookEntry(
             InProcessRuntime(name),
@@ -72,11 +72,11 @@ def hook(
     timeout_s: float | None = None,
     name: str = "",
 ) -> Callable[[HookFunction], Hook]:
-    """Make a hook of a function, for `open(hooks=[…])`.
+    """Make a hook from a function, for `open(hooks=[…])`.
 
-    With "rewrite" it may refuse and change, with "guardrail" refuse, with "observe" only look: then nothing
-    that the model streams is held back for it. One that raises refuses, unless it only looks. Raises
-    UsageError for a point or a capability that does not exist.
+    A "rewrite" hook may deny and change, a "guardrail" hook may deny, an "observe" hook only looks, so that
+    the model's streamed output is not held back for it. A hook that raises denies, unless it is an "observe"
+    hook. Raises UsageError for an unknown point or capability.
 
     ```python
     @bridle.hook("pre_tool_execution", tools=["bash"])
@@ -97,9 +97,9 @@ def hook(
 
 
 def opened(hooks: Sequence[Hook]) -> "tuple[tuple[HookEntry, ...], dict[str, Handler]]":
-    """Return what the engine needs of hooks: their entries, and the functions by the names in them.
+    """Return what the engine needs: hook entries, and the functions by the names in the entries.
 
-    Raises UsageError for what is no hook.
+    Raises UsageError for anything that is not a hook.
     """
     for one in hooks:
         if not isinstance(one, Hook):
@@ -126,4 +126,4 @@ def _response(said: HookAnswer) -> HookResponse | None:
         return HookResponse(said)
     if isinstance(said, _PATCHES):
         return HookResponse(patches=(said,))
-    return said  # what is none of these is refused by whoever asks
+    return said  # the caller rejects any other type

@@ -1,4 +1,4 @@
-"""What the sessions of one opened Bridle share: the door, the program's tools, and what must end with it."""
+"""State shared by the sessions of one open Bridle: the session API, the program's tools, pending cleanup."""
 
 import asyncio
 import itertools
@@ -17,16 +17,16 @@ from bridle.surfaces.python.tools import Lent
 
 
 class _Loan(Struct, frozen=True):
-    """Tools that a session has for a while."""
+    """Client tools that a session has for a limited time."""
 
     session: SessionId
     lent: Lent
     stack: AsyncExitStack
-    """Ends it when it is closed."""
+    """Closing it removes the tools from the session."""
 
 
 class Host:
-    """Keeps what outlives a single call of the program."""
+    """Holds what outlives a single call of the program."""
 
     def __init__(
         self, door: Door, environ: Mapping[str, str], tools: Sequence[Tool], builtins: Callable[[], list[str]]
@@ -35,7 +35,7 @@ class Host:
         self._is_closed = False
         self.environ = environ
         self.tools = tools
-        """What every session has; an engine in another process borrows it for each."""
+        """The tools of every session; a daemon gets them for each session separately."""
         self._find_builtins = builtins
         self._builtins: list[str] | None = None
         self._endings: set[asyncio.Task[None]] = set()
@@ -45,19 +45,19 @@ class Host:
 
     @property
     def door(self) -> Door:
-        """All that can be asked of sessions; raises UsageError once it is closed."""
+        """The session API; raises UsageError once it is closed."""
         if self._is_closed:
             raise UsageError("this Bridle is closed", hint="async with bridle.open() as b: …")
         return self._door
 
     def turn(self, session: SessionId) -> asyncio.Lock:
-        """Return what runs of one session wait for: one that is stopped must not stop those behind it."""
+        """Return the lock that queues a session's runs: cancelling one must not cancel those behind it."""
         return self._turns.setdefault(session, asyncio.Lock())
 
     # ------------------------------------------------------------------ tools
 
     async def lend(self, session: SessionId, cwd: str, tools: Sequence[Tool]) -> int:
-        """Lend a session tools of the program and return the number of the loan; 0 where there are none."""
+        """Give a session tools of the program; return a handle for `give_back`, 0 if there are none."""
         everywhere = self.tools if self.door.outlives_us else ()
         if not tools and not everywhere:
             return 0
@@ -68,17 +68,17 @@ class Host:
         return number
 
     async def give_back(self, number: int) -> None:
-        """End a loan; one that has ended is left alone."""
+        """Remove the tools of a handle from their session; does nothing if that is already done."""
         loan = self._loans.pop(number, None)
         if loan is not None:
             await loan.stack.aclose()
 
     def give_back_after(self, borrower: object, number: int) -> "weakref.finalize[Any, Any]":
-        """End a loan once nothing refers to its borrower any more."""
+        """Remove the tools of a handle once `borrower` is garbage-collected."""
         loop = asyncio.get_running_loop()
 
         def ended() -> None:
-            with suppress(RuntimeError):  # the loop is closed, and with it Bridle
+            with suppress(RuntimeError):  # the loop is closed, and so is Bridle
                 loop.call_soon_threadsafe(self._end_unseen, number)  # any thread may collect garbage
 
         finalizer = weakref.finalize(borrower, ended)
@@ -87,14 +87,14 @@ class Host:
 
     def _end_unseen(self, number: int) -> None:
         async def end() -> None:
-            with suppress(BridleError):  # nobody is there to hear it
+            with suppress(BridleError):  # no caller could handle it
                 await self.give_back(number)
 
         if number in self._loans:
             self._keep(asyncio.create_task(end()))
 
     async def tool_names(self, session: SessionId) -> list[str]:
-        """Return the names of all tools that a session may have, but for those of servers."""
+        """Return the names of all tools that a session may have, except those of MCP servers."""
         if self._builtins is None:
             self._builtins = await asyncio.to_thread(self._find_builtins)
         names = [tool.spec.name for tool in self.tools]
@@ -102,10 +102,10 @@ class Host:
             names += [spec.name for spec in loan.lent.specs if loan.session == session]
         return list(dict.fromkeys((*names, *self._builtins)))
 
-    # ------------------------------------------------------------------ ending
+    # ------------------------------------------------------------------ closing
 
     async def see_through(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something to its end, also when whoever waits for it is cancelled, once or again and again."""
+        """Run `work` to its end, even if the caller is cancelled once or repeatedly."""
         task = asyncio.create_task(work)
         self._keep(task)
         await asyncio.shield(task)
@@ -115,7 +115,7 @@ class Host:
         task.add_done_callback(self._endings.discard)
 
     async def aclose(self) -> None:
-        """Wait for what is ending, take everything back and close the door."""
+        """Wait for pending cleanup, remove all client tools and close the session API."""
         if self._endings:
             await asyncio.wait(self._endings)
         for number in list(self._loans):

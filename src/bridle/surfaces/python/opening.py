@@ -1,4 +1,4 @@
-"""Opening Bridle in a program: a home or nothing on disk, an engine in this process or that of the daemon."""
+"""`bridle.open`: open Bridle in a program, with a home or without, with its own engine or the daemon's."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ from bridle.surfaces.usage import AllStats, time_before
 
 
 class Opening(Struct, frozen=True):
-    """What is to be opened."""
+    """The arguments of `bridle.open`."""
 
     home: str
     ephemeral: bool
@@ -50,7 +50,7 @@ class Opening(Struct, frozen=True):
     environ: Mapping[str, str]
 
     def check(self) -> None:
-        """Refuse what cannot go together; raises UsageError."""
+        """Raise UsageError for arguments that cannot be combined."""
         if not self.daemon:
             return
         for name in ("ephemeral", "providers", "store", "hooks", "settings"):
@@ -59,9 +59,9 @@ class Opening(Struct, frozen=True):
 
 
 class Bridle:
-    """Sessions, as long as it is open; made by `bridle.open`.
+    """An open Bridle and its sessions; made by `bridle.open`.
 
-    Leaving it cancels the runs of this process and records their ends; those of the daemon go on.
+    Leaving the context cancels the runs of this process and records their ends; runs of the daemon continue.
     """
 
     def __init__(self, opening: Opening, options: RunKeywords) -> None:
@@ -71,7 +71,7 @@ class Bridle:
         self._flags: Mapping[str, Any] = {}
         self._own_home: str = ""
         self.warnings: tuple[str, ...] = ()
-        """What settings say and has no effect, in words."""
+        """Settings that have no effect, as sentences."""
 
     async def __aenter__(self) -> Self:
         if self._host is not None or self._own_home:
@@ -92,7 +92,7 @@ class Bridle:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Cancel the runs of this process, record their ends and let go of everything."""
+        """Cancel the runs of this process, record their ends and release everything."""
         host, self._host = self._host, None
         try:
             if host is not None:
@@ -102,7 +102,7 @@ class Bridle:
 
     @property
     def door(self) -> Door:
-        """All that can be asked of sessions, also what has no shorter name here; raises UsageError."""
+        """The complete session API, also for what has no method here; raises UsageError."""
         return self._opened().door
 
     # ------------------------------------------------------------------ sessions
@@ -118,10 +118,10 @@ class Bridle:
         tools: Sequence[ToolLike] = (),
         **options: Unpack[RunKeywords],
     ) -> Session:
-        """Begin a session, or go on with one: that of an id, or the `newest` of the folder.
+        """Start a session, or continue one: that with the id, or the `newest` of the folder.
 
-        An id that is new begins a session of that name. `tools` are for this session alone: typed functions
-        and dispatchers, which cannot ask or show output. Raises ConfigError for an unknown agent.
+        An unknown id starts a session with that id. `tools` are for this session only: typed functions and
+        dispatchers, which cannot ask questions or show output. Raises ConfigError for an unknown agent.
         """
         host = self._opened()
         for name, text in (("session_id", session_id or ""), ("agent", agent), ("title", title)):
@@ -139,7 +139,7 @@ class Bridle:
             agent = agent or self._opening.agent
             try:
                 named = await host.door.create(cwd=folder, agent=agent, title=title, session_id=named)
-            except SessionConflict:  # somebody else has just begun it
+            except SessionConflict:  # another client has just created it
                 if named is None or (found := await self._find(host, named)) is None:
                     raise
         if found is not None:
@@ -149,7 +149,7 @@ class Bridle:
         return await Session.opened(host, named, folder, own, merged)
 
     async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
-        """Return a summary of every session, newest first; archived ones only if asked."""
+        """Return a summary of every session, newest first; archived ones only with `archived`."""
         return await self.door.list(archived=archived)
 
     async def _find(self, host: Host, session: SessionId) -> SessionCreated | None:
@@ -158,10 +158,10 @@ class Bridle:
         except SessionNotFound:
             return None
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ agents, skills, models and more
 
     async def agents(self, cwd: str | Path | None = None) -> list[AgentRow]:
-        """List the agents of a folder, with those that are broken."""
+        """List the agents of a folder, including broken ones."""
         return await self._looking().agents(_named(cwd))
 
     async def skills(self, cwd: str | Path | None = None) -> list[Skill]:
@@ -169,22 +169,22 @@ class Bridle:
         return await self._looking().skills(_named(cwd))
 
     async def models(self, cwd: str | Path | None = None, *, every: bool = False) -> list[ModelView]:
-        """Say what is known of the models that can be asked, with `every` also of those without a key.
+        """List the models that can be used, with `every` also those without a key.
 
-        Those of providers that the program has brought are not among them.
+        Models of providers passed to `bridle.open` are not included.
         """
         return await self._looking().models(_named(cwd), every=every)
 
     async def rules(self, cwd: str | Path | None = None, *, agent: str = "") -> RuleList:
-        """List the rules of files that hold for an agent of a folder, the strictest first."""
+        """List the rules from files that apply to an agent in a folder, strictest first."""
         return await self._looking().rules(_named(cwd), agent or self._opening.agent)
 
     async def servers(self, cwd: str | Path | None = None) -> list[ServerView]:
-        """Say how the tool servers and language servers of a folder are, without starting one."""
+        """Return the state of a folder's MCP servers and language servers, without starting any."""
         return await self._looking().servers(_named(cwd))
 
     async def stats(self, *, since: str = "", archived: bool = False) -> AllStats:
-        """Say what all sessions have used, for all time or `since` so long ago, such as "7d" or "12h"."""
+        """Return the usage of all sessions, for all time or `since` a time ago, such as "7d" or "12h"."""
         return await self._looking().stats(time_before(since) if since else 0, archived=archived)
 
     def _looking(self) -> Looking:
@@ -198,7 +198,7 @@ class Bridle:
         return self._host
 
     async def _environ(self) -> dict[str, str]:
-        """Return the environment with the home in it; without a home of the user one of its own is made."""
+        """Return the environment with the home set; `ephemeral` creates a temporary home."""
         environ = dict(self._opening.environ)
         if self._opening.ephemeral:
             self._own_home = await asyncio.to_thread(tempfile.mkdtemp, prefix="bridle-")
@@ -254,16 +254,16 @@ def open(  # noqa: A001  it is called bridle.open
     ```
 
     `home` is the folder of the user's settings and sessions, by default BRIDLE_HOME or `~/.bridle`. With
-    `ephemeral` there is none: no settings of the user hold, and nothing stays. With `daemon` the sessions are
-    those of the daemon that runs for the home. `cwd` is the folder in which sessions work, by default the
-    current one, and `agent` the one they talk to.
+    `ephemeral` there is none: the user's settings do not apply, and nothing is kept. With `daemon` the
+    sessions are those of the daemon that runs for the home. `cwd` is the folder in which sessions work, by
+    default the current one, and `agent` is their agent.
 
-    A program may bring along `tools` (typed functions, tools, dispatchers), `providers` by the name that a
-    reference to their models begins with, a `store` for sessions, and `hooks`. Providers and store are closed
-    when Bridle is. `settings` are keys of the [configuration](configuration.md) over those of files, such as
-    `{"retry.max_retries": 0}`; `environ` stands in for the environment of the process, with its API keys.
+    A program may pass `tools` (typed functions, tools, dispatchers), `providers` by the name that prefixes
+    their models, a `store` for sessions, and `hooks`. Providers and store are closed with Bridle. `settings`
+    are keys of the [configuration](configuration.md) that override those of files, such as
+    `{"retry.max_retries": 0}`; `environ` replaces the environment of the process, including its API keys.
 
-    The other options are those of every run, see RunKeywords. Raises UsageError, and ConfigError on entering.
+    The other options apply to every run, see RunKeywords. Raises UsageError, and ConfigError on entering.
     """
     opening = Opening(
         home=str(home or ""),
@@ -290,16 +290,16 @@ def _folder(path: str | Path) -> str:
 
 
 def _named(cwd: str | Path | None) -> str:
-    """Return the path of a folder; empty means that none was named."""
+    """Return the resolved path of a folder; empty if none is given."""
     return "" if cwd is None else _folder(cwd)
 
 
 def _ephemeral_flags(opening: Opening) -> dict[str, Any]:
-    """Keep nothing; weights that the user has pulled are used all the same."""
+    """Return the settings that keep nothing; weights that the user has downloaded are still used."""
     flags: dict[str, Any] = {"store.backend": "ephemeral", "daemon": "never"}
     try:
         home = find_home(opening.environ, Path(opening.cwd))
-    except ConfigError:  # there is no user
+    except ConfigError:  # there is no user home
         return flags
     return {**flags, "providers.embedded.models_dir": str(home / "models")}
 
@@ -316,7 +316,7 @@ async def _daemon(settings: Settings, environ: Mapping[str, str]) -> Door:
 
 
 def _builtin_names(settings: Settings, environ: Mapping[str, str]) -> list[str]:
-    """Return the names of Bridle's own tools, also of those that a run has only where they are of use."""
+    """Return the names of all built-in tools, including those that only some runs have."""
     from bridle.tools.tool_search import ToolCaller, ToolSearch
 
     sandbox = open_sandbox(settings)
@@ -330,7 +330,7 @@ def _is_own(summary: SessionSummary, cwd: str) -> bool:
 
 
 def _check_fits(created: SessionCreated, *, cwd: str | None, agent: str) -> None:
-    """Refuse words that contradict what a session is."""
+    """Raise UsageError for arguments that contradict the session."""
     if cwd is not None and created.cwd != cwd:
         raise UsageError(f"session {created.session_id} works in {created.cwd}, not in {cwd}")
     if agent and created.agent != agent:

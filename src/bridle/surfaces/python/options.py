@@ -1,4 +1,4 @@
-"""What runs do differently, as keywords of `open`, of a session and of a single run; the nearest counts."""
+"""Run options as keywords of `open`, of a session and of a single run; the innermost wins."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -17,52 +17,51 @@ from bridle.surfaces.python.answering import AnswerCallback, Approve
 
 
 class RunKeywords(TypedDict, total=False):
-    """What `open`, `session` and `run` all take.
+    """Options that `open`, `session` and `run` all accept.
 
-    Rules of all three hold together, and so do limits and params of different names; of everything else the
-    nearest counts.
+    Rules of all three apply together, and so do limits and params with different names; for everything else
+    the innermost wins.
     """
 
     model: str
     """As `provider/name`."""
     system: str
-    """Instead of the agent's instructions."""
+    """Replaces the agent's instructions."""
     mode: Mode
-    """What happens where no rule speaks: "ask", "plan", "accept-edits" or "yolo"."""
+    """What happens if no rule matches: "ask", "plan", "accept-edits" or "yolo"."""
     allow: Sequence[str]
     """Rules such as `bash(git status:*)`."""
     ask: Sequence[str]
-    """What is asked about, whatever is allowed."""
+    """Calls that need an approval, whatever is allowed."""
     deny: Sequence[str]
-    """What never happens, whatever is allowed."""
+    """Calls that are never made, whatever is allowed."""
     approve: Approve | None
-    """Decides what rules ask about; without it the run stops there."""
+    """Decides approvals; without it, an approval stops the run."""
     answer: AnswerCallback | None
-    """Answers what the model asks the user; without it nobody does."""
+    """Answers the model's questions to the user; without it, they get no answer."""
     builtins: bool | Sequence[str]
-    """Which of Bridle's own tools the model has beside the program's: all, none, or those with these
-    names."""
+    """Which built-in tools the model has besides the program's: all, none, or those with these names."""
     without_tools: Sequence[str]
-    """Names of tools it may not use."""
+    """Names of tools that the model may not use."""
     limits: Limits
-    """How much it may use."""
+    """Limits of a run."""
     params: Mapping[str, Any]
-    """For the vendor, such as temperature."""
+    """Parameters for the provider, such as temperature."""
     code: bool
-    """The model writes Python that calls the tools."""
+    """True lets the model write Python that calls the tools."""
     until: str
-    """A shell command: a run goes on until it exits with 0."""
+    """A shell command: the run continues until it exits with 0."""
     output_retries: int
-    """How often the model may try again when its value does not fit `output`."""
+    """How often the model may retry if its value does not fit `output`."""
 
 
-MAX_NAME_CHARS = 80  # of what is shown again
+MAX_NAME_CHARS = 80  # of a name quoted in a message
 
 _JOINED = ("allow", "ask", "deny", "without_tools")
 
 
 def check_keywords(given: Mapping[str, Any]) -> None:
-    """Refuse a keyword that does not exist, for programs that nobody checks the types of."""
+    """Raise UsageError for an unknown or malformed keyword, as programs may not be type-checked."""
     for name in given:
         if name not in RunKeywords.__annotations__:
             raise UsageError(f'there is no option "{name}"', hint=", ".join(RunKeywords.__annotations__))
@@ -78,7 +77,7 @@ def check_keywords(given: Mapping[str, Any]) -> None:
 
 
 def check_tool_names(given: RunKeywords, known: Sequence[str]) -> None:
-    """Refuse names that no tool has, with those that may be meant; raises UsageError."""
+    """Raise UsageError for a name that no tool has, with suggestions."""
     for keyword, name in named_tools(given):
         if name in known:
             continue
@@ -88,9 +87,9 @@ def check_tool_names(given: RunKeywords, known: Sequence[str]) -> None:
 
 
 def named_tools(given: RunKeywords) -> list[tuple[str, str]]:
-    """Return which tools are named by which option, but for patterns and tools of servers.
+    """Return (option, tool name) for every tool named, without patterns and tools of MCP servers.
 
-    What a server has is known only once it has started.
+    The tools of a server are known only once it has started.
     """
     builtins = given.get("builtins", True)
     named = [("builtins", name) for name in (() if isinstance(builtins, bool) else builtins)]
@@ -101,11 +100,11 @@ def named_tools(given: RunKeywords) -> list[tuple[str, str]]:
 
 
 def joined(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
-    """Lay the nearer options over the farther ones; raises UsageError."""
+    """Merge the inner options over the outer ones; raises UsageError."""
     check_keywords(near)
     made: dict[str, Any] = {**far, **near}
     for name in _JOINED:
-        made[name] = (*far.get(name, ()), *near.get(name, ()))  # type: ignore[misc]  # each is a list of texts
+        made[name] = (*far.get(name, ()), *near.get(name, ()))  # type: ignore[misc]  # each is a list of str
     made["params"] = {**far.get("params", {}), **near.get("params", {})}
     made["limits"] = near.get("limits", Limits()).over(far.get("limits", Limits()))
     return made  # type: ignore[return-value]  # made of two of them
@@ -118,7 +117,7 @@ def run_options(
     cwd: str,
     environ: Mapping[str, str],
 ) -> RunOptions:
-    """Return what the engine is told; raises ConfigError for a malformed rule, UsageError."""
+    """Convert to the engine's run options; raises ConfigError for a malformed rule, UsageError."""
 
     def rules(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         parsed = [parse_rule(action, text) for text in texts]

@@ -1,4 +1,4 @@
-"""What a program may say to a session: words, files, images, or a whole message."""
+"""What a program may pass as a prompt: text, files, images, or a whole message."""
 
 import base64
 import mimetypes
@@ -10,7 +10,7 @@ from bridle.core.messages import Media, Message, Part, Text, user_message
 from bridle.surfaces.python.threads import in_thread
 
 PromptPart = str | Path | Media
-"""Words, a file (an image as such, any other as its text), or bytes made by `media`."""
+"""Text, a file (an image as an image, any other as its text), or bytes wrapped by `media`."""
 PromptLike = PromptPart | Sequence[PromptPart] | Message
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -18,7 +18,7 @@ _SEEN = ("image/", "audio/", "video/", "application/pdf")
 
 
 def media(data: bytes, mime: str, name: str = "") -> Media:
-    """Make an image or another file a part of a prompt, or of what a tool returns.
+    """Wrap an image or another file as a part of a prompt or of a tool's result.
 
     ```python
     await session.run(["what is on this picture", bridle.media(png, "image/png")])
@@ -28,7 +28,7 @@ def media(data: bytes, mime: str, name: str = "") -> Media:
 
 
 async def message_of(prompt: PromptLike) -> Message:
-    """Make a message of a prompt, files read; raises UsageError."""
+    """Convert a prompt to a message, reading its files; raises UsageError."""
     if isinstance(prompt, Message):
         return prompt
     if isinstance(prompt, str):

@@ -1,12 +1,12 @@
-"""What a run came to, and the errors that say it did not come to its end.
+"""The result of a run, and the errors for a run that did not complete.
 
 ```
 BridleError
-└── RunError          `result` is what the run came to
+└── RunError          `result` is the result of the run
     ├── RunFailed     the model or the engine failed
-    ├── RunDenied     a person, a rule or a hook refused something, and the run stopped
-    ├── RunLimited    a limit or the budget is used up; `result.text` may be a part of an answer
-    └── RunCancelled  somebody stopped it
+    ├── RunDenied     a person, a rule or a hook denied something, and the run stopped
+    ├── RunLimited    a limit or the budget is used up; `result.text` may be a partial answer
+    └── RunCancelled  the run was cancelled
 ```
 """
 
@@ -25,7 +25,7 @@ ValueT = TypeVar("ValueT", covariant=True)
 
 
 class RunResult(Struct, Generic[ValueT], frozen=True):
-    """What a run came to.
+    """The result of a run.
 
     ```python
     result = await session.run("what does the invoice say", output=Invoice)
@@ -34,23 +34,23 @@ class RunResult(Struct, Generic[ValueT], frozen=True):
     """
 
     value: ValueT
-    """The value of the type that was asked for; None where none was, or none was given."""
+    """The value of the requested type; None if none was requested or none was given."""
     wire: Result
-    """All of it, as every surface tells it."""
+    """The full result, as every surface reports it."""
 
     @property
     def text(self) -> str:
-        """What the model said last."""
+        """The model's last text."""
         return self.wire.text
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """How the run ended."""
         return self.wire.outcome
 
     @property
     def completed(self) -> bool:
-        """Tell whether it came to its end."""
+        """True if the run completed."""
         return self.wire.outcome == "completed"
 
     @property
@@ -60,42 +60,42 @@ class RunResult(Struct, Generic[ValueT], frozen=True):
 
     @property
     def usage(self) -> Usage:
-        """The tokens it used."""
+        """The tokens used."""
         return Usage(**self.wire.usage)
 
     @property
     def cost(self) -> float | None:
-        """Dollars, or None when a price is unknown."""
+        """Dollars, or None if a price is unknown."""
         return self.wire.cost
 
     @property
     def turns(self) -> int:
-        """How often the model was asked."""
+        """The number of model requests."""
         return self.wire.turns
 
     @property
     def tool_calls(self) -> int:
-        """How many calls were made."""
+        """The number of tool calls."""
         return self.wire.tool_calls
 
     @property
     def denied(self) -> Sequence[DeniedCall]:
-        """The calls that were refused, each with the rules that would let it through."""
+        """The denied calls, each with the rules that would allow it."""
         return self.wire.denied
 
     @property
     def error(self) -> ProviderErrorKind | None:
-        """How the model failed, where that ended the run."""
+        """The kind of model failure that ended the run, if one did."""
         return self.wire.error
 
     @property
     def session_id(self) -> SessionId:
-        """The session it belongs to."""
+        """The id of the run's session."""
         return self.wire.session_id
 
     @property
     def run_id(self) -> RunId:
-        """The run itself."""
+        """The id of the run."""
         return self.wire.run_id
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class RunResult(Struct, Generic[ValueT], frozen=True):
 
 
 class RunError(BridleError):
-    """A run did not come to its end; `result` is what it came to."""
+    """A run did not complete; `result` is its result."""
 
     def __init__(self, result: RunResult[Any]) -> None:
         reason, _, hint = result.reason.partition(" (hint: ")
@@ -121,7 +121,7 @@ class RunFailed(RunError):
 
 
 class RunDenied(RunError):
-    """Something the run needed was refused."""
+    """Something that the run needed was denied."""
 
 
 class RunLimited(RunError):
@@ -129,7 +129,7 @@ class RunLimited(RunError):
 
 
 class RunCancelled(RunError):
-    """Somebody stopped the run."""
+    """The run was cancelled."""
 
 
 _ERRORS: dict[Outcome, type[RunError]] = {
@@ -142,6 +142,6 @@ _ERRORS: dict[Outcome, type[RunError]] = {
 
 
 def error_of(result: RunResult[Any]) -> RunError | None:
-    """Return the error that a result stands for; None for a run that came to its end."""
+    """Return the error for a result; None for a run that completed."""
     kind = _ERRORS.get(result.outcome)
     return None if kind is None else kind(result)

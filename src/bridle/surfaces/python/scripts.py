@@ -1,4 +1,4 @@
-"""Running a prompt from a script, without an event loop of its own."""
+"""`bridle.run`: run a prompt from a script without an event loop."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class OpenKeywords(RunKeywords, total=False):
-    """What `bridle.open` takes, for `bridle.run`."""
+    """Options of `bridle.open`, for `bridle.run`."""
 
     home: str | Path | None
     ephemeral: bool
@@ -60,10 +60,10 @@ def run(
     check: bool = True,
     **keywords: Unpack[OpenKeywords],
 ) -> RunResult[Any]:
-    """Take a prompt to its answer, in a new session or that of an id, and wait for it.
+    """Run a prompt in a new session or the one with the id, and wait for the result.
 
     The keywords are those of `bridle.open`. Ctrl-C cancels the run and records its end. Raises RunError
-    unless `check` is off, and UsageError where an event loop runs already.
+    unless `check` is off, and UsageError if an event loop is already running.
 
     ```python
     print(bridle.run("what does this project do").text)
@@ -87,7 +87,7 @@ def run(
                 raise
             except BridleError:
                 if session_id is None and not (await session.state()).known.totals.runs:
-                    await session.delete()  # the prompt was refused: leave nothing behind
+                    await session.delete()  # the prompt was rejected: leave nothing behind
                 raise
 
     return asyncio.run(opened())

@@ -1,4 +1,4 @@
-"""A session, as a program drives it."""
+"""A session in the Python API."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -54,16 +54,16 @@ class Session:
     print(result.text, result.cost)
     ```
 
-    Tools of the program are lent to it until it is closed, or until the program has forgotten it.
+    It has the program's tools until it is closed or garbage-collected.
     """
 
     def __init__(
         self, host: Host, session_id: SessionId, cwd: str, tools: Sequence[Tool], options: RunKeywords
     ) -> None:
         self.id = session_id
-        """What it is called."""
+        """The session id."""
         self.cwd = cwd
-        """Where its tools work."""
+        """The directory that its tools work in."""
         self._host = host
         self._tools = tools
         self._options = options
@@ -74,7 +74,7 @@ class Session:
     async def opened(
         cls, host: Host, session_id: SessionId, cwd: str, tools: Sequence[Tool], options: RunKeywords
     ) -> Self:
-        """Take up a session that is stored, and lend it its tools; raises SessionNotFound, UsageError."""
+        """Open a stored session and give it its tools; raises SessionNotFound, UsageError."""
         session = cls(host, session_id, cwd, tools, options)
         if loan := await host.lend(session_id, cwd, tools):
             session._loan, session._forgotten = loan, host.give_back_after(session, loan)
@@ -90,7 +90,7 @@ class Session:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Take its tools back; the session itself stays, and so does a run of it."""
+        """Remove the program's tools from it; the session and its runs stay."""
         await self._host.give_back(self._loan)
 
     # ------------------------------------------------------------------ runs
@@ -131,11 +131,11 @@ class Session:
         key: str = "",
         **options: Unpack[RunKeywords],
     ) -> RunResult[Any]:
-        """Take a prompt to its answer; while another run is active it waits for its turn.
+        """Run a prompt and return its result; while another run is active it waits.
 
-        With `output`, a type or a JSON Schema, the run ends with a value of it. `key` names the prompt: sent
-        again under it, also after a crash, it is not run a second time. Who is cancelled cancels the run.
-        Raises RunError unless `check` is off, and SessionError when the prompt is not taken.
+        With `output`, a type or a JSON Schema, the run ends with a value of it. `key` identifies the prompt:
+        sent again with the same key, even after a crash, it does not run a second time. Cancelling the call
+        cancels the run. Raises RunError unless `check` is off, and SessionError if the prompt is rejected.
         """
         return await self.stream(prompt, output=output, check=check, key=key, **options).wait()
 
@@ -173,20 +173,20 @@ class Session:
         key: str = "",
         **options: Unpack[RunKeywords],
     ) -> RunStream[Any]:
-        """Do the same, and yield all that happens on the way; see RunStream."""
+        """Run a prompt as `run` does, and yield everything that happens; see RunStream."""
         merged = joined(self._options, **options)
         told = self._run_options(merged, output)
 
-        async def command() -> Prompt:  # which keeps this object, and so its tools, until the run is over
+        async def command() -> Prompt:  # keeps this object, and so its tools, alive until the run ends
             await self._check_tools(merged)
             return Prompt(await message_of(prompt), told, key=key)
 
         return self._follow(command, merged, output, check=check)
 
     async def resume(self, *, check: bool = True) -> RunResult[Any]:
-        """Go on with a run that was cut off, from its last record; raises SessionNotRunning if none was.
+        """Resume a run that was cut off, from its last record; raises SessionNotRunning if none was.
 
-        It keeps its model, rules and limits; the value of one with an output schema is as JSON has it.
+        It keeps its model, rules and limits; with an output schema, the value is plain JSON data.
         """
 
         async def command() -> Resume:
@@ -216,27 +216,27 @@ class Session:
         if named_tools(options):
             check_tool_names(options, await self._host.tool_names(self.id))
 
-    # ------------------------------------------------------------------ while one is active
+    # ------------------------------------------------------------------ during a run
 
     async def steer(self, prompt: PromptLike, *, key: str = "") -> Receipt:
         """Add a message to the active run at its next turn; raises SessionNotRunning."""
         return await self.submit(Steer(await message_of(prompt), key))
 
     async def queue(self, prompt: PromptLike, *, key: str = "", **options: Unpack[RunKeywords]) -> Receipt:
-        """Let a prompt run after those before it, without waiting for it.
+        """Queue a prompt after those before it, without waiting for it.
 
-        It begins at once where none is active. Nobody answers for it but whoever follows the session. Its
-        tools stay lent until it is closed.
+        It starts at once if no run is active. Its approvals and questions are answered only by clients that
+        follow the session. The session keeps its tools until it is closed.
         """
         merged = joined(self._options, **options)
         told = self._run_options(merged)
         await self._check_tools(merged)
         if self._forgotten is not None:
-            self._forgotten.detach()  # the run may begin when nobody holds this object any more
+            self._forgotten.detach()  # the run may start after this object is garbage-collected
         return await self.submit(Prompt(await message_of(prompt), told, key=key))
 
     async def cancel(self, reason: str = "") -> None:
-        """Stop the active run; raises SessionNotRunning."""
+        """Cancel the active run; raises SessionNotRunning."""
         await self.submit(Cancel(reason))
 
     async def decide(self, call_id: str, answer: Answer, reason: str = "") -> None:
@@ -244,15 +244,15 @@ class Session:
         await self.submit(Decide(CallId(call_id), answer, reason))
 
     async def reply(self, call_id: str, *answers: str) -> None:
-        """Answer a pending question of the model; the first answer counts."""
+        """Answer a pending question from the model; the first answer counts."""
         await self.submit(Reply(CallId(call_id), answers))
 
     async def is_running(self) -> bool:
-        """Tell whether somebody drives a run of it, in whichever process."""
+        """Return True if a run of the session is active, in any process."""
         return await self._host.door.is_running(self.id)
 
     async def submit(self, command: Command) -> Receipt:
-        """Hand in any command; raises SessionError when it cannot be taken."""
+        """Submit any command; raises SessionError if it is rejected."""
         return await self._host.door.submit(self.id, command)
 
     # ------------------------------------------------------------------ child sessions
@@ -260,7 +260,7 @@ class Session:
     async def fork(
         self, at: int | None = None, *, session_id: str | None = None, **options: Unpack[RunKeywords]
     ) -> "Session":
-        """Begin a child session with its messages up to record `at`, by default all."""
+        """Start a child session with the messages up to record `at`, by default all."""
         named = SessionId(session_id) if session_id is not None else None
         child = await self._host.door.fork(self.id, at, session_id=named)
         return await Session.opened(
@@ -268,74 +268,74 @@ class Session:
         )
 
     async def spawn(self, *, session_id: str | None = None, **options: Unpack[RunKeywords]) -> "Session":
-        """Begin a child session without its messages."""
-        return await self.fork(1, session_id=session_id, **options)  # of which the first record has none
+        """Start a child session without any messages."""
+        return await self.fork(1, session_id=session_id, **options)  # the first record has no messages
 
-    # ------------------------------------------------------------------ going back, putting away
+    # ------------------------------------------------------------------ rewind, compact, archive, delete
 
     async def rewind(self, to: int, *, scope: RewindScope = "all", force: bool = False) -> None:
-        """Go back to how things were after record `to`: its messages, its files or both; can be undone."""
+        """Rewind to the state after record `to`: the messages, the files or both; can be undone."""
         await self.submit(Rewind(to, scope, force))
 
     async def plan_rewind(self, to: int) -> RewindPlan:
-        """Say what going back would do to the files, without doing it."""
+        """Return what a rewind would do to the files, without doing it."""
         return await self._host.door.plan_rewind(self.id, to)
 
     async def compact(self, keep: str = "") -> None:
-        """Put a summary in the place of what was said, now or before the next turn."""
+        """Replace old messages by a summary, now or before the next turn."""
         await self.submit(Compact(keep))
 
     async def rename(self, title: str) -> None:
-        """Give it a title."""
+        """Set the session's title."""
         await self.submit(Rename(title))
 
     async def archive(self, *, archived: bool = True) -> None:
-        """Put it away, or bring it back."""
+        """Archive the session, or unarchive it."""
         await self.submit(Archive(archived))
 
     async def delete(self) -> None:
-        """Remove it for good; raises SessionBusy while it runs."""
+        """Delete the session permanently; raises SessionBusy while it runs."""
         await self._host.door.delete(self.id)
         await self.aclose()
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ reading
 
     async def messages(self) -> list[Message]:
-        """Return what was said, as the model gets it: after a compaction the summary comes first."""
+        """Return the messages as the model gets them: after a compaction, the summary comes first."""
         return [counted.message for counted in (await self.state()).messages]
 
     async def records(self, after: int = 0, limit: int | None = None) -> list[Record]:
-        """Return what is stored of it, in order."""
+        """Return the stored records in order."""
         return await self._host.door.records(self.id, after, limit)
 
     def watch(self, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
-        """Yield every record after `after`, first from the store and then live, with deltas between.
+        """Yield every record after `after`, first from the store and then live, with deltas in between.
 
-        Never ends by itself; with None the newest record comes first.
+        Never ends on its own; with None it starts with the newest record.
         """
         return self._host.door.watch(self.id, after)
 
     async def state(self) -> SessionState:
-        """Return all that its records come to: title, totals, queue, the active run."""
+        """Return the state that the records add up to: title, totals, queue, the active run."""
         return await self._host.door.read(self.id)
 
     async def diff(self, after: int = 0, upto: int | None = None) -> str:
-        """Show what it has changed on disk, with after < seq <= upto."""
+        """Return a diff of what it changed on disk in records with after < seq <= upto."""
         door = self._host.door
         return await door.describe(await door.changes(self.id, after, upto))
 
     async def context(self, at: int | None = None) -> NextContext:
-        """Return what the next turn would send, without sending it, or would have sent after record `at`."""
+        """Return what the next turn would send, or would have sent after record `at`; sends nothing."""
         return await self._host.door.next_context(self.id, at)
 
     async def export(self, format: Format = "md") -> str:  # noqa: A002  as everywhere
-        """Write all of it as a document: Markdown, JSON, or one HTML page that needs nothing else."""
+        """Return the session as a document: Markdown, JSON, or one self-contained HTML page."""
         if format not in get_args(Format):
             raise UsageError(f"there is no format {format!r}", hint=", ".join(get_args(Format)))
         return await asyncio.to_thread(FORMATS[format], await self.records())
 
     async def usage(self) -> Stats:
-        """Say what it and its sub-agents have used."""
+        """Return the usage of the session and its sub-agents."""
         return await use_of(self._host.door, self.id)
 
 

@@ -1,4 +1,4 @@
-"""From the signature of a function to the JSON Schema of its arguments, and from JSON to the arguments."""
+"""Derive the JSON Schema of a function's arguments from its signature, and convert JSON to arguments."""
 
 import inspect
 from collections.abc import Callable
@@ -15,17 +15,17 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 class Signature(Struct, frozen=True):
-    """What a function takes."""
+    """The arguments of a function."""
 
     schema: dict[str, Any]
     """A JSON Schema of type object."""
     shape: type[Struct]
-    """Reads the arguments of a call."""
+    """A struct that decodes and validates the arguments of a call."""
     context: str
-    """The parameter that wants the ToolContext; empty for none."""
+    """The name of the ToolContext parameter; empty if there is none."""
 
     def arguments(self, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call as the function wants them; raises ToolError."""
+        """Convert the arguments of a call for the function; raises ToolError."""
         try:
             read = value_as(self.shape, args)
         except UsageError as error:
@@ -35,7 +35,7 @@ class Signature(Struct, frozen=True):
 
 
 def signature_of(function: Callable[..., Any], name: str, described: dict[str, str]) -> Signature:
-    """Read a signature; raises UsageError for what cannot be told to a model."""
+    """Read a function's signature; raises UsageError for what a schema cannot describe."""
     hints = _hints(function, name)
     fields: list[tuple[str, Any, Any] | tuple[str, Any]] = []
     notes, defaults, context = dict(described), dict[str, Any](), ""
@@ -78,7 +78,7 @@ def _shape(title: str, fields: list[Any], name: str) -> type[Struct]:
 def _schema(
     shape: type[Struct], notes: dict[str, str], defaults: dict[str, Any], name: str
 ) -> dict[str, Any]:
-    """Return the schema of the arguments, with what is known about each; all on its top level."""
+    """Return the schema of the arguments, with descriptions and defaults, all at its top level."""
     try:
         whole = schema_of(shape)
     except UsageError as error:
@@ -106,7 +106,7 @@ def _is_context(kind: Any) -> bool:
 
 
 def _said_of(kind: Any) -> str:
-    """Return the description in `Annotated[int, "how many"]`, or of a Meta or Field in its place."""
+    """Return the description in `Annotated[int, "how many"]`, or that of a Meta or Field there."""
     for note in getattr(kind, "__metadata__", ()):
         said = note if isinstance(note, str) else getattr(note, "description", None)
         if isinstance(said, str) and said:

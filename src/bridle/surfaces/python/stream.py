@@ -1,8 +1,8 @@
-"""One run as it happens, and what it came to.
+"""Follow one run as it happens, to its result.
 
 ```
 start ─▶ record, delta, record …  ─▶ RunEnded ─▶ result
-   └── left before its end: the run is cancelled, and its end is recorded
+   └── left before the end: the run is cancelled, and its end is recorded
 ```
 """
 
@@ -23,7 +23,7 @@ from bridle.surfaces.wire import Result
 
 ValueT = TypeVar("ValueT")
 
-END_S = 30.0  # what a cancelled run may take to end, before nobody waits for it any more
+END_S = 30.0  # how long to wait for a cancelled run to end
 
 
 class RunStream(Generic[ValueT]):
@@ -37,8 +37,8 @@ class RunStream(Generic[ValueT]):
     run.result.usage
     ```
 
-    Leaving it before its end cancels the run. Unless `check` is off, a run that does not come to its end
-    raises a RunError after its last record.
+    Leaving it before the end cancels the run. Unless `check` is off, a run that does not complete raises a
+    RunError after its last record.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class RunStream(Generic[ValueT]):
 
     @property
     def result(self) -> RunResult[ValueT]:
-        """What the run came to; raises UsageError before its end."""
+        """The result of the run; raises UsageError before its end."""
         if self._result is None:
             raise UsageError("the run has not ended, or nobody followed it to its end")
         return self._result
 
     @property
     def run_id(self) -> RunId | None:
-        """The run; None as long as its prompt waits in the queue."""
+        """The run id; None while the prompt waits in the queue."""
         return self._drive.run_id
 
     async def __aenter__(self) -> Self:
@@ -92,20 +92,20 @@ class RunStream(Generic[ValueT]):
         return self._items
 
     async def wait(self) -> RunResult[ValueT]:
-        """Follow the run to its end; raises RunError as following it does."""
+        """Follow the run to its end and return its result; raises RunError if it does not complete."""
         async with self:
             async for _ in self:
                 pass
         return self.result
 
     async def cancel(self, reason: str = "") -> None:
-        """Ask the run to end; its end comes among the items. Raises UsageError before it was handed in."""
+        """Request a cancel; the end still comes among the items. Raises UsageError if not submitted yet."""
         if self._starting is None:
             raise UsageError("the run waits for another one of this program", hint="leave it instead")
         await self._drive.cancel(reason)
 
     async def aclose(self) -> None:
-        """Stop following; a run that has not ended is cancelled."""
+        """Stop following; cancels a run that has not ended."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -129,7 +129,7 @@ class RunStream(Generic[ValueT]):
             raise error from self._answering.failure
 
     async def _start(self) -> None:
-        """Begin the run, once; who is cancelled meanwhile knows afterwards whether it has begun."""
+        """Start the run, once; after a cancellation, `_starting` still shows whether it started."""
         if self._starting is None:
             command = await self._command()
             await self._turn.acquire()
@@ -140,7 +140,7 @@ class RunStream(Generic[ValueT]):
     async def _end(self) -> None:
         try:
             if self._starting is not None and self._drive.result is None:
-                with suppress(BridleError):  # it was not taken, or the door is closed: then nothing runs
+                with suppress(BridleError):  # rejected, or already closed: nothing runs then
                     await self._stop(await self._starting)
         finally:
             await self._drive.aclose()
@@ -148,7 +148,7 @@ class RunStream(Generic[ValueT]):
                 self._turn.release()
 
     async def _stop(self, receipt: Receipt) -> None:
-        door = self._host.door  # raises once it is closed: then nothing runs
+        door = self._host.door  # raises once it is closed: nothing runs then
         if await self._drive.cancel("the program has left it") and self.run_id is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_S):

@@ -1,4 +1,4 @@
-"""Blocking functions of the embedding program, each in a thread of its own."""
+"""Run blocking functions of the embedding program, each in its own thread."""
 
 import asyncio
 import contextvars
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run a blocking function and return what it does; who is cancelled no longer waits for it.
+    """Run a blocking function in a thread and return its result; a cancelled caller stops waiting.
 
-    Not in the loop's own pool: a few functions that wait for a person would leave the engine no threads, and
-    a program could not end before they do.
+    It does not use the loop's pool: a few functions that wait for a person would leave the engine no threads,
+    and the program could not exit before they end.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -27,20 +27,20 @@ async def in_thread(work: Callable[[], T]) -> T:
         if error is not None:
             done.set_exception(error)
         else:
-            done.set_result(value)  # type: ignore[arg-type]  # it is what the work gave
+            done.set_result(value)  # type: ignore[arg-type]  # the result of the work
 
     def perform() -> None:
         value: T | None = None
         error: Exception | None = None
         try:
             value = context.run(work)
-        except StopIteration as caught:  # which no future may hold
+        except StopIteration as caught:  # a future cannot hold a StopIteration
             error = RuntimeError(f"the function raised {caught!r}")
         except Exception as caught:  # noqa: BLE001  whoever waits for it gets it
             error = caught
         except BaseException as caught:  # noqa: BLE001  it may end its thread, not the program
             error = RuntimeError(f"the function raised {caught!r}")
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: there is no caller left
             loop.call_soon_threadsafe(settle, value, error)
 
     threading.Thread(target=perform, name="bridle-call", daemon=True).start()
@@ -48,7 +48,7 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 async def call(function: Callable[..., T | Awaitable[T]], *args: object, **named: object) -> T:
-    """Call a function of the program, an async one on the loop and any other in a thread."""
+    """Call a function of the program: an async one on the loop, any other in a thread."""
     if is_async(function):
         said = function(*args, **named)
         assert isinstance(said, Awaitable)
@@ -58,5 +58,5 @@ async def call(function: Callable[..., T | Awaitable[T]], *args: object, **named
 
 
 def is_async(function: object) -> bool:
-    """Tell whether calling something gives a coroutine."""
+    """Return True if calling the object gives a coroutine."""
     return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004

@@ -1,4 +1,4 @@
-"""Tools of the embedding program: typed functions, and whatever else can be called like a tool."""
+"""Tools of the embedding program: typed functions, tools and dispatchers."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 ToolLike = Tool | ToolDispatcher | Callable[..., Any]
-"""A function, a tool, or a dispatcher of many."""
+"""A function, a tool, or a dispatcher of many tools."""
 Preview = Callable[..., str | Awaitable[str]]
 
 
@@ -36,7 +36,7 @@ class FunctionTool(Generic[P, R]):
         once: bool = False,
         preview: Preview | None = None,
     ) -> None:
-        """Read the function's signature and docstring; raises UsageError for what a model cannot be told."""
+        """Read the function's signature and docstring; raises UsageError for unusable ones."""
         self.function = function
         named: str = name or getattr(function, "__name__", type(function).__name__)
         if not NAME.fullmatch(named):
@@ -60,15 +60,15 @@ class FunctionTool(Generic[P, R]):
 
     @property
     def parallel(self) -> bool:
-        """Whether calls may run beside others."""
+        """True if calls may run in parallel with others."""
         return self._access == "read"
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Say what was said of the function."""
+        """Return the declared access of the function."""
         return Access(self.spec.name, self._access, once=self._once)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Ask the function for previews, if there is one."""
+        """Call the preview function, if there is one."""
         if self._preview is None:
             return ""
         shown: str = await call(self._preview, **self._signature.arguments(args))
@@ -109,13 +109,13 @@ def tool(
 ) -> FunctionTool[P, R] | Callable[[Callable[P, R]], FunctionTool[P, R]]:
     """Let the model call a typed function.
 
-    Its name, docstring and annotations are what the model sees. `access` says what it does: "read" runs
-    unasked and beside others; "write", "execute" and "network" are asked about as the rules say. With `once`
-    a call that was cut off by a crash is not simply made again. `preview` gets the same arguments and shows,
-    to whoever is asked, what the call would do.
+    The model sees its name, docstring and annotations. `access` declares what it does: "read" runs without
+    approval and in parallel; "write", "execute" and "network" need an approval if the rules say so. With
+    `once`, a call that a crash cut off is not repeated automatically. `preview` gets the same arguments and
+    shows, for the approval, what the call would do.
 
-    It may return a text, anything JSON can hold, a `ToolOutput`, or `media`; what it raises goes to the
-    model. A parameter of type `ToolContext` gets where the call happens.
+    It may return text, any JSON value, a `ToolOutput`, or `media`; the model gets what it raises. A parameter
+    of type `ToolContext` gets the context of the call.
 
     ```python
     @bridle.tool
@@ -138,7 +138,7 @@ def tool(
 
 
 def output_of(name: str, said: Any) -> ToolOutput:
-    """Make what a function returned the output of a tool; raises ToolError for what JSON cannot hold."""
+    """Convert a function's return value to a tool output; raises ToolError for what JSON cannot hold."""
     match said:
         case ToolOutput():
             return said
@@ -167,14 +167,14 @@ def _json(name: str, value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold of a pydantic model."""
+    """Convert a pydantic model to plain data; raises TypeError for anything else."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     raise TypeError(f"there is a {type(value).__name__} in it")
 
 
 def tools_of(given: Sequence[ToolLike]) -> list[Tool]:
-    """Make tools of all that a program may give for one; raises UsageError."""
+    """Convert everything that a program may pass as a tool; raises UsageError."""
     made: list[Tool] = []
     if not isinstance(given, Iterable):
         raise UsageError(f"tools are a list, not {given!r}", hint="tools=[…]")
@@ -197,10 +197,10 @@ def tools_of(given: Sequence[ToolLike]) -> list[Tool]:
 
 
 class Lent:
-    """Tools of this program, as a session borrows them: they cannot ask, nor show what they do meanwhile."""
+    """The program's tools, as client tools of a session: they cannot ask questions or show progress."""
 
     def __init__(self, tools: Sequence[Tool], session: SessionId, cwd: str) -> None:
-        """Take tools whose access does not depend on a call; raises UsageError for others."""
+        """Check and store the tools; raises UsageError for one whose access depends on the call."""
         for one in tools:
             if not isinstance(one, FunctionTool | DispatchedTool):
                 raise UsageError(
@@ -213,15 +213,15 @@ class Lent:
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        """What the model sees of them."""
+        """The tools as the model sees them."""
         return [tool.spec for tool in self._tools.values()]
 
     def access_of(self, tool: str) -> Access:
-        """Say what calls of a tool touch."""
+        """Return what calls of a tool may touch."""
         return self._tools[tool].access({}, self._context(CallId("")))
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
-        """Make a call."""
+        """Run a tool call; raises ToolError for an unknown tool."""
         found = self._tools.get(call.name)
         if found is None:
             raise ToolError(f"no tool is named {call.name!r}")

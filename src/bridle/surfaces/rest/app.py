@@ -1,4 +1,4 @@
-"""The REST service as one ASGI app, made from the table of its operations."""
+"""The REST service as an ASGI app, built from the table of its operations."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,13 +50,13 @@ def make_app(
     metrics: Callable[[], bytes] | None = None,
     gate: Gate | None = None,
 ) -> Starlette:
-    """Return the app: every operation of the table, and `routes` beside them (such as the WebSocket's).
+    """Return the app: every operation of the table, plus `routes` (such as the WebSocket route).
 
-    Who may ask, and how much, is for the guard around it. It is ready when the store answers, unless
-    `readiness` knows better; without `metrics` it has none to show. Those whom the guard lets in by a token
-    of their own get what `gate` gives them; `state.desks` ends their streams.
+    Authentication and limits are enforced by the guard around it. `/ready` checks that the store responds,
+    unless `readiness` is given; without `metrics`, `/metrics` returns 404. Clients that the guard admits by a
+    token other than the owner's get the session API that `gate` returns; `state.desks` ends their streams.
     """
-    # Everybody may ask for the document, without a token: it is made once, or it could keep us busy.
+    # The document needs no token: it is built once, so that requests for it cannot overload the server.
     document = cache(lambda: encode(openapi(OPERATIONS)))
     desk = Desk(
         door=door,
@@ -93,8 +93,8 @@ def _endpoint(methods: dict[str, Operation], desks: Desks) -> Endpoint:
         except BridleError as error:
             return ProblemResponse(document_of(error))
         except ClientDisconnect:
-            return Response(status_code=400)  # which nobody reads
-        except Exception as error:  # the outermost frame: whatever broke becomes a status
+            return Response(status_code=400)  # the client is gone
+        except Exception as error:  # the outermost frame: every error becomes a status
             log.exception("%s %s", operation.method, operation.path)
             return ProblemResponse(document_of(error))
 

@@ -1,4 +1,4 @@
-"""The host of a request: what a Host header names, read strictly.
+"""Parses the Host header of a request strictly.
 
 ```
 authority = host [ ":" port ]
@@ -6,7 +6,7 @@ host      = "[" IPv6 address "]" / IPv4 address / name of letters, digits, dots,
 port      = 1 to 65535, in digits
 ```
 
-What is not exactly that names no host: `[::1].evil.com` is not `::1`, `127.0.0.1:1:evil` not `127.0.0.1`.
+Anything else is not a host: `[::1].evil.com` is not `::1`, and `127.0.0.1:1:evil` is not `127.0.0.1`.
 """
 
 import re
@@ -21,7 +21,7 @@ _SCHEMES = {"http": 80, "https": 443}
 
 
 class Authority(Struct, frozen=True):
-    """A host, and the port if one was given."""
+    """A host, and the port if one is given."""
 
     host: str
     """In lower case; an IPv6 address without brackets, in its shortest form."""
@@ -29,7 +29,7 @@ class Authority(Struct, frozen=True):
 
 
 def authority_of(text: str) -> Authority | None:
-    """Read a Host header; None if it is not exactly a host and perhaps a port."""
+    """Parse a Host header; return None if it is not exactly a host with an optional port."""
     match = _AUTHORITY.fullmatch(text)
     if match is None:
         return None
@@ -42,19 +42,19 @@ def authority_of(text: str) -> Authority | None:
 
 
 def origin_of(text: str) -> tuple[str, Authority] | None:
-    """Read an Origin header as its scheme and authority, with the port that the scheme implies."""
+    """Parse an Origin header into scheme and authority; the port defaults to the scheme's."""
     scheme, mark, rest = text.partition("://")
     authority = authority_of(rest) if mark and scheme.lower() in _SCHEMES else None
     return (scheme.lower(), with_port(authority, scheme.lower())) if authority is not None else None
 
 
 def with_port(authority: Authority, scheme: str) -> Authority:
-    """Return an authority with the port that a scheme implies, where it has none."""
+    """Return an authority with the scheme's default port if it has none."""
     return authority if authority.port is not None else Authority(authority.host, _SCHEMES[scheme])
 
 
 def host_name(host: str) -> str:
-    """Return a configured host as `Authority.host` writes it."""
+    """Return a configured host in the form of `Authority.host`."""
     return _ipv6(host) or host.lower()
 
 

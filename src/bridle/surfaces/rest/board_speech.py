@@ -1,15 +1,15 @@
-"""What happens in a session as changes of what a person sees: the patches of its board.
+"""Streams a session as patches of its board, for clients that display it.
 
 ```
-event: put                                  one event for each patch, named by its type
+event: put                                  one event per patch, named by its type
 data: {"type":"put","item":{…}}
 
-id: 12                                      with the last event that a record is told by
+id: 12                                      on the last event of a record
 event: head_changed
 data: {"type":"head_changed","head":{…}}
 ```
 
-Fragments are gathered, so that thousands in a second are thirty events for each item.
+Deltas are merged, so that thousands a second become at most thirty events a second for each item.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,12 +24,12 @@ from bridle.surfaces.board.loading import open_board
 from bridle.surfaces.board.values import Patch, Reset
 from bridle.surfaces.rest.speech import Frame, Speech
 
-MOST_ITEMS = 1_000  # that are kept to know what is next; a client loads older ones itself
+MOST_ITEMS = 1_000  # items kept for computing patches; a client loads older ones itself
 KEPT_ITEMS = 500
 
 
 class BoardTeller:
-    """Tells what changes on a board."""
+    """Encodes the changes of a board as events."""
 
     def __init__(self, board: Board) -> None:
         self.is_void = False
@@ -37,7 +37,7 @@ class BoardTeller:
         self._gathered = Gathered()
 
     def tell(self, item: Record | Delta) -> Sequence[Frame]:
-        """Take in what happens next; what is no record is held back."""
+        """Process the next record or delta; events for deltas are held back."""
         patches = self._board.add(item)
         self._gathered.add(patches)
         if not isinstance(item, Record):
@@ -48,11 +48,11 @@ class BoardTeller:
         return self.release()
 
     def release(self) -> Sequence[Frame]:
-        """Return what was held back."""
+        """Return the events held back."""
         return _frames(self._gathered.take())
 
     def welcome(self) -> Sequence[Frame]:
-        """Return what is live now, and the head."""
+        """Return the live items and the head."""
         return _frames(self._board.welcome)
 
 
@@ -61,7 +61,7 @@ def _frames(patches: Iterable[Patch]) -> list[Frame]:
 
 
 async def _open(door: Door, session: SessionId, upto: int) -> BoardTeller:
-    return BoardTeller(await open_board(door, session, max(1, upto)))  # who has seen nothing begins there
+    return BoardTeller(await open_board(door, session, max(1, upto)))  # 0 means the client has seen nothing
 
 
 BOARD = Speech("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)

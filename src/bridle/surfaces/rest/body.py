@@ -1,6 +1,6 @@
-"""The body of a request: read whole and checked before the app sees anything of it.
+"""Reads and checks a request's whole body before the app sees the request.
 
-So no app waits for a slow client, or begins with half of what it was asked.
+So the app never waits for a slow client, and never starts with half a request.
 """
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,12 +15,12 @@ from bridle.surfaces.rest.problem_document import (
 )
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-MAX_TOGETHER_BYTES = 8 * MAX_BODY_BYTES  # of all bodies that are being read
-MEDIA_TYPES = ("application/json", "application/merge-patch+json")  # none that a form of a page can send
+MAX_TOGETHER_BYTES = 8 * MAX_BODY_BYTES  # of all bodies being read
+MEDIA_TYPES = ("application/json", "application/merge-patch+json")  # none that an HTML form can send
 
 
 class WholeBody:
-    """Gives an app the whole body at once, or answers why not."""
+    """Passes the whole body to an app at once, or responds with a problem."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class WholeBody:
             await self._app(scope, _give(body, receive), send)
 
     async def _read(self, receive: Receive) -> bytes | Problem | None:
-        """Return the body; None when the client has left."""
+        """Return the body; None if the client disconnected."""
         body = bytearray()
         try:
             while True:
@@ -69,7 +69,7 @@ HINTS = {
 
 
 def _foreseen(length: str, media_type: str) -> Problem | None:
-    """Return what is wrong with a body, as far as its headers tell."""
+    """Return what is wrong with a body according to its headers; None if nothing is."""
     name, _, parameters = media_type.partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
     if name.strip().lower() not in MEDIA_TYPES or charset not in ("", "utf-8"):
@@ -78,7 +78,7 @@ def _foreseen(length: str, media_type: str) -> Problem | None:
 
 
 def _give(body: bytes, receive: Receive) -> Receive:
-    """Return a way to receive the body in one message, and then what comes after it."""
+    """Return a `receive` that yields the body in one message, then whatever follows."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_whole() -> Message:

@@ -1,4 +1,4 @@
-"""One session as its watchers are told of it: read once, encoded once, kept for a while.
+"""The events of one session for all its watchers: read once, encoded once, kept for a while.
 
 ```
 door.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
@@ -6,7 +6,7 @@ door.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded
                                  slow      others   end      each watcher takes a slice, as one write
 ```
 
-A watcher that is behind the first entry has lagged: what it missed is in the store.
+A watcher whose position is before the first entry has lagged: the records it missed are in the store.
 """
 
 import asyncio
@@ -22,37 +22,37 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Record
 from bridle.surfaces.rest.speech import Frame, Speech, Teller, event_bytes, item_bytes, teller
 
-SLICE_BYTES = 128 * 1024  # of one write; a slow client has no more than this in memory, beside one entry
+SLICE_BYTES = 128 * 1024  # of one write; a slow client has at most this in memory, plus one entry
 
 log = logging.getLogger("bridle.rest")
 
 
 class LogBounds(Struct, frozen=True):
-    """How much is kept, and how often watchers are told."""
+    """How much is kept, and how often watchers are woken."""
 
     entries: int = 8_192
-    """More than may come at once, which is what the bus keeps for a watcher."""
+    """More than can arrive at once, which is what the bus buffers for a watcher."""
     size_bytes: int = 4 * 1024 * 1024
     gather_s: float = 0.02
-    """Between two writes to a watcher: each costs as much as dozens of small entries."""
+    """Time between two writes to a watcher: a write costs as much as dozens of small entries."""
     heartbeat_s: float = 15.0
 
 
 class Channel:
-    """The shared log of a session in one speech, as long as somebody watches."""
+    """The shared event log of a session in one event format, open while it has watchers."""
 
     def __init__(self, door: Door, session: SessionId, speech: Speech, bounds: LogBounds) -> None:
         self.session = session
         self.speech = speech
         self.users = 0
         self.seq = 0
-        """Of the newest record that is or was in the log."""
+        """The newest record that is or was in the log."""
         self.first = 0
-        """The position of the oldest entry that is left."""
+        """The position of the oldest entry in the log."""
         self.end = 0
         """The position after the newest entry."""
         self.error: BaseException | None = None
-        """Why nothing more comes."""
+        """Why the log ended."""
         self._door = door
         self._bounds = bounds
         self._entries: list[tuple[int, bytes]] = []
@@ -67,20 +67,20 @@ class Channel:
         self._beating: asyncio.TimerHandle | None = None
         self._pumping: asyncio.Task[None] | None = None
 
-    # ------------------------------------------------------------------ its life
+    # ------------------------------------------------------------------ lifecycle
 
     def start(self) -> None:
-        """Begin to fill the log."""
+        """Start filling the log."""
         self._pumping = asyncio.create_task(self._pump())
         self._pumping.add_done_callback(self._ended)
         self._beat()
 
     async def ready(self) -> None:
-        """Wait until nothing later is missed."""
+        """Wait until the log misses no new event."""
         await self._ready.wait()
 
     async def aclose(self) -> None:
-        """Stop watching."""
+        """Stop watching the session."""
         for timer in (self._telling, self._releasing, self._beating):
             if timer is not None:
                 timer.cancel()
@@ -91,8 +91,8 @@ class Channel:
     # ------------------------------------------------------------------ for watchers
 
     def slice(self, position: int) -> tuple[int, int, bytes]:
-        """Return what comes at a position: where it ends, the newest record by then, and the bytes."""
-        if self._cut[0] == position:  # the others have just taken the same
+        """Return the slice at a position: its end, the newest record in it, and its bytes."""
+        if self._cut[0] == position:  # other watchers just took the same slice
             return self._cut[1:]
         size, parts = 0, []
         end, seq = position, 0
@@ -107,16 +107,16 @@ class Channel:
         return self._cut[1:]
 
     def join(self) -> tuple[int, Sequence[Frame]]:
-        """Return the position of somebody who has heard of all records, and what to tell first."""
+        """Return the start position for a watcher that has seen all records, and the events to send first."""
         self._release()
         return self.end, () if self._teller is None else self._teller.welcome()
 
     async def news(self) -> None:
-        """Wait for new entries, or for the time of a heartbeat."""
+        """Wait for new entries or a heartbeat."""
         await self._news.wait()
 
     def tell(self) -> None:
-        """Wake everyone who waits."""
+        """Wake all waiting watchers."""
         if self._telling is not None:
             self._telling.cancel()
             self._telling = None
@@ -124,7 +124,7 @@ class Channel:
         self._news.set()
         self._news.clear()
 
-    # ------------------------------------------------------------------ filling it
+    # ------------------------------------------------------------------ filling the log
 
     async def _pump(self) -> None:
         async with aclosing(self._door.watch(self.session, None)) as items:
@@ -147,7 +147,7 @@ class Channel:
                     self._teller = telling = await teller(self._door, self.session, self.speech, self.seq)
 
     def _release(self) -> None:
-        """Take what the teller has held back into the log."""
+        """Add the events that the teller held back to the log."""
         if self._releasing is not None:
             self._releasing.cancel()
             self._releasing = None
@@ -155,7 +155,7 @@ class Channel:
             self._add(self.seq, event_bytes(frames))
 
     def _ended(self, pumping: asyncio.Task[None]) -> None:
-        """Tell the watchers why nothing more comes, unless they have all left."""
+        """Wake the watchers to report why the log ended; not if it was cancelled."""
         if pumping.cancelled():
             return
         self.error = pumping.exception()
@@ -178,7 +178,7 @@ class Channel:
             )
 
     def _forget(self) -> None:
-        """Drop the oldest quarter, as each time moves the others, and never the newest entry."""
+        """Drop the oldest quarter at once, as each removal shifts the rest; keep the newest entry always."""
         entries, size_bytes = self._bounds.entries * 3 // 4, self._bounds.size_bytes * 3 // 4
         count = 0
         for _, data in self._entries[:-1]:
@@ -190,6 +190,6 @@ class Channel:
         self.first += count
 
     def _beat(self) -> None:
-        """Wake the watchers from time to time: those that have nothing new say so to their clients."""
+        """Wake the watchers regularly: those without new entries send a heartbeat to their clients."""
         self._beating = asyncio.get_running_loop().call_later(self._bounds.heartbeat_s, self._beat)
         self.tell()

@@ -1,13 +1,13 @@
-"""One HTTP connection, with the bounds that uvicorn does not have.
+"""One HTTP connection, with time and size limits that uvicorn lacks.
 
 ```
-accepted ─▶ head (5 s) ─▶ body (30 s) ─▶ answer, of which something is taken each minute ─▶ kept alive (30 s)
+accepted ─▶ head (5 s) ─▶ body (30 s) ─▶ response, with progress each minute ─▶ kept alive (30 s)
 ```
 
-What is refused here never was a request that an app could see: it gets a problem document, and is let go.
+A request refused here never reaches the app: the client gets a problem document and is disconnected.
 
-A connection is a stranger until a request on it has shown a token. There is room for a bounded number of
-strangers, and a new one takes the place of the oldest: connections that only wait cannot keep out clients.
+A connection is a stranger until a request on it presents a valid token. The number of strangers is limited,
+and a new one replaces the oldest, so that idle connections cannot lock out clients.
 """
 
 import asyncio
@@ -39,26 +39,26 @@ MAX_LINE_BYTES = 16 * 1024 * 1024  # of JSON-RPC over a WebSocket
 KEEP_ALIVE_S = 30
 
 ADMIT = "admit"
-"""Names in the state of a scope what to call when a request has shown a token."""
+"""The key in a scope's state for the callback to call when a request presented a valid token."""
 
 Part = Literal["head", "body"]
 
 
 class Bounds(Struct, frozen=True):
-    """How long the parts of a request may take, and how many connections there may be."""
+    """Time limits of a request, and the maximum number of connections."""
 
     head_s: float = 5.0
     body_s: float = 30.0
     stuck_s: float = 60.0
-    """After this time a client that takes nothing of its answer is let go."""
+    """A client that reads nothing of its response for this long is disconnected."""
     most: int = 512
-    """Connections that have shown a token; more are told that there are too many."""
+    """Connections that presented a token; further ones get TOO_MANY_CONNECTIONS."""
     strangers: int = 128
-    """Connections that have shown none; for each more the oldest is closed, idle ones first."""
+    """Connections that presented none; each further one closes the oldest, idle ones first."""
 
 
 class Strangers:
-    """The connections that have shown no token yet, oldest first."""
+    """The connections that have presented no token yet, oldest first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -68,7 +68,7 @@ class Strangers:
         return len(self._connections)
 
     def add(self, connection: "Connection") -> None:
-        """Take a new one, in the place of the oldest if there are too many."""
+        """Add a connection; if there are too many, close the oldest, idle ones first."""
         if len(self._connections) >= self._most:
             oldest = next(iter(self._connections))
             left = next((one for one in self._connections if one.is_idle), oldest)
@@ -77,12 +77,12 @@ class Strangers:
         self._connections[connection] = None
 
     def remove(self, connection: "Connection") -> None:
-        """Forget one that has shown a token or is gone."""
+        """Remove a connection that presented a token or is closed."""
         self._connections.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """Speaks HTTP/1.1 with one client, until it is a WebSocket."""
+    """Speaks HTTP/1.1 with one client, until it switches to a WebSocket."""
 
     def __init__(self, config: Config, state: ServerState, bounds: Bounds, strangers: Strangers) -> None:
         super().__init__(config, state, app_state={ADMIT: self._admit})
@@ -93,57 +93,57 @@ class Connection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
 
-    # ------------------------------------------------------------------ what asyncio calls
+    # ------------------------------------------------------------------ called by asyncio
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the client, unless there are too many."""
+        """Accept the client, or refuse its requests if there are too many connections."""
         super().connection_made(transport)
         self._strangers.add(self)
         if len(self.connections) - len(self._strangers) >= self._bounds.most:
             self.app = _refusal(TOO_MANY_CONNECTIONS)
-            self.ws_protocol_class = None  # its app cannot be another one
+            self.ws_protocol_class = None  # a WebSocket would bypass the refusal
         self._time()
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
+        """Process received data."""
         self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
         super().data_received(data)
         self._time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave nothing that waits."""
+        """Cancel all timers."""
         self._strangers.remove(self)
         self._stop_timers()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Give a client that takes nothing a time to go on."""
+        """Start a timer for a client that does not read."""
         super().pause_writing()
         self._stuck = self.loop.call_later(self._bounds.stuck_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on with a client that does."""
+        """Cancel the timer of a client that reads again."""
         super().resume_writing()
         if self._stuck is not None:
             self._stuck.cancel()
 
-    # ------------------------------------------------------------------ what uvicorn calls
+    # ------------------------------------------------------------------ called by uvicorn
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Hand the transport over; nothing of it is ours then."""
+        """Pass the transport to the WebSocket protocol; this connection no longer uses it."""
         self._stop_timers()
-        self._strangers.remove(self)  # its answer, a refusal too, ends the wait at once
+        self._strangers.remove(self)  # any response, even a refusal, ends the wait at once
         self._is_handed_over = True
         super().handle_websocket_upgrade(event)
         taken = self.transport.get_protocol()
         if not getattr(
             taken, "handshake_initiated", True
-        ):  # it would wait without an end, and without a word
+        ):  # the handshake failed: without a response, the client would wait forever
             self._refuse(BAD_REQUEST)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
+        """Refuse data that is not HTTP."""
         error = sys.exc_info()[1]
         is_long = (
             isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == HEADERS_TOO_LARGE.http
@@ -154,16 +154,16 @@ class Connection(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """True while no request is being answered."""
+        """True while no request is being processed."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def _admit(self) -> None:
         self._strangers.remove(self)
 
-    # ------------------------------------------------------------------ time
+    # ------------------------------------------------------------------ timeouts
 
     def _time(self) -> None:
-        """Start the clock of the part of a request that is awaited."""
+        """Start the timer for the part of the request that is expected."""
         state = self.conn.their_state
         part: Part | None = None
         if state in (h11.IDLE, h11.SEND_BODY):
@@ -178,7 +178,7 @@ class Connection(H11Protocol):
             self._timer = self.loop.call_later(within_s, self._give_up)
 
     def _give_up(self) -> None:
-        """Let a client go that takes too long; one that has said nothing is told nothing."""
+        """Disconnect a client that is too slow; one that has sent nothing gets no response."""
         has_begun = self._part == "body" or self.conn.trailing_data[0]
         if has_begun:
             self._refuse(REQUEST_TIMEOUT)
@@ -186,7 +186,7 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
-        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # it has its answer, or a part of it
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # a response was sent, at least in part
             self.transport.abort()
             return
         body = encode(document(problem))

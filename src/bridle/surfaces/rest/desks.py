@@ -1,4 +1,4 @@
-"""A desk for each who asks: the owner's, and one for every token beside it, which sees its tenant alone."""
+"""The `Desk` of each client: the owner's, and one for every other token, which sees only its tenant."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,19 +18,19 @@ MAX_DESKS = 256
 
 
 class Desks:
-    """Makes desks and keeps the newest, so that the streams of one token share what they read."""
+    """Creates desks and caches the newest, so that the streams of one token share their logs."""
 
     def __init__(self, own: Desk, gate: Gate | None) -> None:
-        """Take the owner's desk; without a gate there is no other."""
+        """Use `own` for the owner; without a gate, for everyone."""
         self._own = own
         self._gate = gate
         self._made: dict[Principal, Desk] = {}
         self._is_stopped = False
 
     async def of(self, principal: Principal | None, looks_at: str = "") -> Desk:
-        """Return the desk of whoever asks, None being the owner; raises NotAllowed, StoreError.
+        """Return the desk of a principal, None being the owner; raises NotAllowed, StoreError.
 
-        Who only looks at something must be one who may.
+        `looks_at` is the path of a read-only operation; the principal must be allowed to read it.
         """
         if principal is None or self._gate is None or principal == NODE:
             return self._own
@@ -48,7 +48,7 @@ class Desks:
         return desk
 
     def stop(self) -> None:
-        """End the streams of all but the owner's."""
+        """End all streams except the owner's."""
         self._is_stopped = True
         for desk in self._made.values():
             desk.streams.stop()
@@ -74,7 +74,7 @@ class Desks:
 
 
 async def folders_for(gate: Gate, principal: Principal, all_folders: Folders) -> Folders:
-    """Return the folders that a principal may name; raises NotAllowed, StoreError."""
+    """Return the folders that a principal may use; raises NotAllowed, StoreError."""
     tenant = await gate.standing(principal)
     if principal.is_cluster_admin:
         return all_folders

@@ -1,16 +1,16 @@
-"""Who may come in: looks at every request before the app does, also at those that would open a WebSocket.
+"""Access control: checks every request before the app sees it, including WebSocket upgrades.
 
-| looked at | refused with | because |
+| checked | refused with | reason |
 |---|---|---|
 | Host | 421 | a foreign name that points to this machine (DNS rebinding) |
-| Origin, Sec-Fetch-Site | 403 | a page of somebody else |
-| Authorization, the cookie of a login | 401, 429 | no token or a wrong one; many wrong ones |
-| whose the token is | 503 | nobody can say it: the store is away |
+| Origin, Sec-Fetch-Site | 403 | a page of another site |
+| Authorization, the login cookie | 401, 429 | a missing or wrong token; too many wrong ones |
+| the token's principal | 503 | unknown, because the store is unavailable |
 | the body | 413, 415, 503 | see `body` |
 
-A cookie counts for our own page only: what changes something must say that it comes from there. A right token
-is never held up by wrong ones. Who shows the token of somebody else than the owner is known to the app by
-`principal` in the scope. Every answer is marked as not to be kept, guessed at or framed.
+A cookie is valid for Bridle's own page only: a request that changes something must have its Origin. Wrong
+tokens never delay a right one. For a token other than the owner's, `principal` in the scope names its user.
+Every response has headers that forbid caching, content sniffing and framing.
 """
 
 import hmac
@@ -43,10 +43,10 @@ from bridle.surfaces.rest.problem_document import (
 )
 
 OPEN_PATHS = frozenset({"/health", "/ready", "/openapi.json"})
-"""What can be asked for without a token."""
+"""Paths that need no token."""
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 BEARER_PROTOCOL = "bearer."
-"""Begins the subprotocol that carries a token: a page cannot set the headers of a WebSocket."""
+"""Prefix of the subprotocol that carries a token: a page cannot set the headers of a WebSocket."""
 NEW_LOGIN = "bridle web makes a new login"
 READING = ("GET", "HEAD")
 MAX_WRONG = 10
@@ -78,7 +78,7 @@ class Attempts:
         self._times: deque[float] = deque(maxlen=MAX_WRONG)
 
     def add(self) -> int:
-        """Count one; returns the seconds to wait when there were too many before it."""
+        """Count one; return the seconds to wait if there were too many before it, else 0."""
         now = self._now()
         if len(self._times) == MAX_WRONG and now - self._times[0] < WRONG_WITHIN_S:
             return math.ceil(WRONG_WITHIN_S - (now - self._times[0]))
@@ -90,33 +90,33 @@ Login = Literal["none", "good", "expired", "wrong"]
 
 
 class WebPage(Struct, frozen=True):
-    """What there is to know of a page of our own that is served beside the rest."""
+    """Describes Bridle's own web page, if the same server serves it."""
 
     login: Callable[[Headers], Login]
-    """Says what the cookies of a request tell."""
+    """Checks the login cookie of a request."""
     pages: frozenset[str]
-    """What a browser may open without a login, whoever sends it there."""
+    """Pages that a browser may open without a login, from any site."""
     files: str
-    """Begins the paths of what everybody may read, as it is the same for all."""
+    """The path prefix of static files, which need no login because they are the same for everyone."""
 
     def is_open(self, path: str) -> bool:
-        """Tell whether a path needs no login."""
+        """Return True if a path needs no login."""
         return path in self.pages or path.startswith(self.files)
 
 
 Principals = Callable[[str], Awaitable[Principal | None]]
-"""Say whose a token is; raises StoreError."""
+"""Returns the principal of a token; raises StoreError."""
 
 
 class Refusal(Struct, frozen=True):
-    """Why a request is not let in."""
+    """Why a request is refused."""
 
     problem: ProblemDocument
     headers: dict[str, str] = {}
 
 
 class Guard:
-    """Wraps an app, so that only those reach it who may."""
+    """Wraps an app and admits only authorized requests."""
 
     def __init__(
         self,
@@ -131,10 +131,10 @@ class Guard:
         principals: Principals | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Ask for a token unless it is empty; let in pages of `origins`, and requests for `hosts`.
+        """Require `token` unless it is empty; accept requests for `hosts` and from pages of `origins`.
 
-        `headers` are those of the app's own that a page may send and read; `page` is one of our own;
-        `open_paths` need no token either; `principals` knows those who have tokens beside the owner's.
+        `headers` are the app's additional headers that pages may send and read; `page` is Bridle's own page;
+        `open_paths` need no token; `principals` resolves tokens other than the owner's.
         """
         self._app = WholeBody(app)
         self._token = token.encode()
@@ -149,7 +149,7 @@ class Guard:
         self._exposed = ", ".join([EXPOSED, *headers]).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it with a problem document."""
+        """Pass a request to the app, or refuse it with a problem document."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -183,20 +183,20 @@ class Guard:
         return None if scope["principal"] is not None else self._refuse_unknown(scope, headers, hosts[0])
 
     async def _principal(self, scope: Scope, headers: Headers) -> Principal | None:
-        """Return whose the token is that was shown, if it is not the owner's; raises StoreError."""
+        """Return the principal of the presented token if it is not the owner's; raises StoreError."""
         given = _given_tokens(scope, headers)
         if self._principals is None or len(given) != 1 or not given[0].startswith(BEGIN):
             return None
         return await self._principals(given[0])
 
     def _is_for_all(self, scope: Scope, headers: Headers) -> bool:
-        """True for what needs no token."""
+        """Return True for requests that need no token."""
         path = scope["path"]
         is_open = path in self._open_paths or (self._page is not None and self._page.is_open(path))
         return scope["type"] == "http" and (is_open or _is_preflight(scope, headers))
 
     def _is_visit(self, scope: Scope, headers: Headers) -> bool:
-        """Tell whether somebody follows a link to our page, which shows nothing by itself."""
+        """Return True if a browser follows a link to Bridle's page, which shows nothing without a login."""
         return (
             self._page is not None
             and scope["type"] == "http"
@@ -208,14 +208,14 @@ class Guard:
         )
 
     def _may_come_from(self, headers: Headers, host: str) -> bool:
-        """Tell whether no page has sent it, or one of ours, or of an origin that may."""
+        """Return True if no page sent the request, or Bridle's own page, or a page of an allowed origin."""
         origins = headers.getlist("origin")
         if not origins:
             return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
         return len(origins) == 1 and (_is_own(origins[0], host) or origins[0].lower() in self._origins)
 
     def _refuse_unknown(self, scope: Scope, headers: Headers, host: str) -> Refusal | None:
-        """Look for a token or, where there is none, for a login."""
+        """Check the token or, if there is none, the login cookie."""
         given = _given_tokens(scope, headers)
         if len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token):
             return None
@@ -233,7 +233,7 @@ class Guard:
         return Refusal(document(UNAUTHORIZED, hint=hint), {"www-authenticate": "Bearer"})
 
     def _cors(self, headers: Headers) -> list[tuple[bytes, bytes]]:
-        """Return what lets a page of another origin read the answer."""
+        """Return the headers that let a page of an allowed origin read the response."""
         origin = headers.get("origin", "")
         if origin.lower() not in self._origins:
             return []
@@ -245,11 +245,11 @@ class Guard:
 
 
 def _nothing() -> None:
-    """Stand in for a server that does not count its connections."""
+    """Do nothing; used with a server that does not count strangers."""
 
 
 def _is_preflight(scope: Scope, headers: Headers) -> bool:
-    """Tell whether a browser asks what a page may do; who asks so has an origin that may."""
+    """Return True for a CORS preflight; its origin is already checked."""
     return (
         scope["type"] == "http"
         and scope["method"] == "OPTIONS"
@@ -259,13 +259,13 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
 
 
 def _is_own(origin: str, host: str) -> bool:
-    """True if an origin is the host that was asked; each reads its port as its scheme implies."""
+    """Return True if an origin equals the requested host; default ports follow from the scheme."""
     found, asked = origin_of(origin), authority_of(host)
     return found is not None and asked is not None and found[1] == with_port(asked, found[0])
 
 
 def _is_from_own(scope: Scope, headers: Headers, host: str) -> bool:
-    """Tell whether our own page asks; what changes nothing may be asked without saying so."""
+    """Return True if Bridle's own page sent the request; reading requests need no Origin."""
     origins = headers.getlist("origin")
     if not origins and scope["type"] == "http" and scope["method"] in READING:
         return True
@@ -273,13 +273,13 @@ def _is_from_own(scope: Scope, headers: Headers, host: str) -> bool:
 
 
 def _offered(scope: Scope) -> Sequence[str]:
-    """Return the subprotocols that a client can speak, the one with its token last."""
+    """Return the client's subprotocols, the one with its token last."""
     offered = scope.get("subprotocols", [])
     return sorted(offered, key=lambda name: name.startswith(BEARER_PROTOCOL))
 
 
 def _given_tokens(scope: Scope, headers: Headers) -> list[str]:
-    """Return the tokens that were shown."""
+    """Return the tokens of a request."""
     given = []
     for value in headers.getlist("authorization"):
         scheme, _, token = value.partition(" ")
@@ -289,7 +289,7 @@ def _given_tokens(scope: Scope, headers: Headers) -> list[str]:
 
 
 def _adding(send: Send, added: Sequence[tuple[bytes, bytes]], offered: Sequence[str]) -> Send:
-    """Return a way to send that adds headers, where the app has not set them itself."""
+    """Return a `send` that adds headers, unless the app has set them."""
 
     async def send_more(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
@@ -298,7 +298,7 @@ def _adding(send: Send, added: Sequence[tuple[bytes, bytes]], offered: Sequence[
             headers += [header for header in added if header[0] not in present]
             message = {**message, "headers": headers}
         elif message["type"] == "websocket.accept" and offered and not message.get("subprotocol"):
-            message = {**message, "subprotocol": offered[0]}  # a browser fails without one
+            message = {**message, "subprotocol": offered[0]}  # without one, a browser closes the connection
         await send(message)
 
     return send_more

@@ -1,11 +1,11 @@
-"""News of every session as server-sent events: alone, or between the events of one session.
+"""News of all sessions as server-sent events: as a stream, or within the stream of one session.
 
 ```
 door.news ─▶ NewsFeed: the latest of each session, encoded once ─▶ every stream that wants it
 ```
 
-A browser has few connections for each host, so a page that follows a session hears the news there, too. A
-client that is slow hears of a session once, as it is by then.
+A browser limits the connections per host, so a page can receive the news on the stream of the session it
+follows. A slow client gets only the latest state of each session.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from bridle.surfaces.rest.stream import DONE, HEARTBEAT, RETRY
 
 HEARTBEAT_S = 15.0
 GATHER_S = 0.05  # between two writes to a client
-MAX_GONE = 1_000  # sessions that are known not to be in memory any more
+MAX_GONE = 1_000  # sessions known to be no longer in memory
 
 log = logging.getLogger("bridle.rest")
 
@@ -36,7 +36,7 @@ def news_event(news: SessionNews) -> bytes:
 
 
 class NewsFeed:
-    """The news of a door, read as long as somebody listens."""
+    """The news of a session API, read while there are listeners."""
 
     def __init__(self, door: Door, heartbeat_s: float = HEARTBEAT_S, max_gone: int = MAX_GONE) -> None:
         self.heartbeat_s = heartbeat_s
@@ -46,22 +46,22 @@ class NewsFeed:
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
         self._latest: dict[SessionId, tuple[int, bytes]] = {}
-        """By session, the one that changed last at the end."""
+        """By session; the last to change is at the end."""
         self._gone: dict[SessionId, None] = {}
         self._position = 0
         self._listeners = 0
         self._pumping: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
-        """End the streams that tell nothing but news."""
+        """End the streams that carry only news."""
         self._stopped.set()
 
     async def stopped(self) -> None:
-        """Wait until the server ends."""
+        """Wait until the server stops."""
         await self._stopped.wait()
 
     async def listen(self) -> AsyncGenerator[bytes, None]:
-        """Yield events: how every session is, and then what changes, until the news themselves end."""
+        """Yield events: the state of every session, then the changes, until the news end."""
         async with self._listening():
             position = 0
             while True:
@@ -77,7 +77,7 @@ class NewsFeed:
 
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[None]:
-        """Read the news meanwhile; the last one who leaves ends it."""
+        """Read the news while there are listeners; the last one to leave stops it."""
         if not self._listeners:
             self._latest, self._gone, self._error = {}, {}, None
             self._pumping = asyncio.create_task(self._pump())
@@ -119,7 +119,7 @@ class NewsFeed:
         self._changed.clear()
 
     def _since(self, position: int) -> tuple[int, bytes]:
-        """Return what came after a position, and the position by now."""
+        """Return the events after a position, and the current position."""
         found = []
         for at, data in reversed(self._latest.values()):
             if at <= position:
@@ -129,7 +129,7 @@ class NewsFeed:
 
 
 class WithNews(Response):
-    """An answer that is a stream of whole events, with the news between them."""
+    """Combines an event stream with the news."""
 
     def __init__(self, feed: NewsFeed, stream: Response) -> None:
         self.background = None
@@ -137,7 +137,7 @@ class WithNews(Response):
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream; the news begin after its headers, and end with it."""
+        """Send the stream; the news start after its headers and end with it."""
         shared = _SharedSend(send)
         async with asyncio.TaskGroup() as group:
             telling = group.create_task(self._tell(shared))
@@ -154,13 +154,13 @@ class WithNews(Response):
 
 
 class _SharedSend:
-    """Sends what two have to say, one message at a time, and nothing after the last one."""
+    """Serializes the messages of two senders, and drops messages after the last one."""
 
     def __init__(self, send: Send) -> None:
         self.begun = asyncio.Event()
         self._send = send
         self._is_over = False
-        self._sending = asyncio.Lock()  # or the messages of one would come into those of the other
+        self._sending = asyncio.Lock()  # or messages of the two would mix
 
     async def __call__(self, message: Message) -> None:
         async with self._sending:
@@ -172,18 +172,18 @@ class _SharedSend:
 
 
 class OnlyNews(Response):
-    """A stream that says nothing by itself until the server ends."""
+    """A stream that carries only heartbeats, until the server stops."""
 
     media_type = "text/event-stream"
 
     def __init__(self, feed: NewsFeed) -> None:
         self.status_code = 200
         self.background = None
-        self.init_headers({"x-accel-buffering": "no"})  # or a proxy would keep events for itself
+        self.init_headers({"x-accel-buffering": "no"})  # or a proxy would buffer events
         self._feed = feed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Keep the stream open until the client leaves, or the server ends."""
+        """Keep the stream open until the client leaves or the server stops."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})

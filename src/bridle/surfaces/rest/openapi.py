@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the REST service, made from the table of its operations."""
+"""The OpenAPI 3.1 document of the REST service, generated from the table of its operations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -67,7 +67,7 @@ def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 class _Schemas:
-    """The schemas of all types that operations take and answer; what is taken has no further fields."""
+    """The schemas of all request and response types; request types forbid additional properties."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         taken = [kind for operation in operations if (kind := operation.body) is not None]
@@ -82,7 +82,7 @@ class _Schemas:
             self.components[name]["additionalProperties"] = False
 
     def of(self, kind: Any) -> dict[str, Any]:
-        """Return what stands for a type."""
+        """Return the reference to a type's schema."""
         return self._references[id(kind)]
 
 
@@ -156,7 +156,7 @@ def _schema(kind: Any, schemas: _Schemas) -> dict[str, Any]:
 
 
 def _event_schema(kinds: Sequence[Any], schemas: _Schemas) -> dict[str, Any]:
-    """Describe one event of a stream."""
+    """Return the schema of one event of a stream."""
     data = {
         "type": "string",
         "contentMediaType": "application/json",

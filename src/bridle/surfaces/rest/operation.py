@@ -1,7 +1,6 @@
-"""One operation of the REST service: what it is called by, what it takes and answers, and who does it.
+"""An operation of the REST service: its path, its request and response types, and its handler.
 
-Routes and the OpenAPI document are made from the same table of these, so that neither can differ from
-the other.
+Routes and the OpenAPI document are generated from the same table of operations, so that they always agree.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,7 +30,7 @@ HeadersT = TypeVar("HeadersT")
 
 
 class Desk(Struct, frozen=True):
-    """What the operations work with."""
+    """What the operations work with: the session API, streams, folders and more."""
 
     door: Door
     folders: Folders
@@ -41,23 +40,23 @@ class Desk(Struct, frozen=True):
     books: Books
     live: Callable[[], Sequence[LiveSession]]
     document: Callable[[], bytes]
-    """Returns the OpenAPI document, which takes a while the first time."""
+    """Returns the OpenAPI document; the first call takes a while."""
     readiness: Readiness
     metrics: Callable[[], bytes] | None = None
-    """Returns the metrics in the words of Prometheus; blocking."""
+    """Returns the metrics in Prometheus format; blocking."""
 
     @property
     def looking(self) -> Looking:
-        """Return what looks at sessions and folders."""
+        """Read access to sessions and folders."""
         return Looking(self.door, self.folders)
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
-    """The query or the headers of an operation that looks at none."""
+    """The query or headers of an operation that has none."""
 
 
 class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
-    """A request that was found to be in order."""
+    """A validated request."""
 
     desk: Desk
     request: Request
@@ -67,12 +66,12 @@ class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
 
     @property
     def door(self) -> Door:
-        """Return where the sessions are."""
+        """The session API."""
         return self.desk.door
 
     @property
     def session(self) -> SessionId:
-        """Return the session that the path names."""
+        """The session in the path."""
         return SessionId(self.request.path_params["id"])
 
 
@@ -80,7 +79,7 @@ Handler = Callable[[Ask[Any, Any, Any]], Awaitable[Response]]
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """One line of the table."""
+    """One row of the table of operations."""
 
     method: Method
     path: str
@@ -89,31 +88,31 @@ class Operation(Struct, frozen=True, kw_only=True):
     summary: str
     handler: Handler
     only_looks: bool = False
-    """Whether it changes nothing though it is no GET."""
+    """True for an operation that changes nothing although it is not a GET."""
     answers: Any = None
-    """The type of the JSON that it answers; None for what is no JSON."""
+    """The type of the JSON response; None if it is not JSON."""
     media: str = "application/json"
     status: int = 200
     body: Any = None
-    """The type of the JSON that it takes."""
+    """The type of the JSON body."""
     query: type[Struct] = Nothing
     headers: type[Struct] = Nothing
-    """Named in kebab case; a header is looked at only if it is named here."""
+    """In kebab case; headers not listed here are ignored."""
     problems: tuple[Problem, ...] = ()
-    """What may go wrong, beside what may go wrong everywhere."""
+    """Possible problems, besides those of every operation."""
     also: dict[int, Any] = {}
-    """The types of other good answers, by their status."""
+    """The types of other successful responses, by status."""
     streams: tuple[Any, ...] = ()
     """The types of the JSON in the events of a stream."""
     media_also: dict[str, Any] = {}
-    """The types of other ways to put the answer, by their media type."""
+    """The types of alternative representations, by media type."""
 
     @property
     def looks_at(self) -> str:
-        """Return the path of what it only looks at; empty for what it changes."""
+        """The path of a read-only operation; empty for one that changes something."""
         return self.path if self.method == "GET" or self.only_looks else ""
 
 
 def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Answer a value as JSON."""
+    """Return a value as a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")

@@ -1,4 +1,4 @@
-"""The one shape of all errors: RFC 9457 problem documents, with the code names that every surface uses.
+"""Errors as RFC 9457 problem documents, with the error codes that all surfaces share.
 
 ```
 HTTP/1.1 409 Conflict
@@ -40,32 +40,32 @@ STOPPING = Problem("STOPPING", -32603, 503, "The server ends")
 
 
 class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Why a request was not fulfilled."""
+    """Why a request failed."""
 
     type: str
-    """"about:blank": the code says it all."""
+    """Always "about:blank": the code identifies the kind of problem."""
     title: str
-    """The kind, in words."""
+    """The kind of problem, for people."""
     status: int
-    """The status of the answer."""
+    """The HTTP status."""
     detail: str
-    """What happened, to which thing."""
+    """What happened, and to what."""
     code: str
-    """The kind, for programs."""
+    """The kind of problem, for programs."""
     error: str
-    """The same as detail, for clients of Meerkat."""
+    """The same as `detail`, for clients of Meerkat."""
     hint: str = ""
-    """What to do about it."""
+    """How to fix it."""
     instance: str = ""
-    """What it happened to, as an address."""
+    """The URI of what it happened to."""
     session_id: str = ""
     run_id: str = ""
     outcome: str = ""
-    """How the run ended that the request was about."""
+    """The outcome of the run that the request was about."""
 
 
 def document(problem: Problem, detail: str = "", *, hint: str = "", **about: str) -> ProblemDocument:
-    """Fill in a document; `about` is its instance, session_id, run_id and outcome."""
+    """Create a document; `about` sets instance, session_id, run_id and outcome."""
     detail = detail[:MAX_DETAIL_CHARS] or problem.title
     return ProblemDocument(
         type="about:blank",
@@ -80,14 +80,14 @@ def document(problem: Problem, detail: str = "", *, hint: str = "", **about: str
 
 
 def document_of(error: BaseException, **about: str) -> ProblemDocument:
-    """Describe an error; what is not one of ours may hold anything, so it is not quoted."""
+    """Describe an error; one that is not a BridleError may contain anything, so it is not quoted."""
     if isinstance(error, BridleError):
         return document(problem_of(error), error.message, hint=error.hint, **about)
     return document(INTERNAL_ERROR, UNSAID, **about)
 
 
 class ProblemResponse(Response):
-    """Answers with a problem document; also to a request that would open a WebSocket."""
+    """A response with a problem document; also for WebSocket upgrades."""
 
     media_type = MEDIA_TYPE
 

@@ -1,4 +1,4 @@
-"""Whether a service can take requests: balancers ask every few seconds, and it is looked at once for all."""
+"""Readiness checks: load balancers ask every few seconds, and one check serves all of them."""
 
 import asyncio
 import time
@@ -10,24 +10,24 @@ from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
 
-KEEP_S = 1.0  # what was found is told for so long, however many ask
+KEEP_S = 1.0  # how long a result is cached
 LOOK_S = 2.0
 DRAINING = "draining"
 
 Check = Callable[[], Awaitable[None]]
-"""Raises or hangs when something is wrong."""
+"""Raises or hangs if something is wrong."""
 
 
 class Readiness(Protocol):
-    """Says whether requests can be taken."""
+    """Decides whether requests can be accepted."""
 
     async def failing(self) -> Sequence[str]:
-        """Return the names of what is not in order; nothing when it is ready. Never raises."""
+        """Return the names of failing checks; none if the service is ready. Never raises."""
         ...
 
 
 class Checks:
-    """Looks at what a service needs; of what goes wrong only the name is told, as everybody may ask."""
+    """Runs the checks of a service; only the names of failing ones are reported, since `/ready` is public."""
 
     def __init__(
         self,
@@ -37,17 +37,17 @@ class Checks:
         look_s: float = LOOK_S,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the checks by name; `is_draining` says that no more work is wanted here."""
+        """Take the checks by name; `is_draining` returns True if no more work is wanted here."""
         self._checks = checks
         self._is_draining = is_draining
         self._look_s = look_s
         self._now = now
-        self._looking = asyncio.Lock()  # one look at a time, or who asks often could keep the store busy
+        self._looking = asyncio.Lock()  # one check at a time, so that requests cannot overload the store
         self._found: tuple[str, ...] = ()
         self._until = float("-inf")
 
     async def failing(self) -> Sequence[str]:
-        """Return what is not in order, as it was within the last second."""
+        """Return the names of failing checks, at most `KEEP_S` old."""
         async with self._looking:
             if self._now() >= self._until:
                 results = await asyncio.gather(*map(self._passes, self._checks.values()))
@@ -66,7 +66,7 @@ class Checks:
 
 
 def store_answers(door: Door) -> Check:
-    """Return a check that asks the store for a session that is not there."""
+    """Return a check that asks the store for a session that does not exist."""
 
     async def check() -> None:
         with suppress(SessionNotFound):

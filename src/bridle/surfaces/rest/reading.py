@@ -1,4 +1,4 @@
-"""Reading a request: body, query and headers by the types of the operation; what does not fit is named."""
+"""Parses requests: body, query and headers by the operation's types; errors name the wrong field."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ from bridle.surfaces.misfit import misfit
 from bridle.surfaces.rest.operation import Ask, Desk, Operation
 
 MAX_ID_CHARS = 128
-MAX_AT_ONCE_BYTES = 256 * 1024  # some 10 ms; all else would have to wait for a longer one
-_type_info = cache(inspect.type_info)  # a millisecond for each kind
+MAX_AT_ONCE_BYTES = 256 * 1024  # about 10 ms; decoding more would block the event loop
+_type_info = cache(inspect.type_info)  # takes a millisecond per type
 
 
 async def read(operation: Operation, desk: Desk, request: Request) -> Ask[Any, Any, Any]:
-    """Make an ask of a request; raises UsageError naming what is wrong with which field."""
+    """Validate a request; raises UsageError that names the field and what is wrong with it."""
     if "id" in request.path_params:
         _check_id(request.path_params["id"])
     return Ask(
@@ -39,7 +39,7 @@ async def _body(data: bytes, kind: Any) -> Any:
 
 
 def read_body(data: bytes, kind: Any) -> Any:
-    """Decode JSON as a type without a field too many; raises UsageError."""
+    """Decode JSON as a type without unknown fields; raises UsageError."""
     if not data:
         raise UsageError("body: is missing", hint="{}, at least, is needed")
     try:
@@ -57,7 +57,7 @@ def read_body(data: bytes, kind: Any) -> Any:
 
 
 def unknown_field(value: Any, kind: inspect.Type, path: str = "") -> str:
-    """Return the path of the first field that a type does not have; the value fits it otherwise."""
+    """Return the path of the first field unknown to a type; the value is otherwise valid."""
     match kind:
         case inspect.StructType() if isinstance(value, dict):
             return _unknown_in_struct(value, kind, path)
@@ -88,7 +88,7 @@ def _unknown_in_struct(value: dict[str, Any], kind: inspect.StructType, path: st
 
 
 def _meant(value: Any, kind: inspect.UnionType) -> list[inspect.Type]:
-    """Return the one of several types that a value is of, as its tag says."""
+    """Return the types of a union that a value can have, according to its tag."""
     if not isinstance(value, dict):
         return [one for one in kind.types if not isinstance(one, inspect.StructType)]
     return [

@@ -1,6 +1,6 @@
-"""The HTTP server: uvicorn's protocols on a socket of ours, inside the loop that runs already.
+"""The HTTP server: uvicorn's protocols on a socket of the running event loop.
 
-Uvicorn's own server is left out: it takes the signals of the process and wakes up ten times a second.
+Uvicorn's own server class is not used: it installs signal handlers and wakes up ten times a second.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ log = logging.getLogger("bridle.rest")
 
 
 class HttpServer:
-    """A server that listens."""
+    """An HTTP server."""
 
     def __init__(self, app: ASGIApp, bounds: Bounds | None = None) -> None:
         self.host = ""
         self.port = 0
-        """Where it listens, also when 0 was asked for."""
+        """The actual port, also if 0 was requested."""
         self._app = app
         self._bounds = bounds or Bounds()
         self._state = ServerState()
@@ -49,26 +49,26 @@ class HttpServer:
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._state.connections)
 
     @property
     def requests(self) -> int:
-        """How many requests are being answered."""
+        """The number of requests in progress."""
         return len(self._state.tasks)
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
-        """Begin, with TLS if there is a context for it; raises OSError when it cannot listen there."""
+        """Start to listen, with TLS if a context is given; raises OSError if that fails."""
         config = Config(
             self._answer,
             log_config=None,
-            log_level="critical",  # or every client that is refused could fill the log; we log what fails
+            log_level="critical",  # or refused clients could fill the log; failures are logged here
             access_log=False,
             lifespan="off",
             interface="asgi3",
             ws="websockets-sansio",
             ws_max_size=MAX_LINE_BYTES,
-            ws_per_message_deflate=False,  # a few bytes could become millions
+            ws_per_message_deflate=False,  # a few bytes could expand to millions
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=KEEP_ALIVE_S,
@@ -86,7 +86,7 @@ class HttpServer:
         self.host, self.port = self._listener.sockets[0].getsockname()[:2]
 
     def stop_listening(self) -> None:
-        """Take no new connections and requests; what is being answered goes on."""
+        """Accept no new connections and requests; requests in progress continue."""
         if self._listener is not None:
             self._listener.close()
         for connection in list(self._state.connections):
@@ -94,7 +94,7 @@ class HttpServer:
                 connection.shutdown()
 
     async def aclose(self, grace_s: float = GRACE_S) -> None:
-        """End everything, after a time in which answers may end by themselves."""
+        """Stop the server; responses get `grace_s` seconds to finish."""
         self.stop_listening()
         self._is_closing = True
         for connection in list(self._state.connections):
@@ -104,7 +104,7 @@ class HttpServer:
             await asyncio.wait(tasks, timeout=grace_s)
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=FORCE_S)  # in which they say why they end
+            await asyncio.wait(tasks, timeout=FORCE_S)  # time to send the reason
         for connection in list(self._state.connections):
             connection.transport.abort()
         with suppress(TimeoutError):
@@ -113,7 +113,7 @@ class HttpServer:
                     await asyncio.sleep(0)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; what goes wrong is logged, and told without its details."""
+        """Handle one request; log errors, and respond without their details."""
         has_begun = False
 
         async def begin(message: Message) -> None:
@@ -141,7 +141,7 @@ class HttpServer:
 async def serve_http(
     app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, bounds: Bounds | None = None
 ) -> AsyncIterator[HttpServer]:
-    """Serve an app at an address of this machine as long as the context is open; raises OSError."""
+    """Serve an app at a local address while the context is open; raises OSError."""
     server = HttpServer(app, bounds)
     await server.listen(host, port)
     try:

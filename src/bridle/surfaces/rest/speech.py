@@ -1,11 +1,11 @@
-"""Ways to tell what happens in a session as server-sent events, and the bytes of one.
+"""Event formats: ways to encode a session's records and deltas as server-sent events.
 
 ```
-id: 12                  a record's number, with the last event that a record is told by
+id: 12                  the record's number, on the last event of a record
 event: tool_started
 data: {"seq":12,…}
 
-event: text_delta       deltas have no number: they cannot be resumed at
+event: text_delta       deltas have no number: a client cannot resume at one
 data: {"type":"text_delta","text":"Hel"}
 ```
 """
@@ -20,7 +20,7 @@ from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
 
-PAGE = 500  # records that are read at once
+PAGE = 500  # records read at once
 
 Frame = tuple[str, bytes]
 """The name of an event and its data, one line of JSON."""
@@ -28,45 +28,46 @@ Translate = Callable[[Record | Delta], Sequence[Frame]]
 
 
 class Teller(Protocol):
-    """Tells what happens in one session; it is fed with that in its order."""
+    """Encodes the records and deltas of one session, in order."""
 
     @property
     def is_void(self) -> bool:
-        """Tell whether what it said holds no longer: another one has to begin after the last record."""
+        """True if the events sent so far are invalid: a new teller must start after the last record."""
         ...
 
     def tell(self, item: Record | Delta) -> Sequence[Frame]:
-        """Take in what happens next and return what is to be said now; some of it may be held back."""
+        """Process the next record or delta and return the events to send now; some may be held back."""
         ...
 
     def release(self) -> Sequence[Frame]:
-        """Return what was held back."""
+        """Return the events held back."""
         ...
 
     def welcome(self) -> Sequence[Frame]:
-        """Return what somebody has to be told first who has heard of all records, and of nothing else."""
+        """Return the first events for a client that has seen all records but nothing else."""
         ...
 
 
 class Speech(Struct, frozen=True):
-    """A way to tell what happens; watchers of one session and one speech share what was encoded."""
+    """An event format; watchers of one session in the same format share the encoded events."""
 
     name: str
     begin: Callable[[SessionId], Translate] = lambda session: _say
-    """Makes a translator, which is fed what happens in its order."""
+    """Creates a translator, which gets records and deltas in order."""
     remembers: bool = False
-    """What it says of a record depends on earlier ones: it is fed all of them from the session's first, and
-    what it says of those that the client has seen is dropped."""
+    """True if the events of a record depend on earlier ones: the translator gets all records from the
+    session's first, and the events of those that the client has seen are dropped.
+    """
     open: Callable[[Door, SessionId, int], Awaitable[Teller]] | None = None
-    """Makes a teller that goes on after a record, for a speech that can do that by itself."""
+    """Creates a teller that continues after a record, for a format that does not need all earlier ones."""
     missed: Frame | None = None
-    """What a client is told that was too slow, if all that it has heard is void then."""
+    """The event for a client that was too slow, if it must discard everything it received."""
     hold_s: float = 0.0
-    """For how long something may be held back."""
+    """How long events may be held back."""
 
 
 class _Plain(Struct):
-    """Tells everything at once."""
+    """Encodes each item at once."""
 
     tell: Translate
     is_void: bool = False
@@ -84,11 +85,11 @@ def _say(item: Record | Delta) -> Sequence[Frame]:
 
 
 OURS = Speech("bridle")
-"""Records and deltas as they are, each as an event that is named by its type."""
+"""Records and deltas unchanged, each as one event named by its type."""
 
 
 async def teller(door: Door, session: SessionId, speech: Speech, upto: int) -> Teller:
-    """Return a teller that goes on after a record; raises SessionNotFound."""
+    """Return a teller that continues after a record; raises SessionNotFound."""
     if speech.open is not None:
         return await speech.open(door, session, upto)
     translate = speech.begin(session)
@@ -101,7 +102,7 @@ async def teller(door: Door, session: SessionId, speech: Speech, upto: int) -> T
 
 
 def event_bytes(frames: Sequence[Frame], seq: int | None = None) -> bytes:
-    """Return the bytes of events; the last one carries the number, so that none is lost by resuming."""
+    """Return the bytes of events; the last one carries the number, so that resuming loses none."""
     told = [b"event: %b\ndata: %b\n\n" % (name.encode(), data) for name, data in frames]
     if told and seq is not None:
         told[-1] = b"id: %d\n%b" % (seq, told[-1])
@@ -109,5 +110,5 @@ def event_bytes(frames: Sequence[Frame], seq: int | None = None) -> bytes:
 
 
 def item_bytes(item: Record | Delta, frames: Sequence[Frame]) -> bytes:
-    """Return the bytes of the events that a record or a delta is told by."""
+    """Return the bytes of the events of a record or delta."""
     return event_bytes(frames, item.seq if isinstance(item, Record) else None)

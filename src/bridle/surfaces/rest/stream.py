@@ -1,4 +1,4 @@
-"""Server-sent events of sessions: from the store up to now, then live, for as many clients as want them.
+"""Server-sent events of sessions: stored records first, then live events, for any number of clients.
 
 ```
 retry ─▶ preface ─▶ records of the store ─▶ slices of the shared log ─▶ … ─▶ done
@@ -6,8 +6,8 @@ retry ─▶ preface ─▶ records of the store ─▶ slices of the shared log
                           └── lagged ◀── too slow ─┘
 ```
 
-A client resumes with the number of the last record that it has seen. Its stream ends when it leaves, and with
-`event: done` when the server stops or, unless it is live, when all that is stored was told.
+A client resumes with the number of the last record it has seen. Its stream ends when the client leaves, and
+with `event: done` when the server stops or, if it is not live, after the stored records.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ from bridle.surfaces.rest.speech import (
     teller,
 )
 
-RETRY = b"retry: 2000\n\n"  # ms, after which a client comes back
+RETRY = b"retry: 2000\n\n"  # ms until a client reconnects
 HEARTBEAT = b":\n\n"
 DONE = event_bytes([("done", b"{}")])
 
 
 class Streams:
-    """Every open stream of a server."""
+    """All open streams of a server."""
 
     def __init__(self, door: Door, bounds: LogBounds | None = None) -> None:
         self.door = door
@@ -58,27 +58,27 @@ class Streams:
         preface: Sequence[Frame] = (),
         live: bool = True,
     ) -> "EventStream":
-        """Return an answer with every record after `after`, or with None only what happens from now on.
+        """Return a response with every record after `after`; None means only new events.
 
-        `preface` comes first. Unless `live` it ends after what is stored. Raises SessionNotFound.
+        `preface` comes first. If not `live`, it ends after the stored records. Raises SessionNotFound.
         """
         await self.door.records(session, limit=1)
         return EventStream(self, session, after, speech, preface=preface, live=live)
 
     def stop(self) -> None:
-        """End every stream, after what it has to tell."""
+        """End every stream after its pending events."""
         self.is_stopped = True
         for channel in self._channels.values():
             channel.tell()
 
     @property
     def watched(self) -> int:
-        """How many sessions are watched, each in one speech."""
+        """The number of channels: sessions being watched, counted per event format."""
         return len(self._channels)
 
     @asynccontextmanager
     async def channel(self, session: SessionId, speech: Speech) -> AsyncIterator[Channel]:
-        """Share the log of a session; the last one who leaves closes it."""
+        """Share the event log of a session; the last user closes it."""
         key = session, speech.name
         channel = self._channels.get(key)
         if channel is None or channel.error is not None:
@@ -97,7 +97,7 @@ class Streams:
 
 
 class EventStream(Response):
-    """An answer that goes on."""
+    """A response that streams events."""
 
     media_type = "text/event-stream"
 
@@ -113,7 +113,7 @@ class EventStream(Response):
     ) -> None:
         self.status_code = 200
         self.background = None
-        self.init_headers({"x-accel-buffering": "no"})  # or a proxy would keep events for itself
+        self.init_headers({"x-accel-buffering": "no"})  # or a proxy would buffer events
         self._streams = streams
         self._session = session
         self._after = after
@@ -122,9 +122,9 @@ class EventStream(Response):
         self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Tell the client until it leaves, or until there is nothing more.
+        """Send events until the client leaves or there are no more.
 
-        Once the client has the headers, nothing later is missed.
+        Once the client has the headers, it misses no later event.
         """
         if scope["method"] == "HEAD":
             await self._start(send)
@@ -152,7 +152,7 @@ class EventStream(Response):
         await _send(send, RETRY + event_bytes(self._preface))
 
     async def _read(self, send: Send) -> None:
-        """Tell what is stored."""
+        """Send the stored records."""
         await self._greet(send)
         if self._after is not None:
             telling = await self._teller(self._after)
@@ -160,7 +160,7 @@ class EventStream(Response):
             await self._catch_up(send, telling, self._after, None)
 
     async def _follow(self, send: Send) -> None:
-        """Tell what is stored and then what happens, until the server stops."""
+        """Send the stored records and then live events, until the server stops."""
         async with self._streams.channel(self._session, self._speech) as channel:
             seq, (position, welcome) = channel.seq, channel.join()
             await self._greet(send)
@@ -187,8 +187,8 @@ class EventStream(Response):
                         await _send(send, HEARTBEAT)
 
     async def _begin(self, send: Send, channel: Channel, after: int) -> int:
-        """Tell what the client has not seen; returns the number of the newest record by then."""
-        if after > channel.seq:  # the store is ahead of the log, or the number was never given
+        """Send what the client has not seen; return the number of the newest record sent."""
+        if after > channel.seq:  # the store is ahead of the log, or the number is invalid
             newer = await self._streams.door.records(self._session, channel.seq, PAGE)
             after = min(after, newer[-1].seq if newer else channel.seq)
         telling = await self._teller(after)
@@ -196,7 +196,7 @@ class EventStream(Response):
         return await self._catch_up(send, telling, after, channel)
 
     async def _regain(self, send: Send, channel: Channel, position: int, seq: int) -> int:
-        """Tell a client that it was too slow, and what it has missed but for the fragments."""
+        """Report to a client that it was too slow, and send the records it missed; deltas are lost."""
         if self._speech.missed is not None:
             await _send(send, event_bytes([self._speech.missed]))
             return channel.seq
@@ -206,13 +206,13 @@ class EventStream(Response):
         return await self._catch_up(send, telling, seq, channel)
 
     async def _catch_up(self, send: Send, telling: Teller, seq: int, channel: Channel | None) -> int:
-        """Tell records of the store, until the end or until the log goes on exactly where they end."""
+        """Send stored records to the end, or up to where the log continues."""
         while channel is None or (channel.seq != seq and channel.error is None):
             if channel is not None and channel.seq < seq:
-                await channel.news()  # the store is ahead of what was announced
+                await channel.news()  # the store is ahead of the log
                 if self._streams.is_stopped:
                     break
-                await _send(send, HEARTBEAT)  # for long, if another process is at work
+                await _send(send, HEARTBEAT)  # this can take long if another process writes
                 continue
             page = await self._streams.door.records(self._session, seq, PAGE)
             if not page:
@@ -242,6 +242,6 @@ def _error_bytes(error: BaseException) -> bytes:
 
 
 async def _until_left(receive: Receive) -> None:
-    """Wait until the client is gone."""
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

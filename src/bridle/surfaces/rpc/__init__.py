@@ -1,12 +1,12 @@
-"""The JSON-RPC surface: programs that were built for Meerkat, or for Bridle, run sessions over it.
+"""The JSON-RPC surface: clients built for Meerkat or for Bridle run sessions over it.
 
 ```
-lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the door
+lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the session API
 lines ◀─ outbox.py ◀─ telling.py ◀─ Record, Delta
-         tools.py: tools of the client, called over the same lines
+         tools.py: client tools, called over the same lines
 ```
 
-A connection needs only a pair that reads and writes lines: stdin and stdout, a socket, a WebSocket.
+A connection only needs a line source and a line sink: stdin and stdout, a socket, or a WebSocket.
 """
 
 from bridle.surfaces.rpc.connection import Connection

@@ -1,10 +1,10 @@
-"""One client: its lines are read, its requests are done side by side, and all ends when it goes.
+"""One JSON-RPC client: reads its lines, handles its requests concurrently, and cleans up when it leaves.
 
 ```
-read ─▶ request ─▶ a task each ─▶ outbox ─▶ the client
-     ─▶ reply   ─▶ the call of a tool that waits for it
-     ─▶ notification, which nobody minds
-end of input ─▶ what is quick is still answered; runs are cancelled, or left to the process that has them
+read ─▶ request ─▶ one task each ─▶ outbox ─▶ the client
+     ─▶ reply   ─▶ the tool call that waits for it
+     ─▶ notification, ignored
+end of input ─▶ quick requests are still answered; runs are cancelled, or continue in the daemon
 ```
 """
 
@@ -55,7 +55,7 @@ MAX_QUICK = 64  # other requests at once
 RUN_METHODS = ("session/create", "turn/start")
 LEFT = "the input has ended before the run"
 LEFT_HINT = "keep it open until the answer has come; a run that has begun goes on in the daemon"
-GRACE_S = 3.0  # SDKs kill a server that has not ended after five
+GRACE_S = 3.0  # SDKs kill a server that has not exited after five seconds
 
 log = logging.getLogger("bridle.rpc")
 
@@ -63,7 +63,7 @@ Work = Callable[[Any], Awaitable[Any]]
 
 
 class Method(Struct, frozen=True):
-    """What a method takes, and what does it."""
+    """A method's parameter type and its function."""
 
     params: Any
     work: Work
@@ -72,7 +72,8 @@ class Method(Struct, frozen=True):
 class Connection:
     """Serves one client.
 
-    With `answers_all` the end of the input is not the end of the client: all that it asked for is done first.
+    With `answers_all`, the end of the input is not the end of the client: all its requests are finished
+    first.
     """
 
     def __init__(self, desk: Desk, source: LineSource, sink: LineSink, *, answers_all: bool = False) -> None:
@@ -126,10 +127,10 @@ class Connection:
             "stats/get": Method(ask.Params, looking.stats),
         }
 
-    # ------------------------------------------------------------------ its life
+    # ------------------------------------------------------------------ lifecycle
 
     async def serve(self) -> None:
-        """Serve until the client goes, or `end` is called."""
+        """Serve until the client leaves or `end` is called."""
         writing = asyncio.create_task(self._outbox.run())
         self._reading = asyncio.create_task(self._read())
         try:
@@ -139,12 +140,12 @@ class Connection:
             await self._let_go(writing)
 
     def end(self) -> None:
-        """Read nothing more; what was begun is ended as if the client had gone."""
+        """Stop reading; treat the client as gone."""
         if self._reading is not None:
             self._reading.cancel()
 
     async def _wind_up(self, writing: "asyncio.Task[None]") -> None:
-        """Answer what was asked, as far as that is a matter of moments."""
+        """Answer what can be answered within `GRACE_S`."""
         self.end()
         try:
             async with asyncio.timeout(GRACE_S):
@@ -161,7 +162,7 @@ class Connection:
             pass
 
     def _leave_runs(self) -> None:
-        """Stop following runs; they go on without us, and who asked for them is told."""
+        """Stop following runs; they continue in the daemon, and their requests get an error."""
         self._is_leaving = True
         for task in self._active.values():
             if task.get_name() == "run":
@@ -179,7 +180,7 @@ class Connection:
             if error is not None and not isinstance(error, ConnectionError):
                 log.error("a connection failed: %s", type(error).__name__, exc_info=error)
 
-    # ------------------------------------------------------------------ what comes in
+    # ------------------------------------------------------------------ input
 
     async def _read(self) -> None:
         while (line := await self._source.next()) is not None:
@@ -204,7 +205,7 @@ class Connection:
 
     async def _take(self, request: Request) -> None:
         if request.id in self._active:
-            # Under the id itself this would be taken for the answer to the first one.
+            # With the id itself, the client would take this for the answer to the first request.
             await self._refuse(Fault(INVALID_REQUEST, f"Invalid request: the id {request.id!r} is in use"))
             return
         is_run = request.method in RUN_METHODS
@@ -234,7 +235,7 @@ class Connection:
             )
 
     def _work(self, request: Request) -> Callable[[], Awaitable[Any]] | None:
-        """Read the params of a request and return what does it; raises UsageError."""
+        """Parse a request and return its function; None for an unknown method. Raises UsageError."""
         match request.method:
             case "session/create":
                 created = _params(request, CreateParams)
@@ -269,24 +270,24 @@ class Connection:
             data = {**failure.data, "result": msgspec.to_builtins(run_result(failed.result))}
             line = self._fitted_failure(request.id, msgspec.structs.replace(failure, data=data))
         except ConnectionError:
-            return  # nobody is there to be answered
+            return  # the client is gone
         except asyncio.CancelledError:
             if not self._is_leaving:
                 raise
             line = self._fitted_failure(
                 request.id, failure_of(Refused(REQUEST_CANCELLED, LEFT, hint=LEFT_HINT))
             )
-        except Exception as error:  # the outermost frame: every end becomes an answer
+        except Exception as error:  # the outermost frame: every error becomes an answer
             failure = failure_of(error)
             if not isinstance(error, BridleError):
                 log.error("%s failed: %s", request.method, type(error).__name__, exc_info=error)
             line = self._fitted_failure(request.id, failure)
         await send(line)
 
-    # ------------------------------------------------------------------ what goes out
+    # ------------------------------------------------------------------ output
 
     def _fitted(self, id_: Id, result: Any) -> bytes:
-        """Write an answer, its long texts cut where the client would not read them."""
+        """Encode an answer; shorten long texts if the line exceeds the client's limit."""
         most_bytes = self._desk.contract.max_line_bytes
         line = result_line(id_, result)
         if len(line) <= most_bytes:
@@ -307,7 +308,7 @@ class Connection:
 
 
 def _params(request: Request, kind: Any) -> Any:
-    """Read params; raises UsageError that says what is wrong with them."""
+    """Parse params; raises UsageError that names the problem."""
     try:
         return msgspec.json.decode(request.params, type=kind)
     except msgspec.ValidationError as error:

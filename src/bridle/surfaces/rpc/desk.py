@@ -1,4 +1,4 @@
-"""What every connection of a server shares."""
+"""What all connections of a server share."""
 
 import time
 import uuid
@@ -12,20 +12,20 @@ from bridle.surfaces.meerkat.contract import Contract
 
 
 async def _everybody(target: str) -> None:
-    """Let everybody look."""
+    """Allow every client."""
 
 
 class Desk(Struct, kw_only=True):
-    """The sessions, and how a client is spoken to; each connection has a copy of its own."""
+    """The session API and the settings of a connection; each connection has its own copy."""
 
     door: Door
     folders: Folders
     contract: Contract
-    """A client may name another one when it greets."""
+    """A client may choose another contract in `initialize`."""
     keeps_runs: bool
-    """Whether runs go on when the client that started them is gone; otherwise they are cancelled."""
+    """True if runs continue after the client that started them is gone; otherwise they are cancelled."""
     may_look: Callable[[str], Awaitable[None]] = _everybody
-    """Refuses a client that may not look at what no session holds; raises NotAllowed."""
+    """Raises NotAllowed if the client may not read data that belongs to no session."""
     version: str = ""
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     new_id: Callable[[], uuid.UUID] = uuid.uuid4

@@ -1,4 +1,4 @@
-"""The lines of a connection, as they come in over a stream; one that is too long is told, not kept."""
+"""Line sources and sinks of a connection; a line that is too long is reported and discarded."""
 
 import asyncio
 from collections import deque
@@ -10,27 +10,27 @@ READ_BYTES = 64 * 1024
 
 
 class TooLong:
-    """Stands for a line that was too long."""
+    """Marks a line that was too long."""
 
 
 class LineSource(Protocol):
-    """Where the lines of a client come from."""
+    """The lines of a client."""
 
     async def next(self) -> bytes | TooLong | None:
-        """Return the next line without its end, None when there are no more."""
+        """Return the next line without its newline; None at the end."""
         ...
 
 
 class LineSink(Protocol):
-    """Where lines for a client go."""
+    """The lines for a client."""
 
     async def send(self, lines: bytes) -> None:
-        """Send whole lines and wait for a slow reader; raises ConnectionError."""
+        """Send whole lines, waiting for a slow reader; raises ConnectionError."""
         ...
 
 
 class StreamLines:
-    """Takes a stream apart; blank lines are left out."""
+    """Splits a stream into lines, skipping blank ones."""
 
     def __init__(self, reader: asyncio.StreamReader, most_bytes: int) -> None:
         self._reader = reader
@@ -39,7 +39,7 @@ class StreamLines:
         self._has_ended = False
 
     async def next(self) -> bytes | TooLong | None:
-        """Return the next line without its end, None when there are no more."""
+        """Return the next line without its newline; None at the end."""
         while not self._whole:
             if self._has_ended:
                 return None
@@ -54,12 +54,12 @@ class StreamLines:
 
 
 class StreamSink:
-    """Writes to a stream."""
+    """Writes lines to a stream."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
 
     async def send(self, lines: bytes) -> None:
-        """Send whole lines and wait for a slow reader; raises ConnectionError."""
+        """Send whole lines, waiting for a slow reader; raises ConnectionError."""
         self._writer.write(lines)
         await self._writer.drain()

@@ -1,4 +1,4 @@
-"""Connections over a socket of the user's own: each client gets a connection, all share the sessions."""
+"""Serves JSON-RPC clients on the user's own socket; all share the same sessions."""
 
 import asyncio
 from contextlib import suppress
@@ -14,7 +14,7 @@ CLOSE_S = 5.0
 
 
 class Listener:
-    """Takes connections and ends them."""
+    """Accepts connections and closes them."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -22,7 +22,7 @@ class Listener:
 
     @property
     def clients(self) -> int:
-        """Return how many are connected."""
+        """The number of connected clients."""
         return len(self._open)
 
     def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -33,7 +33,7 @@ class Listener:
         task.add_done_callback(lambda done: self._open.pop(done, None))
 
     async def aclose(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         tasks = dict(self._open)
         for connection in tasks.values():
             connection.end()

@@ -1,4 +1,4 @@
-"""The methods that a client can call, but for those that start runs: each with its params and its work."""
+"""The JSON-RPC methods, except those that start runs, and their parameters."""
 
 import asyncio
 from typing import Annotated, Any
@@ -40,29 +40,29 @@ from bridle.surfaces.rpc.tools import ClientTools
 MAX_ROWS = 1_000
 MAX_RECORDS = 1_000
 MAX_READING = 4  # sessions at once
-MAX_COUNTED = 10_000  # sessions whose size is remembered
-MARGIN_BYTES = 2_000  # of a line, for what stands around a page
+MAX_COUNTED = 10_000  # sessions whose size is cached
+MARGIN_BYTES = 2_000  # of a line, for the fields around a page
 
 Page = Annotated[int, Meta(ge=0, le=MAX_ROWS)]
 Offset = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Params(Struct, frozen=True, forbid_unknown_fields=True):
-    """Nothing."""
+    """No parameters."""
 
 
 class ClientCapabilities(Struct, frozen=True):
-    """What a client can do beyond asking."""
+    """Optional capabilities of a client."""
 
     approvals: bool = False
 
 
 class InitializeParams(Struct, frozen=True):
-    """Who the client is; whatever else it says is not minded."""
+    """Describes the client; unknown fields are ignored."""
 
     capabilities: ClientCapabilities = ClientCapabilities()
     contract_version: str = ""
-    """The one to speak, where the server was not told when it was started."""
+    """The contract version to use, unless it was set when the server started."""
 
 
 class SessionParams(Params, frozen=True, forbid_unknown_fields=True):
@@ -95,7 +95,7 @@ class StreamParams(Params, frozen=True, forbid_unknown_fields=True):
 
 class WatchParams(SessionParams, frozen=True, forbid_unknown_fields=True):
     after: Offset | None = 0
-    """Null for what is new alone."""
+    """Null for new items only."""
 
 
 class CommandParams(SessionParams, frozen=True, forbid_unknown_fields=True):
@@ -112,7 +112,7 @@ class RecordsParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 
 
 class ConfigParams(Struct, frozen=True):
-    """The settings themselves, or these in one of two wrappings."""
+    """The settings, or wrapped as `config` or `patch`."""
 
     config: dict[str, Any] | None = None
     patch: dict[str, Any] | None = None
@@ -120,14 +120,14 @@ class ConfigParams(Struct, frozen=True):
 
 
 class ServerInfo(Struct, frozen=True):
-    """Who serves."""
+    """Describes the server."""
 
     name: str
     version: str
 
 
 class Initialized(Struct, frozen=True):
-    """What a client may ask for."""
+    """What the server offers."""
 
     server_info: ServerInfo
     contract_version: str
@@ -135,7 +135,7 @@ class Initialized(Struct, frozen=True):
 
 
 class Methods:
-    """Answers everything but runs, for one client."""
+    """The methods of one client, except those that start runs."""
 
     def __init__(self, desk: Desk, runs: Runs, streams: Streams, tools: ClientTools) -> None:
         self._desk = desk
@@ -145,10 +145,10 @@ class Methods:
         self._tools = tools
         self._counted: dict[tuple[SessionId, int], Counted] = {}
 
-    # ------------------------------------------------------------------ about the server
+    # ------------------------------------------------------------------ server
 
     async def initialize(self, params: InitializeParams, methods: list[str]) -> Initialized:
-        """Greet; a client that answers approvals says so here. Raises UsageError."""
+        """Start the connection; a client that answers approvals declares it here. Raises UsageError."""
         if params.contract_version:
             self._desk.contract = parse_contract(params.contract_version)
         self._runs.has_approvals = params.capabilities.approvals
@@ -156,7 +156,7 @@ class Methods:
         return Initialized(ServerInfo("bridle", self._desk.version), version, methods)
 
     async def capabilities(self, _: Params) -> Capabilities:
-        """List what is offered."""
+        """List the server's capabilities."""
         return capabilities(self._desk.contract)
 
     async def list_skills(self, params: FolderParams) -> SkillList:
@@ -165,13 +165,13 @@ class Methods:
         return await asyncio.to_thread(lambda: skill_list(skills_in(self._desk.folders.settings(params.cwd))))
 
     async def register_tools(self, params: RegisterParams) -> dict[str, int]:
-        """Take tools of the client's own, for all runs that it starts from now on."""
+        """Register client tools for all runs that the client starts from now on."""
         return {"registered": self._tools.register([tool.spec for tool in params.tools])}
 
     # ------------------------------------------------------------------ sessions
 
     async def list_sessions(self, params: ListParams) -> SessionList:
-        """List sessions, the newest first; those of sub-agents are left out."""
+        """List sessions without sub-agents, newest first."""
         if params.labels:
             raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels here", hint="leave them out")
         found = [one for one in await self._door.list(archived=params.archived) if not one.sub_agent]
@@ -191,7 +191,7 @@ class Methods:
         return session_row(summary, self._counted[key], is_active=is_active)
 
     async def read_session(self, params: SessionParams) -> SessionInfo:
-        """Describe a session; also one that runs."""
+        """Describe a session, whether it is running or not."""
         session = known_id(params.session_id)
         read = await self._door.read(session)
         is_active = read.run is not None and await self._door.is_running(session)
@@ -199,7 +199,7 @@ class Methods:
         return session_info(read, usual, is_active=is_active)
 
     async def read_history(self, params: HistoryParams) -> History:
-        """Return a page of what was said, as much of it as one line holds."""
+        """Return a page of messages, as many as fit on one line."""
         session = known_id(params.session_id)
         records = await self._door.records(session)
         page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
@@ -209,14 +209,14 @@ class Methods:
         return msgspec.structs.replace(page, messages=page.messages[:kept], has_more=True)
 
     async def archive(self, params: SessionParams) -> dict[str, bool]:
-        """Put a session away."""
+        """Archive a session."""
         session = known_id(params.session_id)
         await self._door.submit(session, Archive())
         await self._tools.take_back(session)
         return {"archived": True}
 
     async def interrupt(self, params: SessionParams) -> dict[str, bool]:
-        """Stop the active run of a session, if there is one."""
+        """Cancel the active run of a session, if there is one."""
         await self._runs.interrupt(known_id(params.session_id))
         return {"interrupted": True}
 
@@ -250,7 +250,7 @@ class Methods:
     # ------------------------------------------------------------------ streams
 
     async def open_stream(self, params: SessionParams) -> dict[str, Any]:
-        """Tell from now on what happens in a session, as events."""
+        """Stream a session's new events."""
         session = known_id(params.session_id)
         return {
             "stream_id": await self._streams.open_events(session),
@@ -259,7 +259,7 @@ class Methods:
         }
 
     async def watch(self, params: WatchParams) -> dict[str, Any]:
-        """Tell what happens in a session, as records and deltas."""
+        """Stream a session's records and deltas."""
         session = known_id(params.session_id)
         return {
             "stream_id": await self._streams.open_records(session, params.after),
@@ -267,14 +267,14 @@ class Methods:
         }
 
     async def close_stream(self, params: StreamParams) -> dict[str, Any]:
-        """End a stream or a watch."""
+        """Close a stream or a watch."""
         was_open = await self._streams.close(params.stream_id)
         return {"stream_id": params.stream_id, "closed": True, "already_closed": not was_open}
 
-    # ------------------------------------------------------------------ ours
+    # ------------------------------------------------------------------ Bridle's own methods
 
     async def command(self, params: CommandParams) -> Receipt:
-        """Hand any command to a session."""
+        """Submit any command to a session."""
         session = known_id(params.session_id)
         if isinstance(params.command, Prompt | Resume | Steer):
             await self._tools.lend_to(session)
@@ -283,11 +283,11 @@ class Methods:
         return receipt
 
     async def fork(self, params: ForkParams) -> dict[str, str]:
-        """Begin a child session with the messages of another."""
+        """Fork a session."""
         return {"session_id": await self._door.fork(known_id(params.session_id), params.at)}
 
     async def records(self, params: RecordsParams) -> dict[str, Any]:
-        """Return stored records, as many of them as one line holds."""
+        """Return stored records, as many as fit on one line."""
         session = known_id(params.session_id)
         records = await self._door.records(session, params.after, params.limit + 1)
         page = records[: params.limit]
@@ -295,7 +295,7 @@ class Methods:
         return {"records": page[:kept], "has_more": kept < len(records)}
 
     def _fitting(self, encoded: list[bytes]) -> int:
-        """Return how many of these fit into one line; at least one, which is cut if it must be."""
+        """Return how many items fit on one line; at least one, which is shortened if necessary."""
         left = self._desk.contract.max_line_bytes - MARGIN_BYTES
         for number, item in enumerate(encoded):
             left -= len(item) + 1
@@ -305,7 +305,7 @@ class Methods:
 
 
 def _wrapped(params: dict[str, Any], name: str) -> ConfigParams | None:
-    """Return params that hold the settings under a name; None for those that are the settings themselves."""
+    """Return params that contain the settings under `name`; None if they are the settings themselves."""
     if name not in params:
         return None
     if not params.keys() <= {name, "expected_generation"}:

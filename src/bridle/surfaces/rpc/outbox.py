@@ -1,13 +1,13 @@
-"""What goes out to a client: answers first, then events, each in order, and never more than it can hold.
+"""Outgoing lines of a client: answers first, then events, each in order and in bounded queues.
 
 ```
 reply ─▶ answers ─┐
-                  ├─▶ all of one moment together ─▶ the client
+                  ├─▶ everything queued, in one write ─▶ the client
 tell  ─▶ events  ─┘
 ```
 
-The answer to a run is told among its events, behind the last of them. A client that does not read holds up
-whoever tells it something, never a run: what cannot be told soon is left out by the bus of the session.
+The answer to a run goes out among its events, after the last one. A client that does not read blocks those
+that send to it, but never a run: the bus of the session drops what cannot be delivered soon.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ SEND_BYTES = 64 * 1024
 
 
 class Outbox:
-    """Two lanes of lines, and one task that empties them."""
+    """Two queues of lines, and one task that sends them."""
 
     def __init__(self, sink: LineSink) -> None:
         self._sink = sink
@@ -33,15 +33,15 @@ class Outbox:
         self._is_closed = False
 
     async def reply(self, line: bytes) -> None:
-        """Send a line as soon as can be; raises ConnectionError when the client is gone."""
+        """Send a line as soon as possible; raises ConnectionError if the client is gone."""
         await self._put(self._answers, MAX_ANSWERS, line)
 
     async def tell(self, line: bytes) -> None:
-        """Send a line behind all that was told before it; raises ConnectionError when the client is gone."""
+        """Send a line after all events before it; raises ConnectionError if the client is gone."""
         await self._put(self._events, MAX_EVENTS, line)
 
     async def tell_all(self, lines: Iterable[bytes]) -> None:
-        """Send lines in order, without a pause as long as there is room; raises ConnectionError."""
+        """Send lines in order, without waiting while there is room; raises ConnectionError."""
         for line in lines:
             if len(self._events) < MAX_EVENTS and not self._is_closed:
                 self._events.append(line)
@@ -60,7 +60,7 @@ class Outbox:
         self._work.set()
 
     async def run(self) -> None:
-        """Send until the client is gone or `close` is called; raises ConnectionError."""
+        """Send lines until the client is gone or `close` is called; raises ConnectionError."""
         try:
             while True:
                 await self._work.wait()
@@ -77,7 +77,7 @@ class Outbox:
                 self._room.notify_all()
 
     def close(self) -> None:
-        """Take nothing more; `run` ends when all is sent."""
+        """Accept no more lines; `run` ends when all are sent."""
         self._is_closed = True
         self._work.set()
 

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0, one message on each line: what a line says, and what is answered."""
+"""JSON-RPC 2.0 with one message per line: parsing and encoding."""
 
 from typing import Any, TypeGuard
 
@@ -21,7 +21,7 @@ Id = str | int
 
 
 class Request(Struct, frozen=True):
-    """Somebody wants an answer."""
+    """A request from the client."""
 
     id: Id
     method: str
@@ -29,13 +29,13 @@ class Request(Struct, frozen=True):
 
 
 class Notification(Struct, frozen=True):
-    """Somebody says something."""
+    """A notification from the client."""
 
     method: str
 
 
 class Reply(Struct, frozen=True):
-    """The answer to a request of ours."""
+    """The client's answer to a request from the server."""
 
     id: Id
     result: Any = None
@@ -49,14 +49,14 @@ class Fault(Struct, frozen=True):
     code: int
     message: str
     id: Id | None = None
-    """Of the request, where that can be read."""
+    """The id of the request, if it could be read."""
 
 
 Incoming = Request | Notification | Reply | Fault
 
 
 class _Line(Struct, frozen=True):
-    """A line as far as every message is alike."""
+    """The fields common to all messages."""
 
     jsonrpc: Any | UnsetType = UNSET
     id: Any | UnsetType = UNSET
@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def parse_line(line: bytes) -> Incoming:
-    """Read one line, whatever it is."""
+    """Parse one line of any kind."""
     try:
         read = _lines.decode(line)
     except msgspec.ValidationError:
@@ -118,11 +118,11 @@ def _reply(read: _Line, id_: Id) -> Reply:
     return Reply(id_, error=said if isinstance(said, str) and said else "the client failed")
 
 
-# ---------------------------------------------------------------------------- what is answered
+# ---------------------------------------------------------------------------- output
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """Why a request could not be done."""
+    """Why a request failed."""
 
     code: int
     message: str
@@ -130,7 +130,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Say in the contract's numbers what went wrong; what nobody foresaw is not told in detail."""
+    """Convert an error to the contract's numbers; the details of unexpected errors are not sent."""
     problem = problem_of(error)
     if not isinstance(error, BridleError):
         return Failure(problem.rpc, problem.title, {"name": problem.code})
@@ -139,21 +139,21 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def result_line(id_: Id, result: Any) -> bytes:
-    """Write the answer to a request."""
+    """Encode the answer to a request."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (_encoder.encode(id_), _encoder.encode(result))
 
 
 def failure_line(id_: Id | None, failure: Failure) -> bytes:
-    """Write why there is none."""
+    """Encode the error of a request."""
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_encoder.encode(id_), _encoder.encode(failure))
 
 
 def request_line(id_: Id, method: str, params: Any) -> bytes:
-    """Write a request of ours."""
+    """Encode a request to the client."""
     body = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
     return _encoder.encode(body) + b"\n"
 
 
 def notification_line(method: str, params: Any) -> bytes:
-    """Write something that needs no answer."""
+    """Encode a notification."""
     return _encoder.encode({"jsonrpc": "2.0", "method": method, "params": params}) + b"\n"

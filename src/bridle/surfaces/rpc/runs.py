@@ -1,7 +1,7 @@
-"""The runs that a client starts: from the request to its answer, with the events between them.
+"""The runs that a client starts: from the request to its answer, with the events in between.
 
-Events go out before the answer of their run. An interrupt applies to every run that was asked for before
-it, also to one that has not begun yet.
+Events are sent before the answer of their run. An interrupt applies to every run requested before it, even to
+one that has not started yet.
 """
 
 import asyncio
@@ -43,14 +43,14 @@ from bridle.surfaces.wire import Result
 
 MAX_DEFERRED = 1_000
 BEGIN_S = 30.0
-FIRST_RECORDS = 16  # among which the first run of a session begins
+FIRST_RECORDS = 16  # the first run of a session starts within these
 
 STANDING = ("system", "params", "without_tools", "hooks")
-"""What a session was created with and keeps; the model stays by itself."""
+"""Options that a session keeps from its creation; the model is kept by other means."""
 
 
 class RunFailed(Refused):
-    """A run has ended without its answer."""
+    """A run ended without a result."""
 
     def __init__(self, problem: Problem, result: Result) -> None:
         rules = rules_needed(result)
@@ -60,17 +60,17 @@ class RunFailed(Refused):
 
 
 class Created(Struct, frozen=True):
-    """A session whose first run is still to come."""
+    """A session without its first run."""
 
     session_id: str
 
 
 class _Turn:
-    """One run that was asked for."""
+    """A requested run."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
-        """It was taken by the session, or refused."""
+        """Set when the session has accepted or rejected the run."""
 
 
 class Runs:
@@ -78,7 +78,7 @@ class Runs:
 
     def __init__(self, desk: Desk, outbox: Outbox, tools: ClientTools) -> None:
         self.has_approvals = False
-        """Whether the client answers approvals and questions."""
+        """True if the client answers approvals and questions."""
         self._desk = desk
         self._door: Door = desk.door
         self._outbox = outbox
@@ -89,7 +89,7 @@ class Runs:
     # ------------------------------------------------------------------ requests
 
     async def create(self, params: CreateParams) -> Any:
-        """Begin a session, and its first run unless that is put off."""
+        """Create a session, and start its first run unless that is deferred."""
         cwd = await asyncio.to_thread(self._desk.folders.path, params.cwd)
         order = await self._with_skills(order_of(params), cwd)
         session, is_new = await open_session(
@@ -105,17 +105,17 @@ class Runs:
             return await self._run(session, order, turn)
         except _NotTaken as refusal:
             if is_new:
-                await self._door.delete(session)  # it never said a word
+                await self._door.delete(session)  # it has no messages
             raise refusal.error from None
         finally:
             self._forget(session, turn)
 
     def expect_turn(self, params: TurnParams) -> _Turn:
-        """Note that a run is about to start, before anything else is read; raises UsageError."""
+        """Register a run before any further request is read; raises UsageError."""
         return self._expect(known_id(params.session_id))
 
     async def start(self, params: TurnParams, turn: _Turn) -> Any:
-        """Start a further run of a session and follow it to its end."""
+        """Start another run of a session and follow it to its end."""
         session = known_id(params.session_id)
         try:
             first, cwd = await self._standing(session)
@@ -136,7 +136,7 @@ class Runs:
             self._forget(session, turn)
 
     async def interrupt(self, session: SessionId) -> None:
-        """Ask the active run of a session to end; an idle one is left as it is. Raises SessionNotFound."""
+        """Cancel the active run of a session; do nothing if it is idle. Raises SessionNotFound."""
         for turn in list(self._turns.get(session, ())):
             with suppress(TimeoutError):
                 async with asyncio.timeout(BEGIN_S):
@@ -145,7 +145,7 @@ class Runs:
             await self._door.submit(session, Cancel("interrupted by the client"))
 
     async def cancel_all(self) -> None:
-        """Ask every run of the client to end."""
+        """Cancel every run of the client."""
         for session in list(self._turns):
             with suppress(BridleError):
                 await self._door.submit(session, Cancel("the client is gone"))
@@ -164,7 +164,7 @@ class Runs:
             self._turns[session] = left
 
     async def _run(self, session: SessionId, order: Order, turn: _Turn) -> Any:
-        """Follow a run to its end; raises _NotTaken when it does not begin, RunFailed when it fails."""
+        """Follow a run to its end; raises _NotTaken if it does not start, RunFailed if it fails."""
         lines = EventLines(self._desk, session)
         async with Drive(self._door, session, others if self.has_approvals else nobody) as drive:
             try:
@@ -195,7 +195,7 @@ class Runs:
                 pass
 
     async def _notify(self, session: SessionId, kind: str, asked: Asked) -> None:
-        """Ask the client; of a question that is too long for it, it hears at least that there is one."""
+        """Send an approval or question to the client; shorten a long one, or send only its call id."""
 
         def write(value: Any) -> bytes:
             return notification_line(f"session/{kind}", {"session_id": session, kind: value})
@@ -206,10 +206,10 @@ class Runs:
             line = shortened(asked, write, most_bytes) or write({"call_id": asked.call_id})
         await self._outbox.tell(line)
 
-    # ------------------------------------------------------------------ what a request leaves open
+    # ------------------------------------------------------------------ defaults of a request
 
     async def _standing(self, session: SessionId) -> tuple[RunOptions, str]:
-        """Return what a session was created with, and where it works; raises SessionNotFound."""
+        """Return the options a session was created with, and its folder; raises SessionNotFound."""
         records = await self._door.records(session, 0, FIRST_RECORDS)
         found = (record.event for record in records if isinstance(record.event, RunStarted))
         first = next(found, None)
@@ -237,7 +237,7 @@ class Runs:
 
 
 class _NotTaken(Exception):
-    """A prompt was refused: no run has begun."""
+    """The prompt was rejected: no run started."""
 
     def __init__(self, error: BridleError) -> None:
         super().__init__(str(error))
@@ -245,14 +245,14 @@ class _NotTaken(Exception):
 
 
 def known_id(text: str) -> SessionId:
-    """Return the id of a session, which need not exist; raises UsageError for what cannot be one."""
+    """Return a valid session id, whether it exists or not; raises UsageError if it is invalid."""
     if not is_session_id(text):
         raise UsageError(f"Invalid session_id: {text[:80]!r}")
     return SessionId(text)
 
 
 def _over(options: RunOptions, first: RunOptions) -> RunOptions:
-    """Return options with what they leave open taken from others."""
+    """Return `options`, with those that have default values taken from `first`."""
     usual = RunOptions()
     filled = {
         name: getattr(first, name)
@@ -263,7 +263,7 @@ def _over(options: RunOptions, first: RunOptions) -> RunOptions:
 
 
 def _joined(first: Order, order: Order) -> Order:
-    """Return the first run of a session whose creation said something already."""
+    """Combine a deferred order with the first turn."""
     return Order(
         message=Message("user", (*first.message.parts, *order.message.parts)),
         options=_over(order.options, first.options),

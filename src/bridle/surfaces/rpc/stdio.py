@@ -1,4 +1,4 @@
-"""A connection over stdin and stdout of this process, which nothing else reads or writes meanwhile."""
+"""A connection over this process's stdin and stdout, reserved for it while it is open."""
 
 import asyncio
 import os
@@ -16,23 +16,23 @@ BUFFER_BYTES = 64 * 1024
 
 
 async def serve_stdio(desk: Desk) -> None:
-    """Serve the program that has started us, until it closes our input or a signal comes.
+    """Serve the parent process until it closes stdin or a signal arrives.
 
-    Where the input is a file, its end says nothing about the program: all in it is answered.
+    If stdin is a file, its end does not mean that the client is gone: all its requests are answered.
     """
     is_file = _is_file(0)
     async with _standard_streams() as (reader, sink):
         lines = StreamLines(reader, MAX_LINE_BYTES)
         connection = Connection(desk, lines, sink, answers_all=is_file)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):  # also while the sessions are closed afterwards
+        for number in (signal.SIGTERM, signal.SIGINT):  # also while the sessions close afterwards
             loop.add_signal_handler(number, connection.end)
         await connection.serve()
 
 
 @asynccontextmanager
 async def _standard_streams() -> AsyncIterator[tuple[asyncio.StreamReader, LineSink]]:
-    """Take stdin and stdout for us alone; what anything else prints goes to stderr."""
+    """Reserve stdin and stdout; anything else that prints goes to stderr."""
     source, target = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -58,19 +58,19 @@ async def _standard_streams() -> AsyncIterator[tuple[asyncio.StreamReader, LineS
         for transport in closing:
             transport.close()
         for descriptor, ours in ((0, source), (1, target)):
-            os.set_blocking(ours, True)  # whoever shares it with us expects that
+            os.set_blocking(ours, True)  # other users of the descriptor expect that
             os.dup2(ours, descriptor)
             os.close(ours)
 
 
 def _is_file(descriptor: int) -> bool:
-    """Tell whether a loop cannot wait for a descriptor, nor needs to."""
+    """Return True if the event loop cannot wait for a descriptor and need not."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(descriptor))  # /dev/null
 
 
 async def open_reader(descriptor: int, reader: asyncio.StreamReader) -> asyncio.BaseTransport:
-    """Read from a pipe without blocking; whoever opened it closes it."""
+    """Read from a pipe without blocking; the caller closes the descriptor."""
     pipe = os.fdopen(descriptor, "rb", buffering=0, closefd=False)
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
@@ -78,11 +78,11 @@ async def open_reader(descriptor: int, reader: asyncio.StreamReader) -> asyncio.
 
 
 async def open_writer(descriptor: int) -> asyncio.StreamWriter:
-    """Write to a pipe without blocking; whoever opened it closes it."""
+    """Write to a pipe without blocking; the caller closes the descriptor."""
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(descriptor, "wb", buffering=0, closefd=False)
     transport, protocol = await loop.connect_write_pipe(lambda: asyncio.streams.FlowControlMixin(loop), pipe)
-    transport.set_write_buffer_limits(0)  # what was drained is really gone
+    transport.set_write_buffer_limits(0)  # after a drain, everything is written
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
@@ -93,13 +93,13 @@ async def _feed(descriptor: int, reader: asyncio.StreamReader) -> None:
 
 
 class _FileSink:
-    """Writes to a file."""
+    """Writes lines to a file."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     async def send(self, lines: bytes) -> None:
-        """Write whole lines; raises ConnectionError when that fails."""
+        """Write whole lines; raises ConnectionError on failure."""
         left = memoryview(lines)
         try:
             while left:

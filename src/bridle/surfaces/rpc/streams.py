@@ -1,4 +1,4 @@
-"""Sessions that a client watches without running them: in Meerkat's words, or in ours."""
+"""Streams of sessions that a client watches: as Meerkat events, or as Bridle records."""
 
 import asyncio
 from contextlib import aclosing
@@ -24,19 +24,19 @@ class Streams:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def open_events(self, session: SessionId) -> str:
-        """Tell from now on what happens, as events; raises SessionNotFound."""
+        """Stream new events in Meerkat's format; raises SessionNotFound."""
         stream = str(self._desk.new_id())
         await self._begin(stream, session, EventLines(self._desk, session, stream), None)
         return stream
 
     async def open_records(self, session: SessionId, after: int | None) -> str:
-        """Tell every record behind `after`, and deltas from now on; raises SessionNotFound."""
+        """Stream every record after `after`, and new deltas; raises SessionNotFound."""
         stream = str(self._desk.new_id())
         await self._begin(stream, session, RecordLines(self._desk, session, stream), after)
         return stream
 
     async def close(self, stream: str) -> bool:
-        """End a stream; False when there is none."""
+        """Close a stream; return False if there is none."""
         task = self._tasks.pop(stream, None)
         if task is None:
             return False
@@ -45,7 +45,7 @@ class Streams:
         return True
 
     async def aclose(self) -> None:
-        """End every stream."""
+        """Close every stream."""
         tasks, self._tasks = list(self._tasks.values()), {}
         for task in tasks:
             task.cancel()
@@ -74,7 +74,7 @@ class Streams:
         try:
             async with aclosing(self._door.watch(session, after)) as items:
                 if after is None:
-                    await anext(items)  # what is told from here on is new
+                    await anext(items)  # everything after this is new
                 else:
                     await self._door.records(session, limit=1)
                 is_open.set_result(None)
@@ -88,7 +88,7 @@ class Streams:
 
     async def _tell_end(self, stream: str, session: SessionId, error: BridleError | ConnectionError) -> None:
         if isinstance(error, ConnectionError):
-            return  # nobody is there to be told
+            return  # the client is gone
         outcome = {"type": "failed", "error": failure_of(error).message}
         params = {"stream_id": stream, "session_id": session, "outcome": outcome}
         await self._outbox.tell(notification_line("session/stream_end", params))

@@ -1,4 +1,4 @@
-"""The records and deltas of a session as lines for one client, none longer than it reads."""
+"""Encodes a session's records and deltas as lines within a client's length limit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,16 +14,16 @@ from bridle.surfaces.meerkat.events import AgentEvent, ReasoningDelta, StreamTru
 from bridle.surfaces.meerkat.translation import Translation
 from bridle.surfaces.rpc.desk import Desk
 
-SHORT_CHARS = 1_000  # each of which takes six bytes at most
+SHORT_CHARS = 1_000  # at most six bytes each
 
 _encode = msgspec.json.Encoder().encode
 
 
 class EventLines:
-    """Tells what happens in a session in Meerkat's words."""
+    """Encodes a session's items as Meerkat events."""
 
     def __init__(self, desk: Desk, session: SessionId, stream: str = "") -> None:
-        """Tell it as events of the session, or of a stream that the client has opened."""
+        """Create lines for the session's events, or for a stream that the client opened."""
         self._desk = desk
         self._contract = desk.contract
         self._translation = Translation(session)
@@ -39,14 +39,14 @@ class EventLines:
         self._text_head = self._head + b'{"type":"text_delta","delta":'
 
     def of(self, item: Record | Delta) -> list[bytes]:
-        """Return the lines for one more item, in the order in which they come."""
+        """Return the lines of one item, in order."""
         if type(item) is OurTextDelta and self._envelopes is None and len(item.text) < SHORT_CHARS:
-            return [b"%b%b}}}\n" % (self._text_head, _encode(item.text))]  # what most lines are
+            return [b"%b%b}}}\n" % (self._text_head, _encode(item.text))]  # the most frequent kind of line
         at = item.at if isinstance(item, Record) else None
         return [line for event in self._translation.add(item) for line in self._lines(event, at)]
 
     def say(self, event: AgentEvent) -> list[bytes]:
-        """Return the lines for an event that no record says."""
+        """Return the lines of an event that has no record."""
         return list(self._lines(event, None))
 
     def _lines(self, event: AgentEvent, at: int | None) -> Iterator[bytes]:
@@ -70,7 +70,7 @@ class EventLines:
 
 
 class RecordLines:
-    """Tells what happens in a session in our own words."""
+    """Encodes a session's items as Bridle records and deltas."""
 
     def __init__(self, desk: Desk, session: SessionId, stream: str) -> None:
         self._most_bytes = desk.contract.max_line_bytes
@@ -79,7 +79,7 @@ class RecordLines:
         self._head = head.removesuffix(b"}}")
 
     def of(self, item: Record | Delta) -> list[bytes]:
-        """Return the line for one item; one that is too long for the client is left out, and that is told."""
+        """Return the line of one item, shortened if it is too long; none if it cannot be shortened enough."""
         name = b"record" if isinstance(item, Record) else b"delta"
 
         def write(value: Any) -> bytes:

@@ -1,7 +1,7 @@
-"""Tools of a client: the model calls them here, and the client does what they do.
+"""Client tools: the model calls them, and the client executes them.
 
 ```
-tools/register ─▶ lent to every session that the client starts a run in
+tools/register ─▶ offered in every session in which the client starts a run
 model ─▶ dispatch ─▶ tool/execute ─▶ the client ─▶ {content, is_error} ─▶ the model
 ```
 """
@@ -28,20 +28,20 @@ from bridle.surfaces.rpc.protocol import Id, Reply, request_line
 from bridle.tools.dispatched import check_specs
 
 MAX_TOOLS = 128
-MAX_LOANS = 256  # more than a client can have runs
+MAX_LOANS = 256  # more than the runs of a client
 MAX_SCHEMA_BYTES = 256 * 1024
 GONE = "the client that lent this tool is gone"
 
 
 class _Outcome(Struct, frozen=True):
-    """What a client says that a call came to."""
+    """A client's result of a call."""
 
     content: Content = ""
     is_error: bool = False
 
 
 class ClientTools:
-    """The tools of one client, and the calls of them that it has not answered yet."""
+    """The tools of one client, and its unanswered calls."""
 
     def __init__(self, desk: Desk, outbox: Outbox) -> None:
         self._desk = desk
@@ -52,14 +52,14 @@ class ClientTools:
         self._open: dict[Id, asyncio.Future[ToolOutput]] = {}
         self._numbers = count(1)
         self._is_closed = False
-        self._lending = asyncio.Lock()  # invariant: at most one loan for each session
+        self._lending = asyncio.Lock()  # invariant: at most one loan per session
 
     def register(self, specs: Sequence[ToolSpec]) -> int:
-        """Take tools; those of a known name are replaced. Raises UsageError for too many or too much."""
+        """Add tools, replacing those of the same name; raises UsageError if too many or too large."""
         known = {**self._specs, **{spec.name: spec for spec in specs}}
         if len(known) > MAX_TOOLS:
             raise UsageError(f"a client can have {MAX_TOOLS} tools, not {len(known)}")
-        check_specs(specs)  # or no run of the client could begin any more
+        check_specs(specs)  # or no run of the client could start
         for spec in specs:
             if len(msgspec.json.encode(spec)) > MAX_SCHEMA_BYTES:
                 raise UsageError(f"tool {spec.name[:80]}: its input schema is too long")
@@ -69,9 +69,9 @@ class ClientTools:
     async def lend_to(
         self, session: SessionId, extra: Sequence[ToolSpec] = (), busy: Collection[SessionId] = ()
     ) -> None:
-        """Let the next runs of a session have the tools, and `extra` from now on; raises BridleError.
+        """Offer the tools to the next runs of a session, and `extra` from now on; raises BridleError.
 
-        With too many sessions that of one which is not busy are taken back.
+        If too many sessions have tools, one that is not in `busy` loses them.
         """
         async with self._lending:
             loan = self._loans.get(session)
@@ -90,13 +90,13 @@ class ClientTools:
             self._loans[session] = _Loan(context, wanted, others)
 
     async def take_back(self, session: SessionId) -> None:
-        """Lend a session nothing any more."""
+        """Remove the tools from a session."""
         async with self._lending:
             if session in self._loans:
                 await self._withdraw(session)
 
     async def aclose(self) -> None:
-        """Lend nobody anything any more; open calls fail."""
+        """Remove the tools from all sessions; open calls fail."""
         self._is_closed = True
         for answered in self._open.values():
             if not answered.done():
@@ -111,7 +111,7 @@ class ClientTools:
     # ------------------------------------------------------------------ calls
 
     async def call(self, session: SessionId, call: ToolCall) -> ToolOutput:
-        """Let the client do what a call asks for; raises ToolError when it cannot."""
+        """Let the client execute a call; raises ToolError if it cannot."""
         if self._is_closed:
             raise ToolError(GONE)
         id_ = f"tool-{next(self._numbers)}"
@@ -134,7 +134,7 @@ class ClientTools:
             self._open.pop(id_, None)
 
     def finish(self, reply: Reply) -> None:
-        """Take the client's answer to a call; one that nobody waits for is ignored."""
+        """Accept the client's answer to a call; ignore one without an open call."""
         answered = self._open.get(reply.id)
         if answered is not None and not answered.done():
             answered.set_result(_output(reply))
@@ -147,7 +147,7 @@ class _Loan(Struct):
 
 
 class _Dispatcher:
-    """The tools of a client, as one session has them."""
+    """A client's tools in one session."""
 
     def __init__(self, tools: ClientTools, session: SessionId, specs: Sequence[ToolSpec]) -> None:
         self.specs = specs
@@ -155,7 +155,7 @@ class _Dispatcher:
         self._session = session
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
-        """Do what a call asks for; raises ToolError with the text the model should see."""
+        """Execute a call; raises ToolError with the text for the model."""
         return await self._tools.call(self._session, call)
 
 
@@ -173,5 +173,5 @@ def _output(reply: Reply) -> ToolOutput:
 
 
 def _as_text(result: Any) -> Any:
-    """Take a bare text for the content that it is."""
+    """Wrap a bare text as content."""
     return {"content": result} if isinstance(result, str) else result

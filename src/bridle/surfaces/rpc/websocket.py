@@ -1,4 +1,4 @@
-"""A connection over a WebSocket: each text frame is a line; importing this loads Starlette."""
+"""A connection over a WebSocket: each text frame is a line. Importing this module imports Starlette."""
 
 from collections.abc import Awaitable, Callable
 
@@ -17,11 +17,11 @@ from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
 POLICY = 1008
 
 DeskFor = Callable[[Principal], Awaitable[Desk]]
-"""Returns the desk of who has a token of their own; raises NotAllowed, StoreError."""
+"""Returns the desk of a principal; raises NotAllowed, StoreError."""
 
 
 def rpc_route(desk: Desk, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
-    """Return the route that serves a client; who may come is for the guard around it."""
+    """Return the route that serves a client; the guard around it controls access."""
 
     async def rpc_socket(websocket: WebSocket) -> None:
         asked = websocket.query_params.get("contract")
@@ -48,7 +48,7 @@ class _Frames:
         self._is_open = True
 
     async def next(self) -> bytes | TooLong | None:
-        """Return what the next frame says, None when there are no more."""
+        """Return the content of the next frame; None at the end."""
         while self._is_open:
             message = await self._websocket.receive()
             if message["type"] != "websocket.receive":
@@ -63,7 +63,7 @@ class _Frames:
         return None
 
     async def send(self, lines: bytes) -> None:
-        """Send each line as a frame; raises ConnectionError when the client is gone."""
+        """Send each line as a frame; raises ConnectionError if the client is gone."""
         try:
             for line in lines.splitlines():
                 await self._websocket.send_text(line.decode())
@@ -72,7 +72,7 @@ class _Frames:
             raise ConnectionResetError("the client is gone") from error
 
     async def close(self) -> None:
-        """Say goodbye, unless the client has."""
+        """Close the WebSocket, unless the client has."""
         if self._is_open:
             self._is_open = False
             try:

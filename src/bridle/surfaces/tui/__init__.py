@@ -1,1 +1,1 @@
-"""The terminal interface."""
+"""The terminal user interface, built with Textual."""

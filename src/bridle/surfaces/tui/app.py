@@ -1,11 +1,11 @@
-"""The terminal interface: one screen over a link to the sessions.
+"""The Textual application of the terminal interface: one main screen, connected to the sessions by a `Link`.
 
 ```
 keys ──▶ MainScreen ──▶ BridleApp ──▶ Link ──▶ Door
 screen ◀── MainScreen ◀── BridleApp ◀── patches, news
 ```
 
-It holds no logic of sessions: what is shown is what a board says, and what is done is a command.
+It holds no session logic: the screen shows what a board contains, and every action is a command.
 """
 
 import asyncio
@@ -47,14 +47,14 @@ from bridle.surfaces.tui.starting import Begin, Left, Opening
 from bridle.surfaces.tui.theme import THEMES
 
 AGAIN_S = 2.0
-"""How soon a key has to be pressed again to be meant."""
+"""How soon a key must be pressed again to confirm the first press."""
 
 
 class BridleApp(App[Left], inherit_bindings=False):
-    """Shows sessions and takes what people say to them."""
+    """The Textual app: shows sessions and sends them prompts and commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("app") if one.priority]
-    ENABLE_COMMAND_PALETTE = False  # its key is one of ours
+    ENABLE_COMMAND_PALETTE = False  # Textual binds its own key to it
     TITLE = "Bridle"
     CSS = """
     Toast { padding: 0 1; }
@@ -62,7 +62,7 @@ class BridleApp(App[Left], inherit_bindings=False):
     """
 
     def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_door: Opening) -> None:
-        """Raises ConfigError for keys that cannot be."""
+        """Raise ConfigError if the key settings are invalid."""
         super().__init__()
         self.settings = settings
         self.environ = environ
@@ -93,12 +93,12 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.theme = begin.theme
 
     def get_default_screen(self) -> Screen[None]:
-        """Return the one screen that is always there."""
+        """Return the main screen, which is never closed."""
         return self.main
 
     @on(MainScreen.Ready)
     def _start(self) -> None:
-        """Connect; the first frame is there, and somebody may have typed already."""
+        """Connect to the sessions; the first frame is already drawn, and the user may have typed already."""
         self.use_command_palette = True
         self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.refresh, layout=True))
         self._write(SAVE_TITLE)
@@ -112,35 +112,35 @@ class BridleApp(App[Left], inherit_bindings=False):
         await self.link.run()
 
     async def _hang_up(self) -> None:
-        """Let go of the sessions; what runs in this process needs its time to end."""
+        """Disconnect from the sessions; runs in this process need time to end."""
         if self._linked is None:
             return
-        if not self._linked.is_cancelled:  # a second time would cut off how it ends
+        if not self._linked.is_cancelled:  # a second cancel would interrupt the shutdown
             self._linked.cancel()
         with suppress(WorkerCancelled, WorkerFailed):
             await self._linked.wait()
 
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
-        """Return what the palette offers."""
+        """Return the commands of the palette."""
         return system_commands(self.hands)
 
-    # ------------------------------------------------------------------ what the link says
+    # ------------------------------------------------------------------ events from the link
 
     def link_changed(self, state: LinkState, why: str = "") -> None:
-        """Take note that the connection is there, or is not."""
+        """Show the state of the connection."""
         self._why = why
         if state != "ready":
             self.live.clear()
         self.main.show_lines()
 
     def shown(self, view: BoardView) -> None:
-        """Show the session in front from its end."""
+        """Show the current session from its end."""
         self.front.cwd = self.editor.cwd = view.head.cwd
         self.main.show_view(view)
         self._name_window()
 
     def patched(self, session: SessionId, patches: Sequence[Patch]) -> None:
-        """Change what is shown of the session in front."""
+        """Apply patches to the current session's display."""
         if session != self.front.session:
             return
         title = self.front.head.title if self.front.head else ""
@@ -152,13 +152,13 @@ class BridleApp(App[Left], inherit_bindings=False):
             self._name_window()
 
     def lost(self, session: SessionId, error: BridleError) -> None:
-        """Say that the session in front cannot be followed."""
+        """Report that the current session cannot be followed; close it if it does not exist."""
         tell(self, error.message, failed=True)
         if isinstance(error, SessionNotFound):
             self.close_session(session)
 
     def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
-        """Take note of how a session is; who looks elsewhere is told when it ends or waits."""
+        """Store a session's state; notify a user in another window when a run ends or waits."""
         before = self.live.get(session)
         if live is None:
             self.live.pop(session, None)
@@ -188,7 +188,7 @@ class BridleApp(App[Left], inherit_bindings=False):
     # ------------------------------------------------------------------ sessions
 
     def open_session(self, session: SessionId | None, cwd: str = "") -> None:
-        """Show a session, or the begin of a new one; what stands in the prompt is kept for the one before."""
+        """Show a session, or an empty new one; keep the prompt text as the previous session's draft."""
         self.front.drafts[self.front.draft_key] = self.editor.text
         self._show(session, cwd)
 
@@ -203,7 +203,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self._name_window()
 
     def close_session(self, session: SessionId) -> None:
-        """Stop showing a session that is gone."""
+        """Stop showing a deleted session."""
         if session == self.front.session:
             self.open_session(self.front.neighbour(-1) if len(self.front.open) > 1 else None)
         self.front.close(session)
@@ -215,15 +215,15 @@ class BridleApp(App[Left], inherit_bindings=False):
             self.link.look_at(session)
 
     def action_new_session(self) -> None:
-        """Begin a new session in the folder of the one in front."""
+        """Start a new session in the current session's folder."""
         self.open_session(None, self.front.cwd)
 
     def action_next_session(self) -> None:
-        """Go to the next open session."""
+        """Switch to the next open session."""
         self._go(1)
 
     def action_previous_session(self) -> None:
-        """Go to the open session before."""
+        """Switch to the previous open session."""
         self._go(-1)
 
     def _go(self, step: int) -> None:
@@ -250,7 +250,7 @@ class BridleApp(App[Left], inherit_bindings=False):
 
     @work(group="send")
     async def _send(self, letter: Letter) -> None:
-        """Send a letter; one that was not taken comes back into the prompt, and keeps its key."""
+        """Send a prompt; if it is rejected, put it back into the editor with the same idempotency key."""
         self.editor.prompts.add(letter.text)
         self._flying.append(letter)
         async with letter.place.sending:
@@ -307,10 +307,10 @@ class BridleApp(App[Left], inherit_bindings=False):
             return
         self.editor.put(text)
 
-    # ------------------------------------------------------------------ leaving
+    # ------------------------------------------------------------------ quitting
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, cancel the run, empty the prompt, or leave: what comes first."""
+        """Copy the selection, clear the prompt, cancel the run, or quit: the first that applies."""
         selected = self.screen.get_selected_text() or getattr(self.focused, "selected_text", "")
         if selected:
             self.copy_to_clipboard(selected)
@@ -327,11 +327,11 @@ class BridleApp(App[Left], inherit_bindings=False):
             self.notify(f"{self.hands.key_words('interrupt')} again leaves", timeout=AGAIN_S)
 
     def action_suspend(self) -> None:
-        """Go back to the shell for a while."""
+        """Suspend to the shell."""
         self.action_suspend_process()
 
     def action_leave(self) -> None:
-        """Leave; runs in the daemon go on, runs in this process are asked about."""
+        """Quit; runs in the daemon continue, and runs in this process need a confirmation."""
         if self.link.is_here and any(one.state != "idle" for one in self.live.values()):
             from bridle.surfaces.tui.panels.dialogs import Confirm
 
@@ -343,14 +343,14 @@ class BridleApp(App[Left], inherit_bindings=False):
     def _leave(self, answer: str | None) -> None:
         if answer is not None:
             left = Left(self.front.session, self.front.is_active and not self.link.is_here)
-            self.call_later(self._close, left)  # a dialog that asked has to be gone first
+            self.call_later(self._close, left)  # a confirmation dialog must close first
 
     async def _close(self, left: Left) -> None:
         await self.link.aclose()
         self.exit(left)
 
     async def on_unmount(self) -> None:
-        """Keep drafts, let go of the sessions, and give the terminal back its title."""
+        """Save drafts, disconnect, and restore the terminal's title."""
         self.front.drafts[self.front.draft_key] = self.editor.text
         for letter in reversed(self._flying):
             self._keep(letter)
@@ -359,24 +359,24 @@ class BridleApp(App[Left], inherit_bindings=False):
         await self._hang_up()
         self._write(window_title(""))
 
-    # ------------------------------------------------------------------ small things
+    # ------------------------------------------------------------------ helpers
 
     def action_cycle_mode(self) -> None:
-        """Go to the next mode."""
+        """Switch to the next mode."""
         mode = self.front.next_mode()
         self.notify(f"mode {mode}", timeout=1)
         self.main.show_lines()
 
     def action_palette(self) -> None:
-        """Open the palette."""
+        """Open the command palette."""
         self.action_command_palette()
 
     def on_app_focus(self, event: events.AppFocus) -> None:
-        """Draw anew what may have become old."""
+        """Refresh the status line, which may be outdated."""
         self.main.status.show()
 
     def _again(self, key: str) -> bool:
-        """Tell whether a key was pressed shortly before."""
+        """Return True if the same key was pressed within `AGAIN_S`."""
         now = time.monotonic()
         before, self._pressed[key] = self._pressed.get(key, -AGAIN_S), now
         return now - before <= AGAIN_S

@@ -1,6 +1,6 @@
-"""Whether the terminal is light or dark: told by COLORFGBG, or asked of the terminal itself (OSC 11).
+"""Detects a light or dark terminal background: from COLORFGBG, or by querying the terminal (OSC 11).
 
-The question is asked before Textual is loaded and the answer read afterwards, so that it costs no time.
+The query is sent before Textual is imported and its reply is read afterwards, so it costs no time.
 """
 
 import os
@@ -13,10 +13,10 @@ import tty
 from collections.abc import Mapping
 from typing import Any
 
-ANSWER_S = 0.15  # over a slow line the colours are the usual ones
+ANSWER_S = 0.15  # on a slower connection the default colors apply
 _MAX_BYTES = 4096
 _QUESTION = (
-    b"\x1b]11;?\x1b\\\x1b[c"  # every terminal answers the second: then the first is not coming any more
+    b"\x1b]11;?\x1b\\\x1b[c"  # all terminals answer the second query; its reply ends the wait for the first
 )
 _COLOUR = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})")
 _SEQUENCE = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[@-~]|\x1b.")
@@ -24,16 +24,16 @@ _LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
 
 
 class Background:
-    """Asks for the background of the terminal on stdin and stdout."""
+    """Queries the background color of the terminal on stdin and stdout."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._told = environ.get("COLORFGBG", "")
         self._modes: list[Any] | None = None
         self.typed = ""
-        """What the user has typed meanwhile."""
+        """Text the user typed while the reply was pending."""
 
     def ask(self) -> None:
-        """Send the question, unless the environment has the answer."""
+        """Send the query, unless COLORFGBG is set."""
         if self._told:
             return
         try:
@@ -45,7 +45,7 @@ class Background:
             self._modes = None
 
     def is_light(self) -> bool:
-        """Return the answer; without one the terminal is taken to be dark."""
+        """Return True for a light background; without a reply, assume dark."""
         if self._told:
             return is_light_index(self._told)
         if self._modes is None:
@@ -62,12 +62,12 @@ class Background:
 
 
 def is_light_index(text: str) -> bool:
-    """Read COLORFGBG, such as `15;0`: the last number is the background."""
+    """Parse COLORFGBG, such as `15;0`: the last number is the background."""
     return text.rpartition(";")[2] in ("7", "15")
 
 
 def is_light_answer(answer: bytes) -> bool:
-    """Read what a terminal answers: the parts of its colour in hexadecimal, of any length."""
+    """Parse a terminal's OSC 11 reply: hexadecimal color components of any length."""
     found = _COLOUR.search(answer)
     if found is None:
         return False
@@ -76,7 +76,7 @@ def is_light_answer(answer: bytes) -> bool:
 
 
 def typed_in(answer: bytes) -> str:
-    """Return the text that stands between the sequences of a terminal."""
+    """Return the printable text between a terminal's escape sequences."""
     text = _SEQUENCE.sub(b"", answer).decode(errors="replace")
     return "".join(character for character in text if character.isprintable())
 

@@ -1,4 +1,4 @@
-"""What can be completed in a prompt: `@` names a file, `/` at its begin a skill or a command of ours."""
+"""Completions in a prompt: `@` completes a file name; `/` at the start, a skill, prompt or command."""
 
 import asyncio
 import re
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from bridle.surfaces.file_names import FileNames
 
 MOST = 50
-KEPT_S = 10.0  # skills are read anew after this
+KEPT_S = 10.0  # skills are read again after this time
 
 _FILE = re.compile(r"(?:^|(?<=[\s(\[\"']))@([^\s@]{0,200})$")
 _NAME = re.compile(r"^/([A-Za-z0-9_:.-]{0,100})$")
 
 
 class Fragment(Struct, frozen=True):
-    """What stands before the cursor and can be completed."""
+    """The text before the cursor that can be completed."""
 
     kind: Literal["file", "name"]
     start: int
-    """The column where it begins, with its sign."""
+    """The column where it starts, including `@` or `/`."""
     text: str
-    """Without its sign."""
+    """Without the `@` or `/`."""
 
 
 class Completion(Struct, frozen=True):
-    """One way to go on."""
+    """One completion."""
 
     text: str
-    """What takes the place of the fragment."""
+    """The text that replaces the fragment."""
     help: str = ""
 
 
 def fragment_at(before: str, *, is_first_line: bool) -> Fragment | None:
-    """Find what can be completed at the end of what stands before the cursor on its line."""
+    """Return the fragment at the end of `before`, the text before the cursor on its line."""
     if is_first_line and (found := _NAME.search(before)):
         return Fragment("name", 0, found[1])
     if found := _FILE.search(before):
@@ -51,7 +51,7 @@ def fragment_at(before: str, *, is_first_line: bool) -> Fragment | None:
 
 
 class Completer:
-    """Looks for completions; skills and prompts of servers are known for some seconds."""
+    """Finds completions; caches skills and MCP prompts for `KEPT_S` seconds."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Completer:
         commands: Mapping[str, str],
         door: Callable[[], Door],
     ) -> None:
-        """`commands` are ours, by name with a help text; `door` raises BridleError while there is none."""
+        """`commands` maps command names to help texts; `door` raises BridleError without a connection."""
         self._environ = environ
         self._commands = commands
         self._door = door
@@ -67,7 +67,7 @@ class Completer:
         self._names: dict[str, tuple[float, dict[str, str]]] = {}
 
     async def find(self, fragment: Fragment, cwd: str) -> list[Completion]:
-        """Return the ways to go on, best first; raises BridleError."""
+        """Return the completions, best first; raises BridleError."""
         from bridle.surfaces.file_names import FileNames, best_of  # the first frame needs no search
 
         if fragment.kind == "file":
@@ -88,7 +88,7 @@ class Completer:
     async def _prompts(self, cwd: str) -> dict[str, str]:
         try:
             return {prompt.name: prompt.description for prompt in await self._door().server_prompts(cwd)}
-        except BridleError:  # skills are there without a daemon too
+        except BridleError:  # skills work without a daemon
             return {}
 
 

@@ -12,7 +12,7 @@ from bridle.surfaces.tui.panels.colours import painted
 
 
 class Completions(OptionList, can_focus=False):
-    """The ways to go on, above the prompt; the keys are those of the prompt."""
+    """A list of completions above the prompt; the prompt keeps the focus and handles the keys."""
 
     DEFAULT_CSS = """
     Completions {
@@ -23,7 +23,7 @@ class Completions(OptionList, can_focus=False):
     """
 
     def offer(self, found: Sequence[Completion]) -> None:
-        """Show these, the first one marked; none of them closes the list."""
+        """Show these completions with the first one highlighted; an empty list closes it."""
         self.clear_options()
         self.add_options([Option(_row(one)) for one in found])
         self.set_class(bool(found), "-open")

@@ -1,4 +1,4 @@
-"""The prompt editor: several lines, completion, prompts of before, long pastes as marks."""
+"""The prompt editor: multiple lines, completion, prompt history, and placeholders for long pastes."""
 
 import asyncio
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -25,12 +25,12 @@ _TAKEN = {key for row in KEYS if row.scope in ("app", "prompt") for key in row.k
 
 
 def _of_text_area() -> list[Binding]:
-    """Return the bindings of a text area whose keys mean nothing else here."""
+    """Return the text area's bindings whose keys are not used here."""
     return [one for one in Binding.make_bindings(TextArea.BINDINGS) if one.key not in _TAKEN]
 
 
 class PromptEditor(TextArea, inherit_bindings=False):
-    """Where prompts are written."""
+    """The multi-line editor for prompts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt"), *_of_text_area()]
 
@@ -44,33 +44,33 @@ class PromptEditor(TextArea, inherit_bindings=False):
     """
 
     class Sent(Message):
-        """The user wants a prompt to be taken."""
+        """The user sends a prompt."""
 
         def __init__(self, typed: str, text: str, how: How) -> None:
             super().__init__()
             self.typed = typed
-            """As it stood in the editor, with marks for long texts."""
+            """The editor's content, with placeholders for long pastes."""
             self.text = text
             self.how = how
 
     class Cancelled(Message):
-        """The user pressed the key that cancels, and there was nothing to close."""
+        """The user pressed the cancel key while no completions were open."""
 
     class Resumed(Message):
-        """The user pressed the key that sends, and nothing stands there."""
+        """The user pressed the send key in an empty editor."""
 
     class EditWanted(Message):
-        """The user wants to write in an editor of their own."""
+        """The user wants to edit the prompt in $EDITOR."""
 
     def __init__(self, completer: Completer, history: History, changed: Changed, text: str = "") -> None:
-        """Begin with a text; `changed` are the keys of the settings."""
+        """Start with `text`; `changed` are the key bindings from the settings."""
         super().__init__(text, id="prompt", highlight_cursor_line=False, show_line_numbers=False)
         self.cwd = ""
-        """The folder whose files and skills complete."""
+        """The folder whose files and skills are completed."""
         self._completer = completer
         self.prompts = history
         self.completions: Completions | None = None
-        """Where they are shown; they come after the first frame."""
+        """The completion list; None until after the first frame."""
         self._pastes = Pastes()
         self._keys = {key for row in KEYS if row.scope == "prompt" for key in keys_of(row.name, changed)}
         self._found: list[Completion] = []
@@ -78,37 +78,37 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._looking: asyncio.Task[None] | None = None
 
     def on_mount(self) -> None:
-        """Go on behind what stands there."""
+        """Move the cursor to the end of the initial text."""
         self.move_cursor(self.document.end)
 
-    # ------------------------------------------------------------------ the text
+    # ------------------------------------------------------------------ text
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing stands there."""
+        """True if the editor contains only whitespace."""
         return not self.text.strip()
 
     def put(self, text: str) -> None:
-        """Put a text in the place of what stands there, the cursor at its end."""
+        """Replace the content and move the cursor to the end."""
         self.load_text(text)
         self.move_cursor(self.document.end)
         self._close()
 
     def expanded(self, typed: str) -> str:
-        """Return a text with the long pastes in it."""
+        """Replace paste placeholders by the pasted texts."""
         return self._pastes.expand(typed)
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line; without any width there is none."""
+        """Draw a line; return an empty strip while the editor has zero width."""
         return super().render_line(y) if self.content_size.width > 0 else Strip.blank(0)
 
     def on_key(self, event: events.Key) -> None:
-        """Keep the text area from writing what is a key of ours: it goes on to the bindings."""
+        """Keep the text area from inserting a bound key, so that the binding handles it."""
         if event.key in self._keys:
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Show a long text as a mark; control characters of a short one are made visible."""
+        """Insert a placeholder for a long text; make control characters of a short one visible."""
         event.prevent_default()
         event.stop()
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -118,7 +118,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.insert(shown)
 
     def on_text_area_changed(self) -> None:
-        """Look for completions of what stands before the cursor."""
+        """Look for completions at the cursor."""
         self._look()
 
     # ------------------------------------------------------------------ completion
@@ -139,10 +139,10 @@ class PromptEditor(TextArea, inherit_bindings=False):
     async def _find(self, fragment: Fragment) -> None:
         try:
             found = await self._completer.find(fragment, self.cwd)
-        except BridleError:  # a convenience: without it one types on
+        except BridleError:  # completion is optional
             found = []
         if [one.text for one in found] == [f"{'/@'[fragment.kind == 'file']}{fragment.text}"]:
-            found = []  # it stands there already
+            found = []  # it is already typed in full
         if self.completions is not None:
             self._found = found
             self.completions.offer(found)
@@ -157,7 +157,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.completions.offer([])
 
     def _take(self) -> bool:
-        """Write the completion that is marked; tell whether there was one."""
+        """Insert the highlighted completion; return False if there is none."""
         if not self._found or self._fragment is None:
             return False
         chosen = self._chosen
@@ -171,7 +171,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------ actions
 
     def action_send(self) -> None:
-        """Send, or take the completion, or begin a new line after a backslash."""
+        """Send the prompt; or accept the completion, or start a new line after a trailing backslash."""
         if self._found and self._fragment is not None and not self._stands_there():
             self._take()
             return
@@ -182,7 +182,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._post("send")
 
     def action_steer(self) -> None:
-        """Send into the active run."""
+        """Send the prompt into the active run."""
         self._post("steer")
 
     def _post(self, how: How) -> None:
@@ -209,23 +209,23 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return (len(line) - len(line.rstrip("\\"))) % 2 == 1 and column == len(self.document.get_line(row))
 
     def action_new_line(self) -> None:
-        """Begin a new line."""
+        """Insert a line break."""
         self.insert("\n")
 
     def action_complete(self) -> None:
-        """Take the completion, or go to the conversation."""
+        """Accept the completion, or move the focus to the conversation."""
         if not self._take():
             self.screen.focus_next()
 
     def action_cancel(self) -> None:
-        """Close the completions, or say that the key was pressed."""
+        """Close the completions; if none are open, post `Cancelled`."""
         if self._found:
             self._close()
         else:
             self.post_message(self.Cancelled())
 
     def action_earlier(self) -> None:
-        """Go up: in the completions, in the text, or to an earlier prompt."""
+        """Move up: in the completions, in the text, or to an earlier prompt."""
         if self._found and self.completions is not None:
             self.completions.action_cursor_up()
         elif not self.cursor_at_first_line:
@@ -234,7 +234,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.put(earlier)
 
     def action_later(self) -> None:
-        """Go down: in the completions, in the text, or to a later prompt."""
+        """Move down: in the completions, in the text, or to a later prompt."""
         if self._found and self.completions is not None:
             self.completions.action_cursor_down()
         elif not self.cursor_at_last_line:
@@ -243,5 +243,5 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.put(later)
 
     def action_edit(self) -> None:
-        """Write the prompt elsewhere."""
+        """Edit the prompt in $EDITOR."""
         self.post_message(self.EditWanted())

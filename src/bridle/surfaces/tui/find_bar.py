@@ -1,4 +1,4 @@
-"""Asking what to search for in the conversation."""
+"""The search input for the conversation."""
 
 from textual.widgets import Input
 
@@ -7,7 +7,7 @@ from bridle.surfaces.tui.editor import PromptEditor
 
 
 class FindBar(Input):
-    """A line above the prompt; it is there while something is searched for."""
+    """A search line above the prompt, visible only during a search."""
 
     DEFAULT_CSS = """
     FindBar {
@@ -23,12 +23,12 @@ class FindBar(Input):
         self._editor = editor
 
     def ask(self) -> None:
-        """Begin to search."""
+        """Open the search line and focus it."""
         self.add_class("-open")
         self.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to what is found."""
+        """Search; close and focus the conversation if there is a match."""
         event.stop()
         if not self._conversation.find(event.value):
             self.notify("nothing found", timeout=2)
@@ -37,6 +37,6 @@ class FindBar(Input):
         self._conversation.focus()
 
     def key_escape(self) -> None:
-        """Close it."""
+        """Close the search line."""
         self.remove_class("-open")
         self._editor.focus()

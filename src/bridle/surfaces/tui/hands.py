@@ -1,4 +1,4 @@
-"""What the app does for its panels, as they know it."""
+"""The `Hands` of the app: the operations its panels may use."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ SSH_VARIABLES = ("SSH_CONNECTION", "SSH_TTY")
 
 
 class Shell(Protocol):
-    """What hands need of the app, beside that it is one."""
+    """The parts of the app that `AppHands` uses, besides Textual's `App`."""
 
     environ: dict[str, str]
     settings: Settings
@@ -34,17 +34,17 @@ class Shell(Protocol):
     main: MainScreen
 
     def open_session(self, session: SessionId | None, cwd: str = "") -> None:
-        """Show a session, or the begin of a new one."""
+        """Show a session, or an empty new one."""
 
     def close_session(self, session: SessionId) -> None:
         """Stop showing a session."""
 
 
 class AppHands:
-    """Is the `Hands` of panels, for one app."""
+    """Implements `Hands` for one app."""
 
     def __init__(self, app: App[Any], shell: Shell) -> None:
-        """`shell` is the same app."""
+        """`shell` is the same object as `app`."""
         self._shell = shell
         self._screens = app
         self._reach: Reach | None = None
@@ -52,12 +52,12 @@ class AppHands:
 
     @property
     def app(self) -> App[Any]:
-        """Return the app that shows the panels."""
+        """The app that shows the panels."""
         return self._screens
 
     @property
     def reach(self) -> Reach:
-        """Return the way to the sessions, which is loaded when the first panel needs it."""
+        """Access to the sessions; imported when the first panel needs it."""
         if self._reach is None:
             from bridle.surfaces.folder import Folders
             from bridle.surfaces.tui.panels.reach import DoorReach
@@ -68,30 +68,30 @@ class AppHands:
 
     @property
     def head(self) -> Head | None:
-        """Return how the session in front is."""
+        """The state of the current session."""
         return self._shell.front.head
 
     @property
     def live(self) -> Mapping[SessionId, LiveSession]:
-        """Return the sessions that are in memory."""
+        """The sessions that are in memory."""
         return self._shell.live
 
     @property
     def cwd(self) -> str:
-        """Return the folder that a new session works in."""
+        """The folder of a new session."""
         return self._shell.front.cwd
 
     @property
     def diff_style(self) -> DiffStyle:
-        """Return how diffs are shown at first."""
+        """The initial style of diffs."""
         return self._diff_style
 
     def key_words(self, name: str) -> str:
-        """Return the keys of an action, as people write them."""
+        """Return an action's keys as text, such as `Ctrl+S or Alt+Enter`."""
         return key_words(name, self._shell.settings.tui.keys)
 
     def is_typing(self) -> bool:
-        """Tell whether something stands in the prompt."""
+        """Return True if the prompt editor is not empty."""
         return not self._shell.editor.is_empty
 
     def focus_prompt(self) -> None:
@@ -103,27 +103,27 @@ class AppHands:
         self._shell.open_session(session)
 
     def new_session(self, cwd: str = "") -> None:
-        """Show the begin of a session; it is there with its first prompt."""
+        """Show an empty new session; its first prompt creates it."""
         self._shell.open_session(None, cwd)
 
     def session_gone(self, session: SessionId) -> None:
-        """Stop showing a session that was deleted."""
+        """Stop showing a deleted session."""
         self._shell.close_session(session)
 
     def choose_model(self, ref: str) -> None:
-        """Ask this model from the next prompt on."""
+        """Use this model from the next prompt on."""
         front = self._shell.front
         front.choose(replace(front.choice, model=ref))
         self._shell.main.show_lines()
 
     def choose_agent(self, name: str) -> None:
-        """Have this agent answer from the next prompt on."""
+        """Use this agent from the next prompt on."""
         front = self._shell.front
         front.choose(replace(front.choice, agent=name))
         self._shell.main.show_lines()
 
     def choose_mode(self, mode: Mode) -> None:
-        """Run the next prompts in this mode; that nothing is asked any more is asked once."""
+        """Use this mode for the next prompts; yolo needs a confirmation."""
 
         def chosen(answer: str | None = "y") -> None:
             if answer is not None:
@@ -140,21 +140,21 @@ class AppHands:
             chosen()
 
     def choose_theme(self, name: str) -> None:
-        """Show everything in these colours."""
+        """Use this color theme."""
         self._screens.theme = name
 
     def choose_diff_style(self, style: DiffStyle) -> None:
-        """Show diffs like this from now on."""
+        """Show diffs in this style from now on."""
         self._diff_style = style
 
     def last_answer(self) -> str:
-        """Return what the model has said last in the session in front."""
+        """Return the model's last answer in the current session."""
         board = self._shell.link.board
         items = board.items if board is not None else ()
         return next((item.text for item in reversed(items) if isinstance(item, Answer)), "")
 
     def open_web(self) -> None:
-        """Have the daemon serve the page and open it, or say where it is to who sits elsewhere."""
+        """Start the daemon's web page and open it in a browser; over SSH only show its address."""
         self._screens.run_worker(self._open_web(), group="web", exclusive=True)
 
     async def _open_web(self) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of typing between two uses: the prompts of a folder, and drafts that were not sent.
+"""Stores typed text between uses: the prompt history of a folder, and unsent drafts.
 
 ```
 BRIDLE_HOME/tui/history-<digest of the folder>.jsonl   0600, one prompt as JSON per line, oldest first
@@ -18,32 +18,32 @@ FOLDER = "tui"
 MAX_PROMPTS = 1_000
 MAX_PROMPT_CHARS = 20_000
 MAX_DRAFTS = 100
-MAX_BYTES = 32 * 1024 * 1024  # what is larger was not written by us
+MAX_BYTES = 32 * 1024 * 1024  # a larger file was not written by Bridle
 
 _lines = msgspec.json.Decoder(str)
 _drafts = msgspec.json.Decoder(dict[str, str])
 
 
 class History:
-    """The prompts that were given in a folder, newest last; a file that cannot be used is done without."""
+    """The prompts of a folder, newest last; an unusable file is ignored."""
 
     def __init__(self, home: Path, cwd: str) -> None:
         digest = hashlib.sha256(os.fsencode(cwd)).hexdigest()[:16]
         self._file = home / FOLDER / f"history-{digest}.jsonl"
         self._prompts: list[str] | None = None
         self._place = 0
-        """How far back the user has gone; 0 is the draft."""
+        """How many prompts the user has gone back; 0 is the draft."""
         self._draft = ""
 
     @property
     def prompts(self) -> list[str]:
-        """Return all of them, oldest first."""
+        """All prompts, oldest first."""
         if self._prompts is None:
             self._prompts = _read_prompts(self._file)
         return self._prompts
 
     def add(self, prompt: str) -> None:
-        """Keep a prompt, unless it is the last one again, is very long, or begins with a space."""
+        """Add a prompt, unless it repeats the last one, is very long, or starts with a space."""
         self._place = 0
         if not prompt.strip() or prompt[0] == " " or len(prompt) > MAX_PROMPT_CHARS:
             return
@@ -58,7 +58,7 @@ class History:
                 _append(self._file, _line(prompt))
 
     def earlier(self, typed: str) -> str | None:
-        """Return the prompt before the one that is shown; None when there is none."""
+        """Return the prompt before the one shown; None if there is none."""
         if self._place == 0:
             self._draft = typed
         if self._place >= len(self.prompts):
@@ -67,7 +67,7 @@ class History:
         return self.prompts[-self._place]
 
     def later(self) -> str | None:
-        """Return the prompt after the one that is shown, at last what was being typed; None at the end."""
+        """Return the prompt after the one shown, and finally the draft; None at the end."""
         if self._place == 0:
             return None
         self._place -= 1
@@ -75,7 +75,7 @@ class History:
 
 
 def load_drafts(home: Path) -> dict[str, str]:
-    """Return the drafts that were not sent, by session or folder."""
+    """Return the unsent drafts by session or folder."""
     try:
         return _drafts.decode(_read(home / FOLDER / "drafts.json"))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -83,9 +83,9 @@ def load_drafts(home: Path) -> dict[str, str]:
 
 
 def save_drafts(home: Path, drafts: Mapping[str, str], before: Mapping[str, str] = {}) -> None:
-    """Keep drafts for the next time, the newest of them; without them the file goes.
+    """Store the newest drafts; delete the file if there are none.
 
-    Those that are as they were `before`, or were not there, are left to others that keep theirs meanwhile.
+    Drafts that did not change since `before` are not written: another process may have changed them.
     """
     file = home / FOLDER / "drafts.json"
     changed = {key for key in {*drafts, *before} if drafts.get(key, "") != before.get(key, "")}
@@ -102,7 +102,7 @@ def _read_prompts(file: Path) -> list[str]:
     prompts = []
     with suppress(OSError):
         for line in _read(file).splitlines():
-            with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # the end of a line that was cut
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # an incomplete line
                 prompts.append(_lines.decode(line))
     return prompts[-MAX_PROMPTS:]
 

@@ -1,7 +1,7 @@
-"""Every key of the terminal interface: one table, of which each widget takes the rows of its scope.
+"""All key bindings of the terminal interface in one table; each widget uses the rows of its scope.
 
-A widget says `BINDINGS = bindings("conversation")` and has a method `action_<name>` for each row of that
-scope. `[tui.keys]` of the settings gives an action other keys, by its name.
+A widget sets `BINDINGS = bindings("conversation")` and has a method `action_<name>` for each row of that
+scope. `[tui.keys]` in the settings assigns other keys to an action, by its name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,12 +43,12 @@ SCOPES: dict[Scope, str] = {
 
 
 Changed = Mapping[str, Sequence[str]]
-"""What `[tui.keys]` says: other keys for an action, by its name."""
+"""The settings `[tui.keys]`: other keys for an action, by its name."""
 
 _OVER_APP: frozenset[Scope] = frozenset({"prompt", "conversation", "approval", "question"})
 _OVER_LIST: frozenset[Scope] = frozenset({"sessions", "rewind", "queue", "diff"})
 _NO_KEY = "none"  # no terminal sends it
-_SIGNS = {",": "comma"}  # it stands between two keys
+_SIGNS = {",": "comma"}  # a comma separates two keys
 _WORDS = {
     "escape": "Esc",
     "pageup": "PgUp",
@@ -61,16 +61,16 @@ _WORDS = {
 
 
 class Key(Struct, frozen=True):
-    """What one action is called, which keys do it, and where."""
+    """An action, its keys and the scope where they work."""
 
     name: str
     keys: tuple[str, ...]
     scope: Scope
     help: str
     of: Literal["", "screen", "app", "command"] = ""
-    """Who does it, when it is not the widget: the main screen, the app, or the command of this name."""
+    """What handles the action if not the widget: the main screen, the app, or the command of this name."""
     always: bool = False
-    """It also works over a dialog, and before the widget that has the focus."""
+    """The key also works over a dialog, and before the focused widget sees it."""
 
 
 KEYS: tuple[Key, ...] = (
@@ -181,7 +181,7 @@ KEYS: tuple[Key, ...] = (
 
 
 def bindings(scope: Scope) -> list[Binding]:
-    """Return the bindings of a scope; their ids are what the settings name."""
+    """Return the bindings of a scope; their ids are the action names used in the settings."""
     return [
         Binding(",".join(row.keys), _action(row), row.help, show=False, id=row.name, priority=row.always)
         for row in KEYS
@@ -200,7 +200,7 @@ def _action(row: Key) -> str:
 
 
 def keymap(changed: Changed) -> dict[str, str]:
-    """Return what `[tui.keys]` changes, as Textual takes it; raises ConfigError for what cannot be."""
+    """Convert `[tui.keys]` to Textual's keymap; raises ConfigError for unknown actions and clashes."""
     names = [row.name for row in KEYS]
     for name in changed:
         if name not in names:
@@ -214,7 +214,7 @@ def keymap(changed: Changed) -> dict[str, str]:
 
 
 def keys_of(name: str, changed: Changed) -> tuple[str, ...]:
-    """Return the keys of an action, as Textual names them."""
+    """Return an action's keys, as Textual names them."""
     keys = changed.get(name)
     if keys is None:
         return next(row.keys for row in KEYS if row.name == name)
@@ -222,7 +222,7 @@ def keys_of(name: str, changed: Changed) -> tuple[str, ...]:
 
 
 def key_words(name: str, changed: Changed) -> str:
-    """Return the keys of an action as people write them: `Ctrl+S or Alt+Enter`."""
+    """Return an action's keys as text: `Ctrl+S or Alt+Enter`."""
     return " or ".join(_words(key) for key in keys_of(name, changed))
 
 
@@ -250,7 +250,7 @@ def _check_clashes(changed: Changed) -> None:
 
 
 def _meet(one: Key, other: Key) -> bool:
-    """Tell whether both actions can be meant by a key at the same time."""
+    """Return True if one key press could mean both actions."""
     if one.always or other.always or one.scope == other.scope:
         return True
     scopes = {one.scope, other.scope}

@@ -1,4 +1,4 @@
-"""The two lines around the conversation: what is in front, and how it is going."""
+"""The header and status lines around the conversation."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPIN_S = 0.1
 BAR_CELLS = 8
 LEAST_TITLE = 10
-"""As much of the title is there however long the names of agent and model are."""
+"""The title keeps at least this width, however long the names of agent and model are."""
 
 STATES: dict[State, tuple[str, str, Colour]] = {
     "idle": ("·", "ready", "detail"),
@@ -29,7 +29,7 @@ STATES: dict[State, tuple[str, str, Colour]] = {
     "waiting": ("?", "waits for you", "warning"),
     "cut_off": ("!", "cut off", "warning"),
 }
-"""How a session is shown: a mark, words, and their colour."""
+"""A mark, a label and a color for each session state."""
 MODE_COLOURS: dict[Mode, Colour] = {
     "ask": "detail",
     "plan": "name",
@@ -39,21 +39,21 @@ MODE_COLOURS: dict[Mode, Colour] = {
 
 
 class Situation(Struct, frozen=True):
-    """What the status line says beside how the session is."""
+    """What the status line shows besides the session's state."""
 
     link: LinkState = "connecting"
     why: str = ""
     """Why there is no connection."""
     in_process: bool = False
-    """Runs end with this process."""
+    """True if the sessions are in this process, so that runs end with it."""
     waiting: int = 0
     """How many other sessions wait for a person."""
     running: int = 0
-    """How many others run."""
+    """How many other sessions are running."""
 
 
 def header_words(front: Front, width: int) -> Content:
-    """Name what is in front: title · agent · model · mode."""
+    """Return the header: title · agent · model · mode."""
     head = front.head
     title = one_line(head.title if head else "") or ("new session" if head is None else "no title yet")
     parts: list[Part] = []
@@ -71,7 +71,7 @@ def header_words(front: Front, width: int) -> Content:
 
 
 def status_words(head: Head | None, situation: Situation, spin: str, now_ms: int) -> Content:
-    """Say how it is going: state, turn, what waits here and elsewhere, context, tokens, cost."""
+    """Return the status: state, turn, queued prompts, other sessions, context, tokens, cost."""
     parts = _link(situation)
     if head is not None or situation.link == "ready":
         parts += _state(head, spin, now_ms)
@@ -130,7 +130,7 @@ def _context(usage: ContextUsage) -> list[Part]:
 
 
 def short_count(number: int) -> str:
-    """Write a number of tokens in a few letters: 950, 12.3k, 4.5M."""
+    """Format a number of tokens: 950, 12.3k, 4.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
             text = f"{number / size:.1f}".removesuffix(".0")
@@ -139,7 +139,7 @@ def short_count(number: int) -> str:
 
 
 def short_time(duration_ms: int) -> str:
-    """Write a time that passes: 42s, 3m 05s, 2h 01m."""
+    """Format an elapsed time: 42s, 3m 05s, 2h 01m."""
     seconds = max(0, duration_ms // 1000)
     if seconds < 60:
         return f"{seconds}s"
@@ -149,7 +149,7 @@ def short_time(duration_ms: int) -> str:
 
 
 class HeaderLine(Widget):
-    """Names what is in front."""
+    """The line above the conversation that names the current session."""
 
     DEFAULT_CSS = "HeaderLine { height: 1; padding: 0 1; background: $panel; text-wrap: nowrap; }"
 
@@ -158,12 +158,12 @@ class HeaderLine(Widget):
         self._front = front
 
     def render(self) -> Content:
-        """Return the line."""
+        """Return the header's text."""
         return header_words(self._front, self.size.width)
 
 
 class StatusLine(Widget):
-    """Says how it is going; it moves only while a run is active."""
+    """The line below the prompt that shows the session's state; animated only during a run."""
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
@@ -175,11 +175,11 @@ class StatusLine(Widget):
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
-        """Get ready to move."""
+        """Create the paused animation timer."""
         self._timer = self.set_interval(SPIN_S, self._spin, pause=True)
 
     def show(self) -> None:
-        """Draw anew; move if there is something to be waited for."""
+        """Redraw; animate while a run is active."""
         if self._timer is not None:
             head = self._front.head
             moves = head is not None and head.state == "running" and self.app.animation_level != "none"
@@ -191,6 +191,6 @@ class StatusLine(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Return the line."""
+        """Return the status text."""
         spin = SPINNER[self._turn % len(SPINNER)] if self.app.animation_level != "none" else ""
         return status_words(self._front.head, self._situation(), spin, time.time_ns() // 1_000_000)

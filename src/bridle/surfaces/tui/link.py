@@ -1,13 +1,13 @@
-"""The connection of the terminal interface to its sessions: opened, lost, opened again.
+"""The connection of the terminal interface to its sessions: opened, and reopened when it breaks.
 
 ```
 connecting ──▶ ready ──▶ reconnecting ──▶ ready …
-                 ├─ hear    news of every session ──▶ Listener.heard
-                 └─ follow  the session in front  ──▶ Listener.shown, patched
+                 ├─ news of every session ──▶ Listener.heard
+                 └─ the current session   ──▶ Listener.shown, patched
 ```
 
-Nothing of Textual is in it: what it hears it tells a `Listener`, in the event loop. What only a connection
-needs is loaded with it: the first frame is not kept waiting.
+It does not use Textual: it reports to a `Listener`, on the event loop. Modules that only a connection needs
+are imported with it, so that they do not delay the first frame.
 """
 
 import asyncio
@@ -34,39 +34,39 @@ FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 5.0
 OPEN_S = 60.0
 
-_AT_ONCE = 100  # items before others get their turn
+_AT_ONCE = 100  # items handled before other tasks get a turn
 
 
 class NotThere(BridleError):
-    """The sessions cannot be reached at the moment."""
+    """The sessions cannot be reached now."""
 
 
 class Listener(Protocol):
-    """Whom a link tells what it hears."""
+    """Receives what a link reports."""
 
     def link_changed(self, state: LinkState, why: str = "") -> None:
-        """Take note that the connection is there, or is not."""
+        """The connection changed its state."""
 
     def shown(self, view: BoardView) -> None:
-        """Show the session in front from its end: what was shown before is no longer right."""
+        """The current session was loaded from its end; whatever was shown before is outdated."""
 
     def patched(self, session: SessionId, patches: Sequence[Patch]) -> None:
-        """Change what is shown of the session in front; comes at most 30 times a second."""
+        """The current session's board changed; called at most 30 times a second."""
 
     def lost(self, session: SessionId, error: BridleError) -> None:
-        """Take note that the session in front cannot be followed."""
+        """The current session cannot be followed."""
 
     def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
-        """Take note that a session began, ended, was named or changed what it does."""
+        """A session was created, ended, renamed or changed its state."""
 
 
 class Link:
-    """Keeps a door open, follows the session in front, and hears of the others."""
+    """Keeps a connection to the sessions, follows the current session and receives news of all others."""
 
     def __init__(self, open_door: Opener, listener: Listener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
         self.board: Board | None = None
-        """Of the session in front."""
+        """The board of the current session."""
         self._open_door = open_door
         self._listener = listener
         self._frame_s = frame_s
@@ -82,25 +82,25 @@ class Link:
 
     @property
     def door(self) -> Door:
-        """Return the door; raises NotThere while there is none."""
+        """The session API; raises NotThere without a connection."""
         if self._door is None:
             raise NotThere("the sessions cannot be reached yet", hint="it is tried again by itself")
         return self._door
 
     @property
     def is_here(self) -> bool:
-        """Tell whether the sessions are in this process, so that their runs end with it."""
+        """True if the sessions are in this process, so that their runs end with it."""
         return self._door is not None and not self._door.outlives_us
 
     async def opened(self) -> Door:
-        """Return the door, the first time as soon as it is there; raises NotThere."""
+        """Return the session API, waiting for the first connection; raises NotThere."""
         if self.state == "connecting":
             async with asyncio.timeout(OPEN_S):
                 await self._is_told.wait()
         return self.door
 
     async def run(self) -> None:
-        """Keep the connection until the task is cancelled; then let go of it."""
+        """Keep the connection open until the task is cancelled, then close it."""
         self._running = asyncio.current_task()
         wait_s, why = FIRST_WAIT_S, ""
         while True:
@@ -116,13 +116,13 @@ class Link:
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     async def aclose(self) -> None:
-        """Let go of the connection; runs of this process are cancelled, and their ends recorded."""
+        """Close the connection; runs in this process are cancelled and their ends recorded."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
 
     async def _serve(self, door: Door) -> str:
-        """Use a door until it breaks; return why it did."""
+        """Use a connection until it breaks; return the reason."""
         why = ""
         self._door = door
         try:
@@ -139,7 +139,7 @@ class Link:
         return why
 
     def look_at(self, session: SessionId | None) -> None:
-        """Follow a session instead of the one before, or anew; None follows none."""
+        """Follow this session instead of the current one, or reload it; None follows none."""
         self._session = session
         self._let_go()
         self.board = None
@@ -150,16 +150,16 @@ class Link:
             self._following = self._tasks.create_task(self._follow(self._door, session))
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to a session; raises BridleError when it was not taken."""
+        """Submit a command to a session; raises BridleError if it is rejected."""
         return await self.door.submit(session, command)
 
     async def older(self, session: SessionId, before: int) -> BoardPage:
-        """Return the items before those that are loaded; raises BridleError."""
+        """Return the items before those loaded; raises BridleError."""
         from bridle.surfaces.board.loading import older_items
 
         return await older_items(self.door, session, before)
 
-    # ------------------------------------------------------------------ listening
+    # ------------------------------------------------------------------ receiving
 
     async def _hear(self, door: Door) -> None:
         async with aclosing(door.news()) as news:
@@ -182,7 +182,7 @@ class Link:
             self._listener.lost(session, error)
 
     async def _watch(self, door: Door, session: SessionId, board: "Board") -> None:
-        """Keep a board up to date until it has to be opened anew."""
+        """Keep a board up to date until it must be reloaded."""
         count = 0
         async with aclosing(door.watch(session, board.head.seq)) as items:
             async for item in items:
@@ -191,10 +191,10 @@ class Link:
                     return
                 self._collect(patches)
                 count += 1
-                if count % _AT_ONCE == 0:  # many may be there already: keys come between
+                if count % _AT_ONCE == 0:  # many items may be ready: handle keys in between
                     await asyncio.sleep(0)
 
-    # ------------------------------------------------------------------ telling
+    # ------------------------------------------------------------------ reporting
 
     def _set_state(self, state: LinkState, why: str = "") -> None:
         self.state = state
@@ -215,7 +215,7 @@ class Link:
             self._listener.patched(self._session, patches)
 
     def _let_go(self) -> None:
-        """Forget what was not told yet, because all of it is shown anew."""
+        """Drop pending patches, because the whole board is shown again."""
         self._pending = []
         if self._timer is not None:
             self._timer.cancel()
@@ -223,7 +223,7 @@ class Link:
 
 
 def add_patches(pending: list[Patch], patches: Iterable[Patch]) -> None:
-    """Put patches after others; text for the same item becomes one patch, and only the last head counts."""
+    """Append patches to pending ones; merge text for the same item, and keep only the last head."""
     for patch in patches:
         match pending[-1] if pending else None, patch:
             case Grow(key, text, field), Grow(other_key, more, other_field) if (key, field) == (
@@ -238,7 +238,7 @@ def add_patches(pending: list[Patch], patches: Iterable[Patch]) -> None:
 
 
 def _first(group: "BaseExceptionGroup[DaemonGone]") -> str:
-    """Say what the first error of a group says."""
+    """Return the message of a group's first error."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

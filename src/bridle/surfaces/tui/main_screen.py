@@ -1,4 +1,4 @@
-"""The main screen: what is in front, the conversation, panels beside it, what is asked, and the prompt.
+"""The main screen: header, conversation, side panels, open approvals and questions, and the prompt.
 
 ```
 HeaderLine
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from bridle.surfaces.tui.panels.sidebar import SideBar
 
 WIDE = 100
-"""From this width on the panels stand beside the conversation."""
+"""From this width on, the side panels stand beside the conversation."""
 
 
 @dataclass
 class Panels:
-    """What is loaded after the first frame."""
+    """Widgets mounted after the first frame."""
 
     asked: "Asked"
     side: "SideBar"
@@ -55,7 +55,7 @@ class Panels:
 
 
 class MainScreen(Screen[None]):
-    """Puts the parts together and hands what they say to one another."""
+    """Lays out the widgets and passes messages between them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("app") if not one.priority]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  Textual declares it so
@@ -78,7 +78,7 @@ class MainScreen(Screen[None]):
     """
 
     class Ready(Message):
-        """Everything is in its place."""
+        """All widgets are mounted."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
         self.status = StatusLine(front, situation)
 
     def compose(self) -> ComposeResult:
-        """Put everything into its place."""
+        """Create the widgets of the first frame."""
         yield self.header
         with Horizontal(id="middle"), Vertical(id="left"):
             yield Welcome(self.hands, self.front)
@@ -108,7 +108,7 @@ class MainScreen(Screen[None]):
         yield self.status
 
     def on_mount(self) -> None:
-        """Begin with the prompt; the panels come after the first frame."""
+        """Focus the prompt; mount the panels after the first frame."""
         self.editor.focus()
         self.show_lines()
         self.call_after_refresh(self._furnish)
@@ -127,7 +127,7 @@ class MainScreen(Screen[None]):
         self.panels, self.editor.completions = panels, completions
         self.post_message(self.Ready())
 
-    # ------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------ display
 
     def show_view(self, view: BoardView) -> None:
         """Show a session from its end."""
@@ -136,31 +136,31 @@ class MainScreen(Screen[None]):
         self.show_head(view.head)
 
     def show_nothing(self) -> None:
-        """Show the begin of a new session."""
+        """Show an empty new session."""
         self.add_class("-blank")
         self.conversation.clear()
         self.show_head(None)
         self.query_one(Welcome).refresh()
 
     def apply(self, patches: Sequence[Patch]) -> None:
-        """Change what is shown."""
+        """Apply patches to the display."""
         self.conversation.apply(patches)
         heads = [patch.head for patch in patches if isinstance(patch, HeadChanged)]
         if heads:
             self.show_head(heads[-1])
 
     def show_head(self, head: Head | None) -> None:
-        """Show how the session in front is."""
+        """Show the current session's state."""
         self.front.head = head
         if self.panels is not None:
-            is_answerable = head is not None and head.state != "cut_off"  # nobody hears an answer then
+            is_answerable = head is not None and head.state != "cut_off"  # a cut-off run takes no answers
             self.panels.asked.show_head(head if is_answerable else None)
             self.panels.side.show_head(head)
         show_in_windows(self.app, head)
         self.show_lines()
 
     def show_lines(self) -> None:
-        """Draw the lines around the conversation anew."""
+        """Redraw the header and the status line."""
         self.header.refresh()
         self.status.show()
         self.editor.placeholder = self._placeholder()
@@ -183,11 +183,11 @@ class MainScreen(Screen[None]):
     # ------------------------------------------------------------------ actions
 
     def action_command(self, name: str) -> None:
-        """Do what a command of the palette does."""
+        """Run a command of the palette."""
         run_command(self.hands, name)
 
     def action_side(self) -> None:
-        """Show or hide the panels."""
+        """Show or hide the side panels."""
         if self.size.width >= WIDE:
             self.toggle_class("-no-side")
         else:
@@ -196,11 +196,11 @@ class MainScreen(Screen[None]):
             self.app.push_screen(SideScreen(self.hands))
 
     def action_to_prompt(self) -> None:
-        """Go to the prompt."""
+        """Focus the prompt."""
         self.editor.focus()
 
     def action_answer(self) -> None:
-        """Go to what is asked, or back to the prompt."""
+        """Focus the open approval or question, or go back to the prompt."""
         asked = self.panels.asked if self.panels is not None else None
         if asked is not None and asked.is_waiting and not asked.has_focus_within:
             asked.take_focus()
@@ -216,7 +216,7 @@ class MainScreen(Screen[None]):
         self.conversation.action_page_down()
 
     def action_scroll_first(self) -> None:
-        """Go to the oldest item that is loaded."""
+        """Go to the oldest loaded item."""
         self.conversation.action_go_home()
 
     def action_scroll_last(self) -> None:
@@ -228,19 +228,19 @@ class MainScreen(Screen[None]):
         self.action_command("help")
 
     def action_rewind_here(self) -> None:
-        """Choose where to go back to."""
+        """Choose a point to rewind to."""
         self.action_command("rewind")
 
     def action_find(self) -> None:
-        """Ask what to search for."""
+        """Open the search line."""
         if self.panels is not None and not self.has_class("-blank"):
             self.panels.find_bar.ask()
 
     def action_find_here(self) -> None:
-        """Ask what to search for."""
+        """Open the search line."""
         self.action_find()
 
-    # ------------------------------------------------------------------ what the conversation wants
+    # ------------------------------------------------------------------ requests of the conversation
 
     @on(Conversation.OlderWanted)
     def _older_wanted(self, event: Conversation.OlderWanted) -> None:
@@ -286,7 +286,7 @@ class MainScreen(Screen[None]):
 
     @work(group="fork")
     async def action_fork_here(self) -> None:
-        """Fork the session after the item that is marked."""
+        """Fork the session after the selected item."""
         item, session = self.conversation.selected, self.front.session
         async with telling(self.app):
             if item is not None and session is not None:
@@ -294,7 +294,7 @@ class MainScreen(Screen[None]):
 
 
 class Welcome(Static):
-    """What stands where a conversation will be."""
+    """Shown instead of the conversation of a new session."""
 
     def __init__(self, hands: Hands, front: Front) -> None:
         super().__init__()
@@ -302,7 +302,7 @@ class Welcome(Static):
         self._front = front
 
     def render(self) -> Content:
-        """Return a few words about where we are and what can be done."""
+        """Return the folder and the most important keys."""
         words = self._hands.key_words
         rows = [
             (words("send"), "sends; end a line with \\ for a new one"),

@@ -1,4 +1,4 @@
-"""Telling somebody who looks elsewhere: by the bell, or by a message that the terminal shows."""
+"""Notifies a user in another window: by the terminal bell or a desktop notification of the terminal."""
 
 from typing import Literal
 
@@ -16,11 +16,11 @@ SEVERITIES: dict[Weight, Literal["information", "warning", "error"]] = {
     "warning": "warning",
     "failed": "error",
 }
-"""How Textual names what matters how much."""
+"""Textual's name for each severity."""
 
 
 def notice(how: Notify, title: str, body: str) -> str:
-    """Return what to write to the terminal; nothing in a title can end the sequence or begin another."""
+    """Return the escape sequence of a notification; no text can end the sequence or start another."""
     title, body = _plain(title), _plain(body)
     match how:
         case "off":
@@ -34,7 +34,7 @@ def notice(how: Notify, title: str, body: str) -> str:
 
 
 def window_title(title: str) -> str:
-    """Return what names the terminal's window; an empty title gives it back its own."""
+    """Return the sequence that sets the terminal's window title; an empty title restores the original."""
     if not title:
         return "\x1b[23;2t"
     return f"\x1b]2;{_plain(title)}\x1b\\"

@@ -1,4 +1,4 @@
-"""What comes from outside of the screen: an editor of the user's own, and the word to end."""
+"""Runs the user's editor, and quits on a signal."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ from bridle.surfaces.editor import run_editor
 
 MAX_BYTES = 4 * 1024 * 1024
 LEAVE_S = {signal.SIGTERM: 15, signal.SIGHUP: 5}
-"""In which runs of this process are cancelled and their ends recorded."""
+"""Seconds to cancel the runs of this process and record their ends."""
 
 
 def write_elsewhere(text: str, environ: Mapping[str, str], cwd: str) -> str:
-    """Return a text as it was left in $VISUAL or $EDITOR; raises BridleError when it did not work."""
+    """Edit a text in $VISUAL or $EDITOR and return the result; raises BridleError on failure."""
     with tempfile.TemporaryDirectory(prefix="bridle-") as folder:
         file = Path(folder) / "prompt.md"
         file.write_text(f"{text}\n" if text else "", encoding="utf-8")
@@ -25,9 +25,9 @@ def write_elsewhere(text: str, environ: Mapping[str, str], cwd: str) -> str:
 
 
 def leave_when_told(leave: Callable[[], None]) -> None:
-    """Leave in an orderly way when the process is told to end: the terminal must be as it was before.
+    """Quit cleanly on SIGTERM and SIGHUP, so that the terminal's modes are restored.
 
-    Where the terminal is gone, writing to it can hold up the loop for ever: then an alarm ends the process.
+    If the terminal is gone, a write to it can block the loop for ever; then an alarm ends the process.
     """
     loop = asyncio.get_running_loop()
 
@@ -36,5 +36,5 @@ def leave_when_told(leave: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(leave)
 
     for number in LEAVE_S:
-        with suppress(ValueError):  # of a loop that is not in the main thread
+        with suppress(ValueError):  # not in the main thread
             signal.signal(number, told)

@@ -1,4 +1,4 @@
-"""Long pasted texts: the prompt shows `[paste #1: 120 lines]`, and the text is sent in its place."""
+"""Long pasted texts: the prompt shows `[paste #1: 120 lines]`, and the text itself is sent."""
 
 import re
 
@@ -9,13 +9,13 @@ _MARK = re.compile(r"\[paste #(\d+): \d[\d,]* (?:lines?|characters)\]")
 
 
 class Pastes:
-    """What was pasted into one prompt after the other; the numbers go on."""
+    """Maps placeholders to pasted texts; numbers continue from prompt to prompt."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
     def add(self, text: str) -> str:
-        """Return what stands for a text: a mark if it is long, or the text itself."""
+        """Return a placeholder for a long text, or the text itself."""
         lines = text.count("\n") + 1
         if lines <= MAX_LINES and len(text) <= MAX_CHARS:
             return text
@@ -25,5 +25,5 @@ class Pastes:
         return mark
 
     def expand(self, prompt: str) -> str:
-        """Put the texts where their marks are; a mark that somebody only typed stays."""
+        """Replace placeholders by their texts; keep a placeholder that the user typed."""
         return _MARK.sub(lambda found: self._texts.get(found[0], found[0]), prompt)

@@ -1,4 +1,4 @@
-"""Where the sessions of the terminal interface are: in the daemon if that is possible, or in this process."""
+"""Connects the terminal interface to its sessions: in the daemon if possible, else in this process."""
 
 import asyncio
 import importlib
@@ -21,7 +21,7 @@ Tell = Callable[[str], None]
 
 
 class Reaching:
-    """Opens the sessions, and opens them anew when the connection broke."""
+    """Connects to the sessions, and reconnects after the connection broke."""
 
     def __init__(self, environ: Mapping[str, str], cwd: str) -> None:
         self._environ = environ
@@ -29,9 +29,9 @@ class Reaching:
         self._had_daemon = False
 
     async def __call__(self, tell: Tell) -> Door:
-        """Reach the daemon, start it, or do without it; raises BridleError.
+        """Connect to the daemon, start it, or run the sessions in this process; raises BridleError.
 
-        One that has crashed is started again. One that was stopped is waited for: somebody wanted that.
+        A daemon that crashed is started again. One that was stopped on purpose is not: raises DaemonGone.
         """
         settings = await asyncio.to_thread(load_settings, self._environ, Path(self._cwd))
         place = Place(settings.home)
@@ -43,7 +43,10 @@ class Reaching:
 
 
 async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Door:
-    """Reach the daemon, start it, or do without it; raises BridleError. What is not as usual is told."""
+    """Connect to the daemon, start it, or run the sessions in this process; pass warnings to `tell`.
+
+    Raises BridleError.
+    """
     settings = await asyncio.to_thread(load_settings, environ, Path(cwd))
     said = io.StringIO()
     console = Console(Screen(said, {}), Screen(said, {}), dict(environ))
@@ -54,13 +57,13 @@ async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Doo
 
 
 async def _engine(settings: Settings, environ: Mapping[str, str]) -> Door:
-    await asyncio.to_thread(importlib.import_module, "bridle.app.service")  # it takes a while
+    await asyncio.to_thread(importlib.import_module, "bridle.app.service")  # takes a while
     from bridle.app import open_service
 
     told = ("", -1)
 
     def tell_weights(weights: "Weights", progress: "Progress | None") -> None:
-        """Let the screen say how far a pull is, at every tenth."""
+        """Show the progress of a model download, at every tenth."""
         nonlocal told
         if progress is None or not progress.total_bytes:
             return

@@ -1,4 +1,4 @@
-"""Handing what was typed to a session: as a prompt, into the active run, or as a command of the shell."""
+"""Sends typed text to a session: as a prompt, as steering of the active run, or as a shell command."""
 
 import asyncio
 import uuid
@@ -17,21 +17,21 @@ from bridle.surfaces.tui.front import Choice, Front, Place
 
 
 class Letter(Struct, frozen=True):
-    """What was typed, until it is taken."""
+    """A typed prompt until a session accepts it."""
 
     typed: str
     text: str
     steers: bool
     key: str
-    """A letter that is sent again is not taken twice."""
+    """The idempotency key: a letter that is sent again is not accepted twice."""
     place: Place
-    """Where it was written; it goes there, whatever is in front by then."""
+    """Where it was typed; it goes there, whatever is current by then."""
     cwd: str
     choice: Choice
 
 
 def new_letter(typed: str, text: str, front: Front, *, steers: bool) -> Letter:
-    """Make a letter to what is in front, with a key of its own."""
+    """Create a letter to the current session, with a new key."""
     steers = steers and front.is_active
     return Letter(typed, text, steers, uuid.uuid4().hex, front.place, front.cwd, front.choice)
 
@@ -42,9 +42,9 @@ async def send(
     environ: Mapping[str, str],
     began: Callable[[SessionId, Place], None],
 ) -> None:
-    """Hand a letter to its session, which begins with it if it is not there yet.
+    """Submit a letter to its session; create the session if there is none.
 
-    Raises BridleError when it was not taken; then it can be sent again.
+    Raises BridleError if it was rejected; then it can be sent again.
     """
     session, cwd, choice, steers = letter.place.session, letter.cwd, letter.choice, letter.steers
     text = letter.text.strip("\n")
@@ -72,5 +72,5 @@ async def send(
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Put texts that were typed one below the other."""
+    """Join typed texts with line breaks, skipping empty ones."""
     return "\n".join(text for text in texts if text.strip())

@@ -1,4 +1,4 @@
-"""How the terminal interface begins, and how it was left."""
+"""How the terminal interface starts, and how the user left it."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,22 +8,22 @@ from bridle.core.door import Door
 from bridle.core.ids import SessionId
 
 Opening = Callable[[Callable[[str], None]], Awaitable[Door]]
-"""Opens the door; what is not as usual is told to what it is given."""
+"""Connects to the sessions; warnings go to the callback."""
 
 
 class Begin(Struct, frozen=True):
-    """How the interface begins."""
+    """How the interface starts."""
 
     cwd: str
     session: SessionId | None = None
     theme: str = "dark"
     typed: str = ""
-    """What was typed before it was there."""
+    """Text typed before the interface was ready."""
 
 
 class Left(Struct, frozen=True):
-    """How it was left."""
+    """How the user left the interface."""
 
     session: SessionId | None
     runs: bool = False
-    """A run goes on without us."""
+    """A run continues in the daemon."""

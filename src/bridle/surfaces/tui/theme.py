@@ -1,7 +1,7 @@
-"""The colours of the terminal interface: three themes, and every colour in this table.
+"""The color themes of the terminal interface: three themes, and every color in this table.
 
-Colour has meaning only: `success` is done, `error` failed, `warning` waits or warns, `accent` is a name or a
-path, `text-muted` is detail. Marks and words carry the meaning too, so that nothing is lost without colour.
+Color always has a meaning: `success` is done, `error` failed, `warning` waits or warns, `accent` is a name or
+a path, `text-muted` is detail. Marks and labels show the same, so that nothing is lost without color.
 """
 
 from textual.theme import Theme

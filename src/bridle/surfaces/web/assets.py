@@ -1,11 +1,11 @@
-"""The files of the page: ours and those of others, each at an address that holds a digest of its content.
+"""The files of the web page, ours and third-party, each at a URL that contains a digest of its content.
 
 ```
 static/app.js        ─▶  /web/4f0c…/app.js        imported as "bridle/app.js"
 vendor/preact.js     ─▶  /web/91aa…/preact.js     imported as "preact", as vendor/vendor.json says
 ```
 
-An address never gets another content, so a browser may keep what it got.
+The content at a URL never changes, so browsers may cache it.
 """
 
 import gzip
@@ -23,7 +23,7 @@ VENDOR = FOLDER / "vendor"
 PREFIX = "/web/"
 START = "app.js"
 BOOT = "boot.js"
-"""Runs before everything else, so it is no module."""
+"""Runs before everything else, so it is not a module."""
 MEDIA = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -36,7 +36,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
 
 
 class VendoredFile(Struct, frozen=True):
-    """A file of a package."""
+    """A file of a third-party package."""
 
     imported_as: str = field(name="import")
     file: str
@@ -45,7 +45,7 @@ class VendoredFile(Struct, frozen=True):
 
 
 class Vendored(Struct, frozen=True):
-    """A package of others."""
+    """A third-party package."""
 
     name: str
     version: str
@@ -55,19 +55,19 @@ class Vendored(Struct, frozen=True):
 
 
 class VendorTable(Struct, frozen=True):
-    """What lies in the folder of others' files."""
+    """The content of `vendor.json`."""
 
     packages: tuple[Vendored, ...]
 
 
 class Asset(Struct, frozen=True):
-    """A file as it is served."""
+    """A served file."""
 
     name: str
     media: str
     content: bytes
     packed: bytes
-    """The same, compressed by gzip."""
+    """The content, compressed with gzip."""
     address: str
 
 
@@ -75,26 +75,26 @@ class Assets(Struct, frozen=True):
     """Every file of the page."""
 
     modules: dict[str, Asset]
-    """By the names that they are imported by."""
+    """By import name."""
     styles: tuple[Asset, ...]
-    """In the order in which they count."""
+    """In order of precedence."""
     others: dict[str, Asset]
-    """By the names of their files."""
+    """By file name."""
 
     def by_address(self) -> dict[str, Asset]:
-        """Return every file by its address."""
+        """Return every file by its URL path."""
         return {
             asset.address: asset for asset in (*self.modules.values(), *self.styles, *self.others.values())
         }
 
 
 def vendor_table() -> VendorTable:
-    """Read what is known about the files of others."""
+    """Read the table of third-party packages."""
     return msgspec.json.decode((VENDOR / "vendor.json").read_bytes(), type=VendorTable)
 
 
 def load_assets() -> Assets:
-    """Read and compress every file; some 100 ms, so it belongs into a thread."""
+    """Read and compress every file; takes about 100 ms, so call it in a thread."""
     vendored = [file for package in vendor_table().packages for file in package.files]
     modules = {file.imported_as: _asset(VENDOR / file.file) for file in vendored if _is_module(file.file)}
     styles = [_asset(VENDOR / file.file) for file in vendored if not _is_module(file.file)]
@@ -110,17 +110,17 @@ def load_assets() -> Assets:
 
 
 def imports_of(asset: Asset) -> Iterator[str]:
-    """Yield what a module needs before it can run."""
+    """Yield the static imports of a module."""
     yield from _STATIC_IMPORT.findall(_without_comments(asset))
 
 
 def late_imports_of(asset: Asset) -> Iterator[str]:
-    """Yield what a module may ask for while it runs, as far as its name is written out."""
+    """Yield the dynamic imports of a module that are string literals."""
     yield from _LATE_IMPORT.findall(_without_comments(asset))
 
 
 def needed_by(name: str, modules: dict[str, Asset]) -> Iterable[Asset]:
-    """Return a module and all that it needs before it can run, each once."""
+    """Return a module and all its static imports, recursively, each once."""
     found: dict[str, Asset] = {}
     waiting = [name]
     while waiting:

@@ -1,12 +1,12 @@
-"""Who a browser belongs to: a link that works once, and the cookie that it brings.
+"""Browser logins: a link that works once, and the cookie it sets.
 
 ```
 bridle web ─▶ daemon: a code, 5 minutes ─▶ /login?code=… ─▶ cookie, 7 days ─▶ every request of the page
 ```
 
-The cookie is signed with a key that is made of the daemon's token: it outlives the daemon, and dies with the
-token. One that was logged out is refused as long as the daemon lives, whoever has kept a copy. Cookies are
-shared by all ports of a host, so its name tells one daemon from another.
+The cookie is signed with a key derived from the daemon's token: it outlives the daemon, and becomes invalid
+with the token. After a logout all copies of the cookie are refused as long as the daemon lives. Cookies are
+shared by all ports of a host, so the cookie's name differs between daemons.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ CODE_S = 300.0
 MAX_CODES = 32
 COOKIE_S = 7 * 24 * 3600
 MAX_LOOKED_AT = 8
-"""Cookies of the same name: a page at another port can add some, and must not lock us out by that."""
+"""Cookies checked per request: a page at another port can add some, and must not lock us out."""
 MAX_DIGITS = 15
 MAX_ENDED = 1_000
-"""Logins that were ended and are remembered; only who has a good one can add to them."""
+"""Ended logins that are remembered; only the holder of a valid login can add one."""
 BEST_FIRST: tuple[Login, ...] = ("good", "expired", "wrong")
 
 
 class Logins:
-    """Makes codes and cookies, and knows them again."""
+    """Creates and checks codes and cookies."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Logins:
         now: Callable[[], float] = time.time,
         passed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the daemon's token, a clock for cookies and one for codes."""
+        """Take the daemon's token, a wall clock for cookies and a monotonic clock for codes."""
         self._key = _derived(token, "web login")
         self._now = now
         self._passed = passed
@@ -51,7 +51,7 @@ class Logins:
     # ------------------------------------------------------------------ codes
 
     def new_code(self) -> str:
-        """Return a code that works once; of too many open ones the oldest stops to."""
+        """Return a code that works once; with too many open codes, the oldest becomes invalid."""
         code = secrets.token_urlsafe(32)
         self._codes[_digest(code)] = self._passed() + CODE_S
         for oldest in list(self._codes)[:-MAX_CODES]:
@@ -59,29 +59,29 @@ class Logins:
         return code
 
     def take_code(self, code: str) -> bool:
-        """Tell whether a code is good; it is not any more then."""
+        """Return whether a code is valid, and invalidate it."""
         until = self._codes.pop(_digest(code), 0.0)
         return self._passed() < until
 
     # ------------------------------------------------------------------ cookies
 
     def new_cookie(self) -> str:
-        """Return the header that gives a browser its login."""
+        """Return the header that sets a browser's login cookie."""
         text = f"{int(self._now()) + COOKIE_S}-{secrets.token_hex(8)}"
         return self._header(f"{text}.{self._sign(text)}", COOKIE_S)
 
     def end(self, headers: Headers) -> None:
-        """End the logins of a request: their cookies are good no more, also elsewhere."""
+        """End the logins of a request: all copies of their cookies become invalid."""
         self._ended |= dict.fromkeys(value for value in self._values(headers) if self._judge(value) == "good")
         for oldest in list(self._ended)[:-MAX_ENDED]:
             del self._ended[oldest]
 
     def no_cookie(self) -> str:
-        """Return the header that takes it away."""
+        """Return the header that deletes the cookie."""
         return self._header("", 0)
 
     def of(self, headers: Headers) -> Login:
-        """Say what the cookies of a request tell."""
+        """Return the login state of a request's cookies, the best one if there are several."""
         found = [self._judge(value) for value in self._values(headers)]
         return min(found, key=BEST_FIRST.index, default="none")
 
@@ -112,5 +112,5 @@ def _derived(token: str, purpose: str) -> bytes:
 
 
 def _digest(code: str) -> bytes:
-    """Return what a code is kept as: how long a comparison takes tells nothing about it then."""
+    """Return the digest under which a code is stored, so that timing reveals nothing about the code."""
     return hashlib.sha256(code.encode("utf-8", "surrogateescape")).digest()

@@ -1,4 +1,4 @@
-"""The few words that a browser gets instead of the page."""
+"""Small HTML pages, such as errors, shown instead of the web page."""
 
 from html import escape
 
@@ -15,15 +15,15 @@ POLICY = f"default-src 'none'; style-src {hash_of(STYLE)}; base-uri 'none'; fram
 
 
 def notice(status: int, title: str, *lines: str, headers: dict[str, str] | None = None) -> HTMLResponse:
-    """Answer with a small page; a line that begins with `$ ` is a command."""
+    """Return a small page; a line that starts with `$ ` is shown as a command."""
     said = "".join(_paragraph(line) for line in lines)
     return _page(status, title, f"<main><h1>{escape(title)}</h1>{said}</main>", headers=headers)
 
 
 def once_more(address: str) -> HTMLResponse:
-    """Answer with a page that goes on to an address of ours by itself.
+    """Return a page that redirects to one of our URLs.
 
-    A browser shows us no cookie when the page of somebody else has sent it here; our own page may.
+    Browsers send no cookie when another site links here; our own page may follow the link with it.
     """
     refresh = f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
     link = f'<main><p><a href="{escape(address)}">Go on to Bridle</a></p></main>'

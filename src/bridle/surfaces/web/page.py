@@ -1,4 +1,4 @@
-"""The page itself: one small document that names every file, and the policy that it runs under."""
+"""The HTML document of the web page and its content security policy."""
 
 import gzip
 import hashlib
@@ -19,19 +19,19 @@ NO_SCRIPT = "This page needs JavaScript. Without it: bridle run, bridle session 
 
 
 class Page(Struct, frozen=True):
-    """What is served at the address of the page."""
+    """The served document."""
 
     html: bytes
     packed: bytes
-    """The same, compressed by gzip."""
+    """The document, compressed with gzip."""
     policy: str
-    """What its scripts may do, as the header says it."""
+    """The content security policy."""
     files: dict[str, Asset]
-    """What it is made of, by the address of each."""
+    """The files of the page by URL path."""
 
 
 def make_page(assets: Assets | None = None) -> Page:
-    """Read all files and write the document; some 100 ms, so it belongs into a thread."""
+    """Read all files and create the document; takes about 100 ms, so call it in a thread."""
     assets = assets or load_assets()
     names = {name: asset.address for name, asset in sorted(assets.modules.items())}
     import_map = json.encode({"imports": names}).decode().replace("<", "\\u003c")
@@ -41,7 +41,7 @@ def make_page(assets: Assets | None = None) -> Page:
 
 
 def hash_of(text: str) -> str:
-    """Return how a policy names a text that stands in the document itself."""
+    """Return the hash source of an inline text for a content security policy."""
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -1,11 +1,11 @@
-"""The page over HTTP: the document, its files, and how a browser logs in and out.
+"""Serves the web page over HTTP: the document, its files, login and logout.
 
 | | answers |
 |---|---|
-| `GET /` | the page, or who has to log in |
-| `GET /login?code=` | a cookie, and the way to the page |
-| `POST /logout` | no cookie any more, and its copies are refused |
-| `GET /web/DIGEST/NAME` | a file of the page, to be kept for a year |
+| `GET /` | the page, or a request to log in |
+| `GET /login?code=` | a cookie, and a redirect to the page |
+| `POST /logout` | deletes the cookie; copies of it are refused |
+| `GET /web/DIGEST/NAME` | a file of the page, cacheable for a year |
 """
 
 import asyncio
@@ -36,22 +36,22 @@ COMMAND = "$ bridle web"
 
 
 class Web:
-    """Serves the page; the files are read when somebody first wants one."""
+    """Serves the page; its files are read on the first request."""
 
     def __init__(self, logins: Logins | None, attempts: Attempts) -> None:
-        """Ask for a login, unless there are none; `attempts` counts wrong codes."""
+        """Require a login, unless `logins` is None; `attempts` counts wrong codes."""
         self._logins = logins
         self._attempts = attempts
         self._page: Page | None = None
         self._making = asyncio.Lock()  # so that the files are read once
 
     def rules(self) -> WebPage:
-        """Return what the guard must know."""
+        """Return what the HTTP guard needs to know about the page."""
         login = self._logins.of if self._logins is not None else _nobody
         return WebPage(login, frozenset({"/", LOGIN, LOGOUT}), PREFIX)
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return where everything is."""
+        """Return the routes of the page."""
         return (
             Route("/", self._show),
             Route(LOGIN, self._log_in),
@@ -82,10 +82,10 @@ class Web:
                 self._page = await asyncio.to_thread(make_page)
         return self._page
 
-    # ------------------------------------------------------------------ who comes
+    # ------------------------------------------------------------------ login
 
     async def _log_in(self, request: Request) -> Response:
-        """Take a code, unless a browser or a chat program only looks ahead at where a link leads."""
+        """Accept a code, unless a browser or a chat program only prefetches the link."""
         logins = self._logins
         if logins is None or logins.of(request.headers) == "good":
             return RedirectResponse("/", 303)

@@ -1,11 +1,11 @@
-"""Tools to start sub-agents, to look after them and to talk with them.
+"""Tools to start sub-agents, inspect and cancel them, and send them messages.
 
 | module | tools |
 |---|---|
 | `starting` | `agent_spawn`, `agent_fork` |
 | `tending` | `agent_status`, `agent_list`, `agent_cancel`, `send_message` |
 
-They only put into words what `ToolContext.children` does.
+They only translate between tool calls and `ToolContext.children`.
 """
 
 from bridle.core.ports import Tool
@@ -24,5 +24,5 @@ __all__ = [
 
 
 def agent_tools() -> tuple[Tool, ...]:
-    """Make all of these tools."""
+    """Return one instance of each of these tools."""
     return AgentSpawn(), AgentFork(), AgentStatus(), AgentList(), AgentCancel(), SendMessage()

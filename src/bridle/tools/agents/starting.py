@@ -1,4 +1,4 @@
-"""The tools that start a sub-agent, which knows nothing but its prompt, or the conversation so far."""
+"""The tools that start a sub-agent, with only a prompt (spawn) or with the conversation so far (fork)."""
 
 import math
 import re
@@ -23,59 +23,59 @@ _POLICY = re.compile(r"(equal|remaining)|proportional:([0-9.]{1,20})/([0-9.]{1,2
 
 
 class AgentSpawn:
-    """Starts a sub-agent that knows nothing but its prompt."""
+    """The tool that starts a sub-agent whose context is only its prompt."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("agent_spawn", description("agents/agent_spawn"), _SPAWN_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing: what the sub-agent does is judged when it does it."""
+        """Return a read access: the sub-agent's own calls are checked when it makes them."""
         return _access("agent_spawn", args)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the task."""
+        """Return the prompt."""
         return text_arg(args, "prompt")
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the sub-agent's answer, or in the background only who it is."""
+        """Return the sub-agent's answer; for one in the background, only its id and name."""
         return await _start(_spawn_order(args, context.call_id), context)
 
 
 class AgentFork:
-    """Starts a sub-agent that knows the conversation so far, or a part of it."""
+    """The tool that starts a sub-agent with the conversation so far, or a part of it, as its context."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("agent_fork", description("agents/agent_fork"), _FORK_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing: what the sub-agent does is judged when it does it."""
+        """Return a read access: the sub-agent's own calls are checked when it makes them."""
         return _access("agent_fork", args)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the task."""
+        """Return the prompt."""
         return text_arg(args, "prompt")
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the sub-agent's answer, or in the background only who it is."""
+        """Return the sub-agent's answer; for one in the background, only its id and name."""
         return await _start(_fork_order(args, context.call_id), context)
 
 
 def order_of(tool: str, args: dict[str, Any], call_id: CallId) -> ChildOrder | None:
-    """Return the order that a recorded call was; None for one of another tool, or that is broken."""
+    """Return the order of a recorded call; None for another tool or for arguments that cannot be read."""
     make = {"agent_spawn": _spawn_order, "agent_fork": _fork_order}.get(tool)
     try:
         return None if make is None else make(args, call_id)
-    except (ToolError, TypeError, ValueError, AttributeError):  # the arguments of another version
+    except (ToolError, TypeError, ValueError, AttributeError):  # arguments from another version
         return None
 
 
@@ -108,7 +108,7 @@ def _fork_order(args: dict[str, Any], call_id: CallId) -> ChildOrder:
 
 
 def read_context(text: str) -> tuple[Inherited, int]:
-    """Understand how much of the conversation is meant; raises ToolError."""
+    """Parse `context`: which part of the conversation is inherited, and how much; raises ToolError."""
     match = _CONTEXT.fullmatch(text.strip() or "full_history")
     if match is None or match[3] == "0":
         raise ToolError(
@@ -120,7 +120,7 @@ def read_context(text: str) -> tuple[Inherited, int]:
 
 
 def read_policy(text: str) -> Share:
-    """Understand which part of the budget is meant; raises ToolError."""
+    """Parse `budget_policy`: which share of the budget the sub-agent gets; raises ToolError."""
     match = _POLICY.fullmatch(text.strip() or "remaining")
     try:
         if match is None:
@@ -143,7 +143,7 @@ def read_policy(text: str) -> Share:
 def _access(tool: str, args: dict[str, Any]) -> Access:
     profile = _text(args, "agent")
     subjects = (Subject("text", printable(profile)),) if profile else ()
-    return Access(tool, "read", subjects)  # a call that runs again finds the sub-agent that it has started
+    return Access(tool, "read", subjects)  # a call that runs again finds the sub-agent that it started
 
 
 async def _start(order: ChildOrder, context: ToolContext) -> ToolOutput:
@@ -199,7 +199,7 @@ def _limits(budget: dict[str, Any]) -> Limits:
     )
 
 
-# ---------------------------------------------------------------------------- what the model sees
+# ---------------------------------------------------------------------------- schemas sent to the model
 
 _STRING: dict[str, Any] = {"type": "string"}
 _TOOL_ACCESS: dict[str, Any] = {

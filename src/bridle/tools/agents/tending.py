@@ -1,4 +1,4 @@
-"""The tools that look after sub-agents which work in the background, and that talk with other agents."""
+"""The tools that inspect and cancel background sub-agents, and that send messages to other agents."""
 
 from collections import Counter
 from typing import Any
@@ -15,26 +15,26 @@ _AGENT = parameters(1, agent_id=("string", "Or its name"))
 
 
 class AgentStatus:
-    """Tells how far a sub-agent is, and what it has answered."""
+    """The tool that returns a sub-agent's state and its answer so far."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("agent_status", description("agents/agent_status"), _AGENT)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing."""
+        """Return a read access without subjects."""
         return Access("agent_status", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return what is known of it."""
+        """Return the sub-agent's state, usage and output as JSON."""
         view = find(children_of(context), text_arg(args, "agent_id"))
         told = {
             "agent_id": view.id,
@@ -49,26 +49,26 @@ class AgentStatus:
 
 
 class AgentList:
-    """Lists the sub-agents."""
+    """The tool that lists the sub-agents."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("agent_list", description("agents/agent_list"), parameters(0))
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing."""
+        """Return a read access without subjects."""
         return Access("agent_list", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return all of them, those that have ended too."""
+        """Return all sub-agents as JSON, including those that have ended."""
         views = children_of(context).views()
         stages = Counter(view.stage for view in views)
         agents = [
@@ -92,26 +92,26 @@ class AgentList:
 
 
 class AgentCancel:
-    """Stops a sub-agent and all that it has started."""
+    """The tool that cancels a sub-agent and all that it has started."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("agent_cancel", description("agents/agent_cancel"), _AGENT)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing but what is the run's own."""
+        """Return a read access: the call affects only the run's own sub-agents."""
         return Access("agent_cancel", "read", once=True)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: the sub-agent is named."""
+        """Return an empty text: the arguments already name the sub-agent."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return once it has stopped."""
+        """Cancel the sub-agent and return after it has stopped."""
         children = children_of(context)
         before = find(children, text_arg(args, "agent_id"))
         if _is_over(before):
@@ -128,26 +128,26 @@ class AgentCancel:
 
 
 class SendMessage:
-    """Sends a message to another agent."""
+    """The tool that sends a message to another agent."""
 
     parallel = True
     seldom = True
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("send_message", description("agents/send_message"), _MESSAGE)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Touch nothing: it stays among the agents of one run."""
+        """Return a read access: the message stays among the agents of one run."""
         return Access("send_message", "read", once=True)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the message."""
+        """Return the message."""
         return text_arg(args, "text")
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return when it is on its way."""
+        """Send the message; return without waiting for the receiver to read it."""
         to, text = text_arg(args, "to").strip(), text_arg(args, "text")
         receiver = await children_of(context).send(to, text)
         return ToolOutput(f"Sent to {receiver}, which reads it before its next turn")

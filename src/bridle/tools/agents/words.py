@@ -1,4 +1,4 @@
-"""What the tools of sub-agents say of one."""
+"""Helpers of the sub-agent tools: find a sub-agent and describe its end."""
 
 from bridle.core.child import Children, ChildView
 from bridle.core.errors import ToolError
@@ -6,14 +6,14 @@ from bridle.core.ports import ToolContext
 
 
 def children_of(context: ToolContext) -> Children:
-    """Return the run's sub-agents; raises ToolError where there can be none."""
+    """Return the run's sub-agents; raises ToolError where none are possible."""
     if context.children is None:
         raise ToolError("there can be no sub-agents here", hint="do the work yourself")
     return context.children
 
 
 def find(children: Children, wanted: str) -> ChildView:
-    """Return the sub-agent of a name or id; raises ToolError with those there are."""
+    """Return the sub-agent with a name or id; raises ToolError that lists the existing ones."""
     views = children.views()
     found = next((view for view in views if wanted.strip() in (view.id, view.name)), None)
     if found is None:
@@ -24,6 +24,6 @@ def find(children: Children, wanted: str) -> ChildView:
 
 
 def end_line(view: ChildView) -> str:
-    """Say on one line how a sub-agent ended and what it used."""
+    """Return one line about how a sub-agent ended and what it used."""
     turns = f"{view.turns} turn{'s' * (view.turns != 1)}"
     return f"[{view.name} {view.id}: {view.stage}, {turns}, {view.usage.context:,} tokens]"

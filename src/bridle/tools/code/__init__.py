@@ -1,13 +1,13 @@
-"""Tools that see code as a compiler does, through language servers.
+"""Tools that query and edit code through language servers.
 
-| module | is |
+| module | content |
 |---|---|
 | `asking` | `diagnostics`, `references`, `definition`, `symbols`, `call_hierarchy` |
 | `editing` | `rename_symbol`, `replace_symbol`, `code_action` |
-| `plans` | edits of several files: foreseen, then made in all of them or in none |
+| `plans` | edits of several files: planned, then made in all of them or in none |
 | `pieces` | one symbol in the text of its file |
-| `news` | what an edit did to the problems of a project |
-| `showing` | answers as lines of text, nothing from denied files |
+| `news` | new problems in a project after an edit |
+| `showing` | answers as lines of text, without denied files |
 """
 
 from bridle.core.languages import Languages
@@ -20,5 +20,5 @@ __all__ = ["code_tools", "edit_tools", "question_tools", "with_news"]
 
 
 def code_tools(languages: Languages) -> tuple[Tool, ...]:
-    """Make all of these tools."""
+    """Return one instance of each of these tools."""
     return (*question_tools(languages), *edit_tools(languages))

@@ -1,4 +1,4 @@
-"""Tools that answer questions about code: what is wrong with it, what it defines, who uses what."""
+"""Tools that answer questions about code: its problems, its symbols, and where they are used."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -23,11 +23,11 @@ from bridle.tools.common import description, integer_arg, locate, parameters, pa
 from bridle.tools.paths import printable
 
 MAX_NAME_CHARS = 500
-READ_S = 5.0  # for lines of code, without which places are still of use
+READ_S = 5.0  # for reading the lines of code; places are useful without them
 
 
 class Asked(Struct, frozen=True):
-    """A question, as a call puts it."""
+    """One call of a code tool."""
 
     tool: str
     args: dict[str, Any]
@@ -35,11 +35,11 @@ class Asked(Struct, frozen=True):
     languages: Languages
 
     async def path(self) -> str:
-        """Return where the argument `path` leads, free of links; empty when it is not given."""
+        """Return the real path of the argument `path`; empty when it is not given."""
         return await in_thread(lambda _: named_path(self.tool, self.args, self.context))
 
     async def spot(self) -> Spot:
-        """Return what the call asks about; raises ToolError."""
+        """Return the symbol that the call is about; raises ToolError."""
         path, line = await self.path(), integer_arg(self.args, "line") or 0
         if line and not path:
             raise ToolError("line needs a path")
@@ -48,18 +48,18 @@ class Asked(Struct, frozen=True):
         return Spot(name_arg(self.args, "symbol"), path, line)
 
     def sight(self, path: str) -> Sight:
-        """Return what may be shown; the file that the call names was judged with it."""
+        """Return the filter for shown files; the rules for the call's own file were checked with the call."""
         return Sight(self.tool, self.context, (path,) if path else ())
 
     async def check_refusal(self, error: ToolError, spot: Spot) -> None:
-        """Raise why a spot leads nowhere, unless that would tell of files that may not be read."""
+        """Raise the reason why a symbol was not found, unless it would reveal files that may not be read."""
         refusal = await in_thread(lambda _: clean_refusal(error, spot, self.sight(spot.path)))
         if refusal is not None:
             raise refusal from error
 
 
 class CodeQuestion:
-    """A tool that reads code."""
+    """A tool that answers a question about code."""
 
     parallel = True
     seldom = True
@@ -70,26 +70,26 @@ class CodeQuestion:
         answer: Callable[[Asked], Awaitable[str]],
         languages: Languages,
     ) -> None:
-        """Take what finds the answer; raises ToolError."""
+        """Take the function that returns the answer; it may raise ToolError."""
         self.spec = spec
         self._answer = answer
         self._languages = languages
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the file, and what it leads to if it is a link; what is found elsewhere is judged then."""
+        """Return the access to the file and its link target; results in other files are checked later."""
         return read_access(self.spec.name, args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return the answer."""
+        """Return the answer as text."""
         return ToolOutput(await self._answer(Asked(self.spec.name, args, context, self._languages)))
 
 
 def question_tools(languages: Languages) -> tuple[CodeQuestion, ...]:
-    """Make the tools that only read."""
+    """Return the code tools that only read."""
     answers = {
         "diagnostics": diagnostics,
         "references": references,
@@ -104,12 +104,12 @@ def question_tools(languages: Languages) -> tuple[CodeQuestion, ...]:
 
 
 def read_access(tool: str, args: dict[str, Any], context: ToolContext) -> Access:
-    """Name what a question is about."""
+    """Return the read access of a call, to its file if it names one."""
     return path_access(tool, "read", args, context) if args.get("path") else Access(tool, "read")
 
 
 def named_path(tool: str, args: dict[str, Any], context: ToolContext) -> str:
-    """Return where the argument `path` leads, free of links; empty when it is not given; blocking."""
+    """Return the real path of the argument `path`; empty when it is not given; blocking."""
     return absolute(locate(tool, "read", text_arg(args, "path"), context)) if args.get("path") else ""
 
 
@@ -125,7 +125,7 @@ def name_arg(args: dict[str, Any], key: str) -> str:
 
 
 async def diagnostics(asked: Asked) -> str:
-    """Return what is wrong with a file, or with all that servers know of."""
+    """Return the problems in a file, or in all files that the servers have checked."""
     path = await asked.path()
     found = await asked.languages.problems(path or asked.context.cwd, asked.context.cwd)
     where = f"in {printable(asked.args['path'])}" if path else "in the files that were looked at"
@@ -155,7 +155,7 @@ async def call_hierarchy(asked: Asked) -> str:
 
 
 async def symbols(asked: Asked) -> str:
-    """Return what a file defines, or the symbols of the project whose names fit."""
+    """Return the symbols of a file, or those of the project that match the query."""
     path, cwd = await asked.path(), asked.context.cwd
     query = name_arg(asked.args, "query") if asked.args.get("query") else ""
     if not path:

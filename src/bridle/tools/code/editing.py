@@ -1,7 +1,7 @@
-"""Tools that change code where only a language server knows all the places: rename, replace, fix.
+"""Tools that edit code with the help of language servers: rename, replace, apply a fix.
 
-A call is foreseen: the edits are worked out first, so that every file can be judged and shown; then they
-are made, if every file still is what they were made for.
+The edits of a call are computed before it runs, so that the rules for every file can be checked and a
+preview shown. Then they are made, if every file is still the one they were computed for.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,7 +29,7 @@ MAX_FIXES = 50
 
 
 class CodeEdit:
-    """A tool that changes code."""
+    """A tool that edits code."""
 
     parallel = False
     seldom = True
@@ -41,7 +41,7 @@ class CodeEdit:
         languages: Languages,
         question: CodeQuestion | None = None,
     ) -> None:
-        """Take what works the edits out, and what answers calls that do not say which edit they want."""
+        """Take the function that computes the edits, and the tool for calls that do not name an edit."""
         self.spec = spec
         self._work_out = work_out
         self._languages = languages
@@ -49,9 +49,9 @@ class CodeEdit:
         self._plans = Plans()
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
-        """Work out what a call would change, once; raises ToolError if it would fail.
+        """Compute what a call would change, once; raises ToolError if it would fail.
 
-        What is denied already for the file that it names is not looked into.
+        Nothing is computed if the rules already deny the file that the call names.
         """
         if self._is_question(args) or self._plans.get(context, args) is not None:
             return
@@ -62,7 +62,7 @@ class CodeEdit:
         self._plans.put(context, await in_thread(lambda stop: plan_edits(tool, args, wanted, context, stop)))
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name every file that is to be changed, as far as it was foreseen."""
+        """Return the access to the file in the call and, after `foresee`, to every file to be changed."""
         if self._is_question(args):
             return read_access(self.spec.name, args, context)
         paths: dict[str, None] = {}
@@ -75,12 +75,12 @@ class CodeEdit:
         return Access(self.spec.name, "write", tuple(Subject("path", printable(path)) for path in paths))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what changes in all files."""
+        """Return the diff of all files."""
         plan = self._plans.get(context, args)
         return "" if plan is None else cap_output(plan.diff, MAX_PREVIEW_BYTES, rest="too long for a preview")
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Make what was foreseen, in all files or in none, and tell which problems are new."""
+        """Make the planned edits, in all files or in none, and report new problems."""
         if self._question is not None and self._is_question(args):
             return await self._question.run(args, context)
         plan = self._plans.take(context, args)
@@ -91,22 +91,22 @@ class CodeEdit:
         return await tell_news(self._languages, self.spec.name, plan.paths, context, edit)
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell that nothing goes on after a call."""
+        """Return False: nothing runs after a call."""
         return False
 
     async def end_session(self, session: SessionId) -> None:
-        """Forget what was foreseen and never done."""
+        """Drop the plans of calls that never ran."""
         self._plans.drop(session)
 
     async def aclose(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there is nothing to close."""
 
     def _is_question(self, args: dict[str, Any]) -> bool:
         return self._question is not None and not args.get("action")
 
 
 def edit_tools(languages: Languages) -> tuple[CodeEdit, ...]:
-    """Make the tools that change code."""
+    """Return the tools that edit code."""
     rename, replace, act = (
         ToolSpec(name, description(f"code/{name}"), schema) for name, schema in _PARAMETERS.items()
     )
@@ -118,11 +118,11 @@ def edit_tools(languages: Languages) -> tuple[CodeEdit, ...]:
     )
 
 
-# ---------------------------------------------------------------------------- what is wanted
+# ---------------------------------------------------------------------------- computing edits
 
 
 async def rename_symbol(asked: Asked) -> Wanted:
-    """Give a symbol another name wherever it is used."""
+    """Return the edits that rename a symbol wherever it is used."""
     new_name = name_arg(asked.args, "new_name")
     if len(new_name.split()) > 1:
         raise ToolError("new_name cannot hold spaces")
@@ -136,7 +136,7 @@ async def rename_symbol(asked: Asked) -> Wanted:
 
 
 async def replace_symbol(asked: Asked) -> Wanted:
-    """Put new code in the place of a symbol, or beside it."""
+    """Return the edit that replaces or deletes a symbol, or inserts code next to it."""
     args, context = asked.args, asked.context
     name, action = name_arg(args, "symbol"), _action(args)
     new = "" if action == "delete" else text_arg(args, "text")
@@ -167,7 +167,7 @@ def _text(asked: Asked) -> str:
 
 
 async def offer_fixes(asked: Asked) -> str:
-    """Return what could be done about some lines, with the ids to ask for it."""
+    """Return the fixes that servers offer for some lines, with their ids."""
     path, line, end_line = await _lines(asked)
     fixes = await asked.languages.fixes(path, line, end_line, asked.context.cwd)
     rows = [f"{printable(fix.id)}: {_fix_title(fix)}" for fix in fixes[:MAX_FIXES]]
@@ -183,7 +183,7 @@ def _fix_title(fix: Fix) -> str:
 
 
 async def apply_fix(asked: Asked) -> Wanted:
-    """Do what a server offers."""
+    """Return the edits of a fix that a server offers."""
     path, line, end_line = await _lines(asked)
     action = name_arg(asked.args, "action")
     edits = await asked.languages.fix(path, line, end_line, action, asked.context.cwd)

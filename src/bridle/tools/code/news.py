@@ -1,6 +1,6 @@
-"""What an edit did to the code: new problems, as language servers see them, after the tool's own result.
+"""Append the problems that language servers newly report after an edit to the edit tool's result.
 
-Rules, previews and hooks are those of the tool itself. Whatever becomes of the servers, the edit counts.
+Rules, previews and hooks are those of the edit tool. Whatever the servers do, the edit stands.
 """
 
 import asyncio
@@ -26,22 +26,22 @@ from bridle.tools.paths import printable
 T = TypeVar("T")
 
 MAX_NEWS = 10
-WAIT_S = 60.0  # servers keep a much shorter time of their own
+WAIT_S = 60.0  # servers have much shorter timeouts themselves
 
 
 def with_news(tool: Tool, languages: Languages) -> Tool:
-    """Return an editing tool that also tells the news, or a reading one that warms servers up.
+    """Return an edit tool that also reports new problems, or a read tool that starts the servers.
 
-    Any other tool is returned as it is.
+    Any other tool is returned unchanged.
     """
     return CodeAware(tool, languages) if tool.spec.name in (READING_TOOL, *EDITING_TOOLS) else tool
 
 
 class CodeAware:
-    """Does what another tool does to a file, and lets language servers know."""
+    """Wraps a tool that reads or edits a file, and informs the language servers."""
 
     def __init__(self, tool: Tool, languages: Languages) -> None:
-        """Take the tool that does it."""
+        """Take the tool to wrap."""
         self._tool = tool
         self._languages = languages
         self.parallel = tool.parallel
@@ -49,38 +49,38 @@ class CodeAware:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return self._tool.spec
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name what the tool itself names."""
+        """Return the access of the wrapped tool."""
         return self._tool.access(args, context)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show what the tool itself shows."""
+        """Return the preview of the wrapped tool."""
         return await self._tool.preview(args, context)
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Do it; after an edit add what is new, after a look let a server start in the background."""
+        """Run the wrapped tool; after an edit, add new problems; after a read, start a server."""
         name = self.spec.name
         path = await in_thread(lambda _: _real_path(name, args, context))
         if name != READING_TOOL:
             edit = partial(self._tool.run, args, context)
             return await tell_news(self._languages, name, (path,), context, edit)
         output = await self._tool.run(args, context)
-        with suppress(Exception):  # what was read has been read
+        with suppress(Exception):  # a server error must not fail a read that succeeded
             if path and self._languages.serves(path, context.cwd):
                 self._languages.touch(path, context.cwd)
         return output
 
 
 def _real_path(tool: str, args: dict[str, Any], context: ToolContext) -> str:
-    """Return where the argument `path` leads, free of links; empty if it may not be used; blocking."""
+    """Return the real path of the argument `path`; empty if it may not be used; blocking."""
     access: AccessClass = "read" if tool == READING_TOOL else "write"
     try:
         return absolute(locate(tool, access, text_arg(args, "path"), context))
     except ToolError:
-        return ""  # the tool itself says why
+        return ""  # the wrapped tool raises the error
 
 
 async def tell_news(
@@ -90,7 +90,7 @@ async def tell_news(
     context: ToolContext,
     edit: Callable[[], Awaitable[ToolOutput]],
 ) -> ToolOutput:
-    """Edit files, and add to the result what is new for servers; there are no news of a failed edit."""
+    """Edit files and append the new problems to the result; nothing is appended to a failed edit."""
     watching = await _in_time(lambda: _watch(languages, paths, context.cwd))
     output = await edit()
     if watching is None or output.is_error:
@@ -119,7 +119,7 @@ async def _news(watching: Watching, tool: str, paths: tuple[str, ...], context: 
 
 
 def show_news(news: News, sight: Sight) -> str:
-    """Return what is new in a few lines, errors first; empty when there is nothing to say."""
+    """Return the new problems in a few lines, errors first; empty when there are none."""
     rows = problem_rows((problem for problem in news.appeared if problem.severity != "hint"), sight)
     lines = [f"New problems ({len(rows)}):", *rows[:MAX_NEWS]] if rows else []
     if len(rows) > MAX_NEWS:

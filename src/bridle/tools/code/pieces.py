@@ -1,13 +1,13 @@
-"""A symbol in the text of its file: replaced, deleted, or with something put before or after it. Pure.
+"""Replace or delete a symbol in the text of its file, or insert code before or after it. Pure functions.
 
 ```
-@cached             decorators above belong to it, but stay when it is replaced, unless new ones come
+@cached             decorators belong to it, but stay when it is replaced, unless new code has some
 def total(order):   ◀ the symbol
     …               ◀
 ```
 
-New code comes as whole lines. Models write it as it stands in the file, flush left, or with only its first
-line flush left; it ends up indented like the symbol in each case.
+New code is whole lines. Models write it indented as in the file, flush left, or with only the first line
+flush left; in each case the result is indented like the symbol.
 """
 
 import re
@@ -31,7 +31,7 @@ _MAX_DECORATOR_LINES = 100
 
 
 def find_symbol(symbols: Sequence[SymbolInfo], wanted: str, file: str) -> SymbolInfo:
-    """Return the symbol with a name such as `total` or `Order.total`, the outermost; raises ToolError."""
+    """Return the outermost symbol with a name such as `total` or `Order.total`; raises ToolError."""
     *containers, name = _PATH.split(wanted)
     found, path = [], list[str]()
     for symbol in symbols:
@@ -53,23 +53,23 @@ def find_symbol(symbols: Sequence[SymbolInfo], wanted: str, file: str) -> Symbol
 
 
 def _bare(symbol: SymbolInfo) -> str:
-    """Return a name without the parameters that some servers add to it."""
+    """Return a symbol's name without the parameters that some servers add."""
     return symbol.name.partition("(")[0] or symbol.name
 
 
 class _Piece(Struct, frozen=True):
-    """A symbol as lines of its file, which count from 1."""
+    """A symbol as lines of its file; line numbers start at 1."""
 
     lines: list[str]
-    """All of the file, with their ends."""
+    """All lines of the file, with their endings."""
     top: int
-    """The line of its first decorator, or its first line."""
+    """The line of its first decorator; its first line if there is none."""
     first: int
     last: int
     before: str
-    """What stands before it in its first line."""
+    """The text before it on its first line."""
     after: str
-    """What stands after it in its last line."""
+    """The text after it on its last line."""
 
     @property
     def old(self) -> list[str]:
@@ -99,7 +99,7 @@ def edit_symbol(text: str, symbol: SymbolInfo, action: PieceAction, new: str) ->
 def _cut_out(text: str, symbol: SymbolInfo) -> _Piece:
     lines, span = _LINE.findall(text), symbol.span
     last, end = span.end_line, span.end_column
-    if end == 1 and last > span.line and last <= len(lines) + 1:  # it ends where the next line begins
+    if end == 1 and last > span.line and last <= len(lines) + 1:  # it ends at the start of a line
         last, end = last - 1, len(_body(lines[last - 2])) + 1
     if not 0 < span.line <= last <= len(lines):
         raise _out_of_step(symbol)
@@ -118,7 +118,7 @@ def _out_of_step(symbol: SymbolInfo) -> ToolError:
 
 def _replaced(piece: _Piece, new: list[str], ending: str) -> str:
     first = piece.top if _is_decorator(new[0]) else piece.first
-    # What stands before and after it on its lines stays, unless the new code brings it along.
+    # Keep other text on its first and last line, unless the new code repeats that text.
     new[0] = _with_start(new[0], piece.before)
     if piece.after.strip() and not new[-1].rstrip().endswith(piece.after.strip()):
         new[-1] = new[-1].rstrip() + piece.after
@@ -129,7 +129,7 @@ def _replaced(piece: _Piece, new: list[str], ending: str) -> str:
 
 
 def _with_start(line: str, before: str) -> str:
-    """Return a new first line after words such as `export const`, those not said twice that it repeats."""
+    """Return the new first line after words such as `export const`; words that it repeats appear once."""
     words, body = before.split(), line.lstrip()
     if not words:
         return line
@@ -147,7 +147,7 @@ def _joined(before: Sequence[str], new: Sequence[str], after: Sequence[str], end
 
 
 def _closed(before: list[str], after: list[str], indent: str) -> str:
-    """Join what was around a deleted piece; blank lines of both sides do not add up, nor follow a header."""
+    """Join the lines around a deleted symbol, without doubled blank lines and without any after a header."""
     is_beside = before and before[-1].strip() and len(indent_of(before[-1])) >= len(indent)
     if is_beside and after:
         return "".join([*before, *after])
@@ -159,7 +159,7 @@ def _closed(before: list[str], after: list[str], indent: str) -> str:
 
 
 def _fitted(new: str, old: Sequence[str]) -> list[str]:
-    """Return new lines with the indentation of the symbol that they stand for or beside."""
+    """Return new lines with the indentation of the symbol that they replace or that is next to them."""
     lines = _LINE_END.split(new)
     while lines and not lines[0].strip():
         lines.pop(0)
@@ -170,7 +170,7 @@ def _fitted(new: str, old: Sequence[str]) -> list[str]:
     wanted = indent_of(old[0])
     if indent_of(lines[0]) or not wanted:
         return lines
-    # Only the first line is flush left if the others stand where they would in the file.
+    # If the other lines are already indented as in the file, only the first line needs indentation.
     inner = len(wanted) if _is_decorator(lines[0]) else _least_indent(old[1:])
     if inner and _least_indent(lines[1:]) == inner:
         return [wanted + lines[0], *lines[1:]]
@@ -182,10 +182,10 @@ def _least_indent(lines: Sequence[str]) -> int:
 
 
 def _gap(piece: _Piece) -> int:
-    """Return how many blank lines part the symbol from its neighbours."""
+    """Return how many blank lines separate the symbol from its neighbors."""
     above, below = piece.lines[: piece.top - 1], piece.lines[piece.last :]
     gaps = [_blank(side) for side in (above[::-1], below) if any(line.strip() for line in side)]
-    if len(piece.old) > 1:  # the first of a class has no gap above
+    if len(piece.old) > 1:  # the first symbol in a class has no gap above
         gaps = [gap for gap in gaps if gap] or gaps
     return min(gaps, default=0)
 
@@ -195,7 +195,7 @@ def _blank(lines: Sequence[str]) -> int:
 
 
 def _above_decorators(lines: Sequence[str], line: int) -> int:
-    """Return the line of the first decorator right above, or the same line."""
+    """Return the line of the first decorator directly above; the same line if there is none."""
     indent = indent_of(lines[line - 1])
     top = line
     for above in range(line - 1, max(0, line - _MAX_DECORATOR_LINES), -1):
@@ -208,7 +208,7 @@ def _above_decorators(lines: Sequence[str], line: int) -> int:
 
 
 def _below_decorators(lines: Sequence[str], first: int, named: int) -> int:
-    """Return the first line after decorators that a span begins with; its name stands there or below."""
+    """Return the first line after the decorators that a span starts with; `named` is the name's line."""
     indent = indent_of(lines[first - 1])
     line = first
     while line < named and (_is_decorator(lines[line - 1]) or _goes_on(lines[line - 1], indent)):
@@ -217,7 +217,7 @@ def _below_decorators(lines: Sequence[str], first: int, named: int) -> int:
 
 
 def _goes_on(line: str, indent: str) -> bool:
-    """Tell whether a line belongs to what began with this indentation above it."""
+    """Return whether a line continues what started above it with this indentation."""
     return not line.strip() or line.startswith(f"{indent})") or len(indent_of(line)) > len(indent)
 
 

@@ -1,9 +1,9 @@
-"""Edits of several files: planned once, shown as one diff, made in all of them or in none.
+"""Plan edits of several files once, show them as one diff, and make them in all files or in none.
 
 ```
-FileEdit … ─▶ plan_edits ─▶ Plan ─▶ Plans keeps it for the call, so that its files can be judged
+FileEdit … ─▶ plan_edits ─▶ Plan ─▶ Plans keeps it for the call, so that rules can be checked
                                 └─▶ carry_out: all as planned? keep ─▶ temporary files ─▶ renames
-                                                                       fails: put back what was renamed
+                                                                       fails: restore renamed files
 ```
 """
 
@@ -29,16 +29,16 @@ from bridle.tools.edits import Document, parse_document
 from bridle.tools.paths import Place, printable
 from bridle.tools.toolbox import cap_output
 
-MAX_FILES = 200  # each is held open by three descriptors, of which a process has 1024
+MAX_FILES = 200  # each needs three open descriptors, of which a process has 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
-MAX_PLANS = 64  # for each session; a call that waits for an answer has one
-MAX_SHOWN_BYTES = 12_000  # of the diff, to the model
+MAX_PLANS = 64  # per session; a call that waits for an approval has one
+MAX_SHOWN_BYTES = 12_000  # of the diff that the model gets
 
 _AGAIN = "call it again"
 
 
 class Planned(Struct, frozen=True):
-    """What is to become of one file."""
+    """The planned change of one file: its content before and after, None where there is no file."""
 
     place: Place
     before: bytes | None
@@ -46,28 +46,28 @@ class Planned(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What one call would do."""
+    """The planned changes of one call."""
 
     args: dict[str, Any]
     files: tuple[Planned, ...]
     title: str
-    """What the model reads when it is done, before the diff."""
+    """The line above the diff in the result for the model."""
     diff: str
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return where the files lie."""
+        """The absolute paths of the files."""
         return tuple(absolute(planned.place) for planned in self.files)
 
 
 class Plans:
-    """What was found out for the calls of each session that have not run yet."""
+    """The plans for calls that have not run yet, by session."""
 
     def __init__(self) -> None:
         self._kept: dict[SessionId, dict[CallId, Plan]] = {}
 
     def put(self, context: ToolContext, plan: Plan) -> None:
-        """Keep a plan for a call; of too many the oldest goes."""
+        """Store the plan for a call; drop the oldest one if there are more than `MAX_PLANS`."""
         kept = self._kept.setdefault(context.session, {})
         kept.pop(context.call_id, None)
         kept[context.call_id] = plan
@@ -75,12 +75,12 @@ class Plans:
             del kept[next(iter(kept))]
 
     def get(self, context: ToolContext, args: dict[str, Any]) -> Plan | None:
-        """Return the plan for a call with these arguments."""
+        """Return the plan for a call with these arguments; None if there is none."""
         plan = self._kept.get(context.session, {}).get(context.call_id)
         return plan if plan is not None and plan.args == args else None
 
     def take(self, context: ToolContext, args: dict[str, Any]) -> Plan:
-        """Return the plan for a call and forget it; raises ToolError when there is none."""
+        """Remove and return the plan for a call; raises ToolError when there is none."""
         plan = self.get(context, args)
         self._kept.get(context.session, {}).pop(context.call_id, None)
         if plan is None:
@@ -88,12 +88,12 @@ class Plans:
         return plan
 
     def drop(self, session: SessionId) -> None:
-        """Forget the plans of a session."""
+        """Drop the plans of a session."""
         self._kept.pop(session, None)
 
 
 def absolute(place: Place) -> str:
-    """Return where a place is, free of links."""
+    """Return the absolute path of a place, with links resolved."""
     return os.path.join(place.root, *place.parts)
 
 
@@ -101,14 +101,14 @@ def absolute(place: Place) -> str:
 
 
 class Wanted(Struct, frozen=True):
-    """Edits as a language server has worked them out, and what to call them."""
+    """Edits computed by a language server, and a title for them."""
 
     title: str
     edits: tuple[FileEdit, ...]
 
 
 def plan_edits(tool: str, args: dict[str, Any], wanted: Wanted, context: ToolContext, stop: Event) -> Plan:
-    """Look at every file that edits name; raises ToolError when one of them may not or cannot be changed."""
+    """Plan the edits of all files; raises ToolError when one of them may not or cannot be changed."""
     edits = [edit for edit in wanted.edits if edit.before != edit.after]
     if not edits:
         raise ToolError("there is nothing to change")
@@ -132,7 +132,7 @@ def plan_edits(tool: str, args: dict[str, Any], wanted: Wanted, context: ToolCon
 
 
 def _place(tool: str, path: str, context: ToolContext) -> Place:
-    """Find a file that a server names; raises ToolError for one behind a link and for one outside."""
+    """Resolve a file that a server names; raises ToolError for one behind a link or outside."""
     root = os.path.realpath(context.cwd)
     if not os.path.isabs(path) or os.path.realpath(path) != path:
         raise ToolError(f"this would change {printable(path)} through a symbolic link; use edit_file")
@@ -179,11 +179,11 @@ def _encoded(text: str, mark: bytes, name: str) -> bytes:
     return data
 
 
-# ---------------------------------------------------------------------------- doing
+# ---------------------------------------------------------------------------- execution
 
 
 class _Step(Struct, frozen=True):
-    """One file of a plan, and what lies there now."""
+    """One file of a plan, and its current content."""
 
     planned: Planned
     old: Loaded | None
@@ -194,7 +194,7 @@ class _Step(Struct, frozen=True):
 
 
 def carry_out(plan: Plan, context: ToolContext, stop: Event) -> ToolOutput:
-    """Make all edits of a plan; raises ToolError, and then nothing is changed; blocking."""
+    """Make all edits of a plan; raises ToolError, and then restores what was changed; blocking."""
     steps = [_step(planned, context) for planned in plan.files]
     for path in plan.paths:
         context.keep(path)
@@ -226,7 +226,7 @@ def _step(planned: Planned, context: ToolContext) -> _Step:
 
 
 def _write(steps: Sequence[_Step], done: list[_Step], keep: Callable[[str], None], stop: Event) -> None:
-    """Write everything beside the files, then put it in place; `done` says what is in place."""
+    """Write all temporary files, then put them in place; `done` collects the steps that are in place."""
     with ExitStack() as stack:
         for step in steps:
             if step.planned.after is not None:
@@ -257,7 +257,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _put_back(done: Sequence[_Step], context: ToolContext) -> list[str]:
-    """Undo what is in place already; returns the files that could not be."""
+    """Undo the steps that are in place; return the names of files that could not be restored."""
     stuck = []
     for step in reversed(done):
         try:
@@ -271,7 +271,7 @@ def _undo(step: _Step, context: ToolContext) -> None:
     place, never = step.planned.place, Event()
 
     def keep(path: str) -> None:
-        """Keep nothing: what was here before is kept, and comes back."""
+        """Keep nothing: the original was kept before, and is restored now."""
 
     found = load_file(place, context, MAX_FILE_BYTES, reading=False)
     if (None if found is None else found.data) != step.planned.after:

@@ -1,12 +1,12 @@
-"""How answers of language servers look to a model: one line for each place, nothing from denied files.
+"""Format answers of language servers for a model: one line per place, without denied files.
 
 ```
 src/a.py:12:5: total = price(order)                    a place, with its line of code
 error src/a.py:3:1 "x" is not defined [pyright …]      a problem, errors first
 ```
 
-Lines of code are read here, from files opened step by step without following a link: what a server has
-read may have been swapped for something else just then.
+Lines of code are read here, from files opened step by step without following links, because the file
+that a server read may have been replaced at that moment.
 """
 
 import os
@@ -39,10 +39,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Sight:
-    """Tells how to name the file of an answer, and what of it may be shown; blocking."""
+    """Decides how a file is named in an answer and what of it may be shown; blocking."""
 
     def __init__(self, tool: str, context: ToolContext, named: Collection[str] = ()) -> None:
-        """Take the files that a call names itself: whether they may be read was judged with the call."""
+        """Take the files that the call names: the rules for them were checked with the call."""
         self._root = os.path.realpath(context.cwd)
         self._context = context
         self._named = named
@@ -57,11 +57,11 @@ class Sight:
 
     @property
     def note(self) -> str:
-        """Return what to say about files left out; empty when no rule hides any."""
+        """The note about files that are left out; empty when no rule hides any."""
         return self._visible.note
 
     def name(self, path: str) -> str | None:
-        """Return a path relative to the working directory, or an absolute one outside; None to hide it."""
+        """Return the path relative to the working directory, or absolute if outside; None if it is hidden."""
         if path not in self._names:
             self._names[path] = self._judged(path)
         return self._names[path]
@@ -75,13 +75,13 @@ class Sight:
         name = os.path.relpath(real, self._root) if inside else real
         if inside:
             is_shown = (self._undenied if path in self._named else self._visible)(name)
-        else:  # only where it is: a definition in a library
+        else:  # shows only the path, such as that of a definition in a library
             access = Access(READING_TOOL, "read", (Subject("path", printable(name)),))
             is_shown = judge(access, self._context.rules, "yolo").action != "deny"
         return name if is_shown else None
 
     def line(self, span: Span) -> str:
-        """Return the line of code of a place that has a name; empty when it cannot be read or is outside."""
+        """Return the line of code at a place; empty when it is hidden, cannot be read or may not be read."""
         name = self.name(span.path)
         if name is None or (name.startswith("/") and not self._visible(name)):
             return ""
@@ -101,7 +101,7 @@ class Sight:
 
 
 def show_places(found: Iterable[Found], sight: Sight, stop: Event) -> str:
-    """Return a line for each place, the files in the order of their first one; after `stop` without code."""
+    """Return a line per place, grouped by file in order of first occurrence; after `stop`, without code."""
     files: dict[str, dict[str, Found]] = {}
     for place in found:
         if (name := sight.name(place.span.path)) is not None:
@@ -120,10 +120,10 @@ def _row(name: str, place: Found) -> str:
 
 
 def clean_refusal(error: ToolError, spot: Spot, sight: Sight) -> ToolError | None:
-    """Return why a spot leads nowhere; None to say that nothing was found.
+    """Return the error for a symbol that was not found; None to report that nothing was found.
 
-    Where a symbol was looked for in all files and rules hide some of them, a refusal reads as if those were
-    not there: or a model could guess, one word at a time, at what stands in them.
+    If a symbol was searched for in all files and rules hide some of them, the error reads as if the hidden
+    files did not exist. Otherwise a model could guess their content, one word at a time.
     """
     if spot.path or not sight.note or ascii(spot.symbol) not in error.message:
         return ToolError(sight.shorten(error.message), hint=error.hint)
@@ -135,7 +135,7 @@ def clean_refusal(error: ToolError, spot: Spot, sight: Sight) -> ToolError | Non
 
 
 def show_symbols(symbols: Iterable[SymbolInfo], sight: Sight) -> str:
-    """Return a line for each symbol of a project: where it is, what it is, what it is part of."""
+    """Return a line for each symbol of a project: its place, its kind and name, and its container."""
     rows = []
     for symbol in symbols:
         name = sight.name(symbol.span.path)
@@ -147,9 +147,9 @@ def show_symbols(symbols: Iterable[SymbolInfo], sight: Sight) -> str:
 
 
 def show_outline(symbols: Iterable[SymbolInfo], sight: Sight) -> str:
-    """Return a line for each symbol of one file, with its lines, indented by how deep it lies.
+    """Return a line for each symbol of one file, with its line range, indented by its depth.
 
-    What only a function uses is left out.
+    Local variables of functions are left out.
     """
     rows, kinds = [], list[str]()
     for symbol in symbols:
@@ -190,7 +190,7 @@ def _problem_row(name: str, problem: Problem) -> str:
 
 
 def _short(text: str, limit: int) -> str:
-    """Return a text of a stranger on one line."""
+    """Return an untrusted text on one line, cut to a limit."""
     line = printable(" ".join(text[: 4 * limit].split()))
     return line if len(line) <= limit else line[:limit] + "…"
 

@@ -1,4 +1,4 @@
-"""Shell commands: what a bash command line would do, said before it runs."""
+"""Static analysis of bash command lines: what a command would do, before it runs."""
 
 from bridle.tools.commands.access import shell_access
 

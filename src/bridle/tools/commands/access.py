@@ -1,4 +1,4 @@
-"""What a bash command line would do, in the terms of the rules.
+"""Analyze what a bash command line would do, as subjects that rules can match.
 
 ```
 cd sub && FOO=1 git log > out.txt     command  cd sub             read
@@ -8,8 +8,8 @@ cd sub && FOO=1 git log > out.txt     command  cd sub             read
                                       path     sub/out.txt        write    write_file
 ```
 
-Every simple command is a subject of its own, wherever it stands; so is each command that another one
-runs, and each path and host that its arguments show. What cannot be known before the line runs is a doubt.
+Every simple command is a separate subject, wherever it is in the line. So is each command that another
+command runs, and each path and host in its arguments. What cannot be known before the line runs is a doubt.
 """
 
 import itertools
@@ -41,9 +41,9 @@ from bridle.tools.commands.words import Word
 MAX_COMMANDS = 200
 MAX_SUBJECTS = 2_000
 MAX_TEXTS = 8
-"""How deeply command lines may lie in command lines, as in `bash -c 'bash -c …'`."""
+"""The maximum nesting of command lines, as in `bash -c 'bash -c …'`."""
 MAX_WRAPPERS = 16
-"""How many commands may run one another, as in `sudo env nice …`."""
+"""The maximum length of a chain of wrappers, as in `sudo env nice …`."""
 MAX_FOLDERS = 8
 
 _RESERVED = frozenset(
@@ -59,9 +59,9 @@ _SAME_SHELL = ("eval", "trap", "source", ".")
 
 
 def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Access:
-    """Say what a command line would do; never raises, what cannot be told is a doubt.
+    """Return what a command line would do; never raises: what cannot be determined is a doubt.
 
-    `root` is the session's working directory, `cwd` the directory the shell is in. Looks at the disk.
+    `root` is the session's working directory, `cwd` the shell's current directory. Reads the disk.
     """
     reading = _Reading(cwd, root)
     try:
@@ -79,7 +79,7 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
 
 
 class _Reading:
-    """Goes through a command line as the shell would, keeping track of where it is."""
+    """Walks through a command line in the shell's order, and tracks the current directory."""
 
     def __init__(self, cwd: str, root: str) -> None:
         self._places = Places(root)
@@ -105,7 +105,7 @@ class _Reading:
         self._doubts[why] = None
 
     def unprove(self, why: str) -> None:
-        """Note why the line is not known to do only what its commands seem to do."""
+        """Record why it is not proven that the line does only what its commands seem to do."""
         self._unproven = self._unproven or why
 
     def run_script(self, script: Script) -> None:
@@ -172,7 +172,7 @@ class _Reading:
             self._cwds = self._either(before, self._cwds)
 
     def _redirects(self, redirects: Sequence[Redirect]) -> bool:
-        """Note the files that are opened; tells whether all that are read may be read without a question."""
+        """Record the opened files; return whether all read ones may be read without an approval."""
         is_open = True
         for redirect in redirects:
             fields = self._fields([redirect.target])
@@ -197,7 +197,7 @@ class _Reading:
         return is_open
 
     def _fed(self, fields: Sequence[Field], text: Word | None) -> None:
-        """Look at the text that a command line feeds to one of its own commands: a shell would run it."""
+        """Analyze the text that the command line feeds to a shell in it, which would run the text."""
         names = [os.path.basename(field.value or "") for field in fields]
         if SHELLS.isdisjoint(names) or any(field.value == "-c" for field in fields):
             return
@@ -210,7 +210,7 @@ class _Reading:
     def _argv(
         self, fields: Sequence[Field], feed: Feed, *, is_certain: bool = True, has_more: bool = False
     ) -> None:
-        """Note a command with what it touches and runs; with `has_more` its arguments are not complete."""
+        """Record a command and what it accesses and runs; with `has_more`, its arguments are incomplete."""
         self._commands += 1
         if self._commands > MAX_COMMANDS:
             raise TooMuch(f"it holds more than {MAX_COMMANDS} commands")
@@ -230,7 +230,7 @@ class _Reading:
         )
         arguments = self._matched(fields[1 : len(fields) - passed_on])
         touches = self._touches(name, arguments, inner, has_more=has_more)
-        if opens_nothing(name):  # and still shows the names that a pattern matches
+        if opens_nothing(name):  # it still shows the names that a pattern matches
             touches += [Touch(field) for field in fields[1:] if field.pattern]
         paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
         reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)
@@ -259,20 +259,20 @@ class _Reading:
         return not (program == "diff" and self._compares_folders(arguments))
 
     def _compares_folders(self, arguments: Sequence[Field]) -> bool:
-        """Return whether `diff` would follow the links in a folder to wherever they lead."""
+        """Return whether `diff` would follow links inside a folder."""
         values = [field.value or "" for field in arguments]
         is_folder = any(self._places.folder(value, cwd) for value in values for cwd in self._cwds)
         return is_folder and "--no-dereference" not in values
 
     def _look_for_unseen(self, name: str, arguments: Sequence[Field], *, has_more: bool) -> None:
-        """Note that a command may read files which it does not name."""
+        """Record that a command may read files that it does not name."""
         if name == "git" and git_shows_contents([field.value for field in arguments]):
             self._unseen = self._unseen or "git can show the contents of any file in the history"
         elif name not in TEXT_ONLY and (has_more or any(_is_unknown(field) for field in arguments)):
             self._unseen = self._unseen or f"which files {name} reads is not known before it runs"
 
     def _matched(self, fields: Sequence[Field]) -> list[Field]:
-        """Replace patterns by what they match, where that is certain."""
+        """Replace patterns with the paths they match, where these are certain."""
         matched: list[Field] = []
         for field in fields:
             found = self._matches(field) if field.pattern and len(self._cwds) == 1 else None
@@ -291,7 +291,7 @@ class _Reading:
             self.doubt(str(error))
             return None
 
-    # ------------------------------------------------------------------ what is touched
+    # ------------------------------------------------------------------ accessed paths
 
     def _touches(
         self, name: str, arguments: Sequence[Field], inner: Sequence[Inner], *, has_more: bool
@@ -305,9 +305,9 @@ class _Reading:
         return [touch for touch in touches if not (has_more and "{}" in touch.path.text)]
 
     def _named(self, touches: Sequence[Touch], *, is_inside: bool = False) -> tuple[list[Subject], bool]:
-        """Name paths for the rules; tells whether all of them may be read without a question.
+        """Return the paths as subjects, and whether all of them may be read without an approval.
 
-        With `is_inside` those are only the ones below the root.
+        With `is_inside`, only paths below the root may.
         """
         subjects: dict[Subject, None] = {}
         is_open = True
@@ -331,7 +331,7 @@ class _Reading:
         return is_open
 
     def _candidates(self, touch: Touch) -> Iterator[tuple[str, str]]:
-        """Yield the paths that an argument may name, each with the folder it is relative to."""
+        """Yield the paths that an argument may be, each with the folder it is relative to."""
         field = touch.path
         for cwd in self._cwds:
             if field.value is not None:
@@ -351,12 +351,12 @@ class _Reading:
                 for path in self._matches(field) or ():
                     yield path, cwd
 
-    # ------------------------------------------------------------------ what is run or changed
+    # ------------------------------------------------------------------ shell effects and nested commands
 
     def _shell_effects(
         self, name: str, arguments: Sequence[Field], feed: Feed, inner: Sequence[Inner], *, has_more: bool
     ) -> None:
-        """Follow `cd`, and notice what changes how the shell reads the rest."""
+        """Follow `cd`, and add doubts for commands that change how the shell reads the rest."""
         values = [field.value for field in arguments]
         if name in ("cd", "pushd"):
             self._change_folder(name, arguments)
@@ -376,7 +376,7 @@ class _Reading:
             self.doubt(f"which program {name} runs is not known before it runs")
 
     def _folder_wanted(self, name: str, arguments: Sequence[Field]) -> Field | None:
-        """Return where `cd` leads to; None when that is not known before it runs."""
+        """Return the target of `cd`; None when it is not known before it runs."""
         operands = [field for field in arguments if field.value not in _FOLDER_FLAGS]
         if any(field.value in _FOLDER_FLAGS[1:] for field in arguments):
             self.unprove(f"{name} has flags that say what becomes of links")
@@ -397,7 +397,7 @@ class _Reading:
             folder = self._places.folder(wanted.value, cwd)
             if folder is not None and os.path.realpath(os.path.join(cwd, wanted.value)) != folder:
                 self.unprove(f"{name} leads through a link")
-            if folder is None or self._has_changes:  # it may be gone by then, and nothing moves
+            if folder is None or self._has_changes:  # then it may be gone, and cd fails
                 moved.append(cwd)
             moved.append(folder or os.path.normpath(os.path.join(cwd, wanted.value)))
         self._cwds = self._either(moved)

@@ -1,4 +1,4 @@
-"""A simple command while it is being read, and the here-document that may be fed to it."""
+"""Build a simple command while it is parsed, and read here-documents."""
 
 import re
 from collections.abc import Sequence
@@ -11,29 +11,29 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=")
 
 
 class Building:
-    """The parts of a simple command, found one after the other."""
+    """Collects the parts of a simple command during parsing."""
 
     def __init__(self, feed: Feed, position: int) -> None:
         self.position = position
-        """How far the source was read."""
+        """The offset up to which the source was read."""
         self.words: list[Word] = []
         self.assignments: list[Assignment] = []
         self.before: list[Step] = []
-        """The substitutions in it, which run first."""
+        """The substitutions in the command, which run first."""
         self.after: list[Step] = []
-        """What follows on the same line, where a here-document comes between."""
+        """The steps on the same line after a here-document operator."""
         self.feed = feed
         self._redirects: list[Redirect] = []
         self._text: Word | None = None
 
     def add(self, words: Sequence[Word], nested: Sequence[Step], end: int) -> None:
-        """Take words that were read up to here."""
+        """Add words and their substitutions, read up to the offset `end`."""
         self.words += words
         self.before += nested
         self.position = end
 
     def redirect(self, redirect: Redirect, *, is_input: bool) -> None:
-        """Take a redirection; tells what the command is fed if it is one of its standard input."""
+        """Add a redirection; set `feed` if it redirects standard input."""
         if redirect.operator == "<<<":
             self.feed_text(redirect.target)
             return
@@ -42,19 +42,19 @@ class Building:
         self._redirects.append(redirect)
 
     def feed_text(self, text: Word | None) -> None:
-        """Take a text as standard input; None when it is not known before it runs."""
+        """Set the text of standard input; None when it is not known before the command runs."""
         self.feed = "text"
         self._text = text
 
     def simple(self) -> Simple:
-        """Return what was found."""
+        """Return the finished command."""
         return Simple(
             tuple(self.words), tuple(self.assignments), tuple(self._redirects), self.feed, self._text
         )
 
 
 def assignment_of(word: Word) -> Assignment | None:
-    """Return the variable that a word sets, if it does."""
+    """Return the assignment that a word is; None if it is not one."""
     first, *rest = word.pieces
     match = _ASSIGNMENT.match(first.text) if first.kind == "bare" else None
     if match is None:
@@ -67,10 +67,10 @@ def assignment_of(word: Word) -> Assignment | None:
 def read_body(
     source: str, lexer: Lexer, delimiter: Word, span: tuple[int, int], *, strips: bool
 ) -> tuple[Word, bool]:
-    """Read the body of a here-document, and say whether its text is known.
+    """Return the body of a here-document, and whether its text is known before it runs.
 
-    The span runs to the end of the delimiter, which must be the only line of its kind. Raises ToolError
-    when bash would see another end than the tree did.
+    The span includes the closing delimiter, which must occur on no other line. Raises ToolError when bash
+    would find a different end than the syntax tree.
     """
     start, end = span
     name = "".join(piece.text for piece in delimiter.pieces)

@@ -1,23 +1,23 @@
-"""How much work a command line is worth: a line that takes more steps to judge is a doubt."""
+"""A limit on the work to analyze a command line: a line that takes more steps counts as a doubt."""
 
 from bridle.core.errors import ToolError
 
 MAX_STEPS = 20_000
-"""Some 50 ms of work."""
+"""About 50 ms of work."""
 
 
 class TooMuch(ToolError):
-    """There is more in a command line than a person would look through."""
+    """A command line has more in it than a person would read."""
 
 
 class Effort:
-    """Counts the steps that one command line takes."""
+    """Counts the steps of analyzing one command line."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self._left = steps
 
     def spend(self, steps: int = 1) -> None:
-        """Count so many more; raises TooMuch when there are none left."""
+        """Count more steps; raises TooMuch when none are left."""
         self._left -= steps
         if self._left < 0:
             raise TooMuch("it takes too many steps to judge")

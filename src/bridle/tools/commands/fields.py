@@ -1,8 +1,8 @@
-"""What words become: braces, home folders, known names and wildcards.
+"""Expand shell words into arguments: braces, home folders, known variables and wildcards.
 
 ```
 Word  --braces-->  several  --tilde, names-->  Field(value="src/a")          known now
-                                               Field(pattern="src/*.py")     known by a look at the disk
+                                               Field(pattern="src/*.py")     known after a disk lookup
                                                Field(prefix="src/")          only its start is known
 ```
 """
@@ -26,35 +26,35 @@ _ASSIGNED_TILDE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*=)(~.*)", re.DOTALL)
 
 
 class Field(Struct, frozen=True):
-    """One argument as a program would get it, as far as that can be said."""
+    """One argument of a program, or what is known of it before it runs."""
 
     source: str
     value: str | None = None
-    """The argument, when it is known."""
+    """The argument; None when it is not known."""
     pattern: str = ""
-    """A glob pattern, when the argument is whatever files it matches."""
+    """A glob pattern, when the argument is the files that it matches."""
     prefix: str = ""
-    """What it begins with, when it is not known."""
+    """The known start of an argument that is not known."""
     is_harmless: bool = False
-    """When it is not known: working it out changes nothing, but for commands that are judged themselves."""
+    """For an unknown argument: True if expanding it has no effect, except commands checked separately."""
     guesses: tuple[str, ...] = ()
-    """When it is not known: what it may be, by what is assigned to the names in it."""
+    """For an unknown argument: its possible values, from the assignments to the variables in it."""
 
     @property
     def text(self) -> str:
-        """Return it as far as it is known."""
+        """The argument, or its known start."""
         return self.prefix if self.value is None else self.value
 
     @property
     def shown(self) -> str:
-        """Return it as a rule sees it."""
+        """The argument as a rule matches it."""
         if self.value is None or self.value in _PLAIN_WORDS:
             return self.value or self.source
         return shlex.quote(self.value)
 
 
 def expand(word: Word, names: Mapping[str, str]) -> list[Field]:
-    """Return the arguments that a word becomes, given the values of some names."""
+    """Return the arguments that a word expands to, given the values of some variables."""
     if (text := word.literal) is not None and not _SPECIAL & set(text):
         return [Field(word.source, utf8(text))]
     if not any(piece.kind == "bare" and "{" in piece.text for piece in word.pieces):
@@ -104,7 +104,7 @@ def _as_pattern(piece: Piece) -> str:
 
 
 def _literal_start(pieces: Sequence[Piece]) -> str:
-    """Return the text before anything that may become something else."""
+    """Return the text before the first expansion or wildcard."""
     start = ""
     for piece in pieces:
         if piece.kind == "bare" and (special := re.search(r"[*?\[{]", piece.text)):
@@ -116,7 +116,7 @@ def _literal_start(pieces: Sequence[Piece]) -> str:
 
 
 def _with_home(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """Replace a leading `~`, also the one that follows `name=`."""
+    """Expand a leading `~`, or one that follows `name=`."""
     first = pieces[0] if pieces else None
     if first is None or first.kind != "bare" or "~" not in first.text:
         return pieces
@@ -158,7 +158,7 @@ def _rebuilt(pieces: Sequence[Piece]) -> str:
 
 
 def _tokens(pieces: Sequence[Piece]) -> list[Piece]:
-    """Cut bare text at braces and commas, so that each of them is a token."""
+    """Split bare text at braces and commas, so that each of them is a token."""
     return [
         Piece("bare", text, text) if piece.kind == "bare" else piece
         for piece in pieces
@@ -172,7 +172,7 @@ def _is(token: Piece, char: str) -> bool:
 
 
 def _braces(tokens: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Yield what braces stand for, in order; one that cannot be expanded stands for itself."""
+    """Yield the brace expansions in order; a brace that cannot be expanded stays literal."""
     for start, token in enumerate(tokens):
         if not _is(token, "{"):
             continue
@@ -188,7 +188,7 @@ def _braces(tokens: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def _choices(tokens: Sequence[Piece], start: int) -> tuple[list[Sequence[Piece]] | None, int]:
-    """Return what stands between a brace and its partner, cut at the commas, and where the rest begins."""
+    """Return the alternatives between a brace and its partner, and where the rest starts."""
     depth, cuts = 0, [start]
     for index in range(start, len(tokens)):
         if _is(tokens[index], "{"):
@@ -206,7 +206,7 @@ def _choices(tokens: Sequence[Piece], start: int) -> tuple[list[Sequence[Piece]]
 
 
 def _brace_range(tokens: Sequence[Piece]) -> list[Sequence[Piece]] | None:
-    """Return the values of `1..3` or `a..c`; None when it is no such range."""
+    """Return the values of `1..3` or `a..c`; None when it is not a range."""
     if len(tokens) != 1 or tokens[0].kind != "bare" or ".." not in tokens[0].text:
         return None
     match = _BRACE_RANGE.fullmatch(tokens[0].text)

@@ -1,4 +1,4 @@
-"""Arguments sorted into flags, their values, and what is left."""
+"""Sort the arguments of a program into flags, their values, and operands."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,16 @@ class Arguments(Struct, frozen=True):
 
     operands: tuple[Field, ...]
     flags: dict[str, tuple[Field, ...]]
-    """Each known flag that is given, with all of its values."""
+    """Each known flag that is present, with all its values."""
     reads: tuple[Field, ...]
-    """Files that flags name, to be read."""
+    """Files to read that flags name."""
     writes: tuple[Field, ...]
     texts: tuple[Field, ...]
     """Values of flags that are text."""
     guesses: tuple[Field, ...]
-    """Values of flags that are not known."""
+    """Values of unknown flags."""
     is_understood: bool
-    """Every flag is a listed one."""
+    """True if every flag is in the program's list."""
 
 
 def sort_arguments(fields: Sequence[Field], program: Program) -> Arguments:
@@ -104,7 +104,7 @@ class _Sorter:
             self._values[mark].append(given)
 
     def _following(self, waiting: list[Field]) -> Field | None:
-        """Take the next argument as a value; one that looks like a flag may be something else."""
+        """Take the next argument as a value; one that looks like a flag clears `is_understood`."""
         if not waiting:
             return None
         given = waiting.pop()

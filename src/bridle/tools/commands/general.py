@@ -1,4 +1,4 @@
-"""The standing rule that would cover the like of a command: general enough to help, never careless."""
+"""Suggest a permanent rule for similar commands: general enough to be useful, never too broad."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bridle.tools.commands.fields import Field
 
 _CARELESS = frozenset(
-    # shells and interpreters: what they run stands in their arguments
+    # shells and interpreters: they run code from their arguments
     """
     bash sh zsh dash ksh mksh ash rbash fish csh tcsh python python2 python3 pypy pypy3 ipython node deno bun
     perl ruby irb php lua luajit awk gawk mawk nawk sed tclsh expect osascript pwsh powershell R Rscript julia
@@ -18,13 +18,13 @@ _CARELESS = frozenset(
     eval exec source . command builtin coproc trap watch script flock busybox toybox chroot unshare strace
     ltrace systemd-run ssh mosh tmux screen at batch crontab entr nsenter catchsegv docker-compose
     """.split()
-    # what cannot be taken back, or carries data away
+    # commands that cannot be undone, or that send data away
     + """
     rm rmdir unlink shred mv cp ln install chmod chown chgrp chattr dd mkfs mount umount truncate tee kill
     killall pkill curl wget http https xh nc ncat netcat socat telnet ftp lftp sftp scp rsync tar zip unzip
     patch reboot shutdown halt poweroff iptables less more man
     """.split()
-    # what changes the shell itself
+    # commands that change the shell itself
     + """
     alias unalias bind compgen complete declare typeset enable export fc hash let local mapfile readarray read
     readonly set shopt unset umask ulimit wait cd pushd popd printf
@@ -58,7 +58,7 @@ _SCRIPT = re.compile(r"\.{0,2}/?[A-Za-z0-9_@+./-]+")
 
 
 def general_pattern(fields: Sequence[Field]) -> str:
-    """Return the pattern of a rule for commands like this one; empty where a prefix would be careless."""
+    """Return a rule pattern for commands like this one; empty where a prefix would be too broad."""
     program = fields[0].value
     if program is None or not _SCRIPT.fullmatch(program):
         return ""

@@ -1,4 +1,4 @@
-"""The bash grammar: a maintained one, loaded when the first command line is read."""
+"""Parse bash with the tree-sitter grammar, which is loaded when the first command line is parsed."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """The syntax tree of a command line; it always has one, if need be with errors in it."""
+    """The syntax tree of a command line; invalid input gives a tree with error nodes."""
 
     def __init__(self, data: bytes) -> None:
         self.root: Node = _parser().parse(data).root_node
         self.source = data.decode("latin-1")
-        """The command line with one character for each byte, as the tree counts."""
+        """The command line with one character per byte, to match the byte offsets of the tree."""
 
     def node_at(self, start: int, kinds: tuple[str, ...]) -> "Node | None":
-        """Return the innermost node of one of these types that begins here."""
+        """Return the innermost node of one of these types that starts at `start`."""
         node = self.root.descendant_for_byte_range(start, start + 1)
         while node is not None and node.start_byte == start:
             if node.type in kinds:
@@ -28,11 +28,11 @@ class Tree:
         return None
 
     def text(self, node: "Node") -> str:
-        """Return what stands at a node."""
+        """Return the text of a node."""
         return self.source[node.start_byte : node.end_byte]
 
     def shown(self, node: "Node") -> str:
-        """Return what stands at a node, on one line."""
+        """Return the text of a node on one line."""
         return " ".join(utf8(self.text(node)).split())
 
     def substitutions(self, node: "Node") -> tuple[list["Node"], list[str]]:
@@ -52,7 +52,7 @@ class Tree:
         return found, rest
 
     def _between(self, node: "Node") -> list[str]:
-        """Return what stands in a node but in none of its children."""
+        """Return the text of a node that is in none of its children."""
         position, gaps = node.start_byte, []
         for child in node.children:
             gaps.append(self.source[position : child.start_byte])
@@ -61,13 +61,13 @@ class Tree:
 
 
 def has_heredoc(node: "Node") -> bool:
-    """Tell whether a here-document begins somewhere in a node."""
+    """Return whether a node contains a here-document."""
     return node.type == "heredoc_redirect" or any(has_heredoc(child) for child in node.children)
 
 
 @lru_cache(maxsize=1)
 def _parser() -> "Parser":
-    # Loaded here because it costs 20 ms that a start without a shell command need not pay.
+    # Imported here because it takes 20 ms, which a start without a shell command does not need.
     import tree_sitter_bash  # noqa: PLC0415
     from tree_sitter import Language, Parser  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The names that the bash grammar has for what stands in a command line."""
+"""The node types of the bash grammar."""
 
 COMPOUND = frozenset(
     "if_statement elif_clause else_clause while_statement do_group for_statement c_style_for_statement"

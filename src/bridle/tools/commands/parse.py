@@ -1,10 +1,10 @@
-"""From a command line to its simple commands, on the tree that the bash grammar gives.
+"""Parse a command line into simple commands, from the syntax tree of the bash grammar.
 
 ```
 text --grammar--> tree --walk--> Script(steps: Simple | Construct | Block)
                    │ each word is read again from the source (words.py);
-                   │ between two nodes nothing but blanks may stand
-                   └ whatever does not add up is a doubt, never an error
+                   │ only blanks may be between two nodes
+                   └ any inconsistency is a doubt, never an error
 ```
 """
 
@@ -37,14 +37,14 @@ MAX_DEPTH = 50
 
 _COMPARING = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v)\b")
 _READING = re.compile(r"\b(?:read|readarray|mapfile|getopts)\b")
-_CALCULATING = re.compile(r"\[|:(?![-=+?])")  # in an expansion: a subscript, an offset
+_CALCULATING = re.compile(r"\[|:(?![-=+?])")  # in an expansion: a subscript or an offset
 _SEPARATORS = ("", *" \t\n;&|()<>")
 _TOO_DEEP = "the command line is nested too deeply"
 _NOT_IN_FULL = "the command line cannot be parsed in full"
 
 
 def parse_script(text: str, depth: int = 0) -> Script:
-    """Read a command line; never raises. `depth` counts the command lines that this one is a part of."""
+    """Parse a command line; never raises. `depth` is the number of command lines that contain this one."""
     problem = _TOO_DEEP if depth > MAX_DEPTH else unreadable(text)
     if problem:
         return Script((), (problem,), {}, frozenset())
@@ -52,7 +52,7 @@ def parse_script(text: str, depth: int = 0) -> Script:
 
 
 class _Reader:
-    """Walks one tree."""
+    """Walks one syntax tree."""
 
     def __init__(self, tree: Tree, depth: int) -> None:
         self._tree = tree
@@ -65,13 +65,13 @@ class _Reader:
         self._calculates = False
 
     def read(self) -> Script:
-        """Read the whole of it."""
+        """Return the whole command line as a script."""
         if self._tree.root.has_error:
             self._doubts.append("the command line cannot be parsed")
         steps = self._children(self._tree.root, 0, len(self._source))
         is_armed = any(map(may_hold_commands, self._values.values())) or _READING.search(self._source)
         if self._calculates and is_armed:
-            # A calculation runs the substitutions in the value of a variable: a='x[$(rm f)]'; echo $((a))
+            # Arithmetic runs the substitutions in the value of a variable: a='x[$(rm f)]'; echo $((a))
             self._doubts.append("the command line calculates with texts that may hold commands")
         return Script(tuple(steps), tuple(self._doubts), self._values, frozenset(self._functions))
 
@@ -80,7 +80,7 @@ class _Reader:
             self._doubts.append(_NOT_IN_FULL)
 
     def _expect_alone(self, node: "Node") -> None:
-        """Make sure that a reserved word is one: `{a` and `![[` are names of programs."""
+        """Add a doubt if a reserved word is part of a longer word: `{a` and `![[` are names of programs."""
         is_word = node.type[-1:].isalpha() or node.type in ("{", "}", "!", "[[", "]]")
         if is_word and self._source[node.end_byte : node.end_byte + 1] not in _SEPARATORS:
             self._doubts.append(_NOT_IN_FULL)
@@ -88,7 +88,7 @@ class _Reader:
     # ------------------------------------------------------------------ statements
 
     def _children(self, node: "Node", start: int, end: int, feed: Feed = "nothing") -> list[Step]:
-        """Read the statements among the children of a node, which fill the source from start to end."""
+        """Read the statements among the children of a node, which cover the source from start to end."""
         steps: list[Step] = []
         if self._depth >= MAX_DEPTH:
             self._doubts.append(_TOO_DEEP)
@@ -109,7 +109,7 @@ class _Reader:
         return steps
 
     def _statement(self, node: "Node", feed: Feed, tail: Sequence["Node"] = ()) -> list[Step]:
-        """Read one statement; `tail` are the redirections that the tree put behind it."""
+        """Read one statement; `tail` holds the redirections that the tree puts after it."""
         kind = node.type
         if kind in SIMPLE or kind in REDIRECTS:
             return self._simple([node, *tail], feed)
@@ -132,7 +132,7 @@ class _Reader:
         return [*opened, *self._compound(node, feed)]
 
     def _list(self, node: "Node", feed: Feed, tail: Sequence["Node"]) -> list[Step]:
-        """Read `a && b || c`, which the tree nests to the left without limit."""
+        """Read `a && b || c`, which the tree nests to the left to any depth."""
         links: list[Node] = []
         first = node
         while first.type == "list":
@@ -185,7 +185,7 @@ class _Reader:
         return [Block(tuple(steps), is_certain=False, is_repeated=kind in LOOPS)]
 
     def _lone_word(self, node: "Node") -> list[Step]:
-        """Read a word that belongs to no command: a value of a loop, a pattern of a case."""
+        """Read a word that is not part of a command: a value of a loop, a pattern of a case."""
         try:
             word, end = self._lexer.word(node.start_byte)
             if end != node.end_byte:
@@ -196,7 +196,7 @@ class _Reader:
             return self._mentioned(node)
 
     def _loop_values(self, node: "Node") -> None:
-        """Note what the variable of a loop may be."""
+        """Record the possible values of a loop's variable."""
         name = node.child_by_field_name("variable")
         shown = self._tree.text(name) if name is not None else ""
         for child in node.children_by_field_name("value")[:MAX_VALUES]:
@@ -234,7 +234,7 @@ class _Reader:
     # ------------------------------------------------------------------ substitutions
 
     def _mentioned(self, node: "Node") -> list[Step]:
-        """Read the substitutions anywhere in a node that is no statement: a calculation, an expansion."""
+        """Read the substitutions in a node that is not a statement, such as arithmetic or an expansion."""
         found, rest = self._tree.substitutions(node)
         if any(EXPANDING.search(text) for text in rest):
             self._doubts.append("the command line holds a substitution that cannot be told apart")
@@ -278,17 +278,17 @@ class _Reader:
         return steps
 
     def _calculated(self, node: "Node") -> list[Step]:
-        """Read a calculation, which runs the substitutions in the values it works with."""
+        """Read arithmetic, which runs the substitutions in the values it uses."""
         self._calculates = True
         steps = self._mentioned(node)
-        if steps:  # echo $(($(cat f))) runs what the file says
+        if steps:  # echo $(($(cat f))) runs the commands in the file
             self._doubts.append("the command line calculates with what a command prints")
         return steps
 
     # ------------------------------------------------------------------ simple commands
 
     def _simple(self, nodes: Sequence["Node"], feed: Feed) -> list[Step]:
-        """Read a simple command: its node, and the redirections that the tree put behind it."""
+        """Read a simple command: its node, and the redirections that the tree puts after it."""
         command = Building(feed, nodes[0].start_byte)
         try:
             for node in nodes:
@@ -303,7 +303,7 @@ class _Reader:
         if node.start_byte < command.position:
             if node.end_byte > command.position:
                 raise ToolError(_NOT_IN_FULL)
-            return  # the tree saw two words where bash sees one
+            return  # the tree has two words where bash has one
         self._expect_blanks(command.position, node.start_byte, newlines=False)
         kind = node.type
         if kind in ("command", "variable_assignments"):
@@ -336,7 +336,7 @@ class _Reader:
             command.assignments.append(assignment)
 
     def _take_words(self, node: "Node", command: Building) -> None:
-        """Take every word from the start of a node to its end, whatever the tree sees in it."""
+        """Read every word from the start of a node to its end, whatever its structure in the tree."""
         position = node.start_byte
         while position < node.end_byte:
             if self._source[position] in " \t":
@@ -350,7 +350,7 @@ class _Reader:
             self._note(assignment.name, assignment.value)
 
     def _redirect(self, node: "Node", command: Building) -> None:
-        """Take a redirection; what the tree sees as more targets are words of the command."""
+        """Read a redirection; further targets in the tree are words of the command."""
         extras = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
         operator = next(child for child in node.children if not child.is_named)
         first, before = node.children[0], self._source[max(0, node.start_byte - 1) : node.start_byte]
@@ -369,7 +369,7 @@ class _Reader:
             self._take(extra, command)
 
     def _heredoc(self, node: "Node", command: Building) -> None:
-        """Take a here-document: its own line first, then the body."""
+        """Read a here-document: first the rest of its line, then its body."""
         dash, opening, *others = (
             child for child in node.children if child.type not in ("heredoc_body", "heredoc_end")
         )

@@ -1,10 +1,10 @@
-"""Where the paths of a command line lead, under the names that rules use.
+"""Resolve the paths in a command line to the names that rules use.
 
 ```
-"./a/../secrets//k"   secrets/k                what it says
-"lnk/k"               lnk/k, data/k            and, where links lead elsewhere, what it is
-"/etc/passwd"         /etc/passwd              outside of the root
-"s*/key"              secrets/key, src/key     what it matches now
+"./a/../secrets//k"   secrets/k                normalized
+"lnk/k"               lnk/k, data/k            through a link: also the real path
+"/etc/passwd"         /etc/passwd              outside the root: absolute
+"s*/key"              secrets/key, src/key     a pattern: the files it matches now
 ```
 """
 
@@ -19,15 +19,15 @@ from bridle.tools.globs import Segment, parse_glob
 MAX_PATH = 4096
 MAX_MATCHES = 1_000
 MAX_ENTRIES = 10_000
-"""How many names are looked at for the patterns of one command line."""
+"""How many directory entries are read for the patterns of one command line."""
 
 _PROCESS = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)")
 _PUBLIC = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/dev/null")
-"""What anybody may look at although it lies outside of the root."""
+"""Paths outside the root that may be read without an approval."""
 
 
 class Places:
-    """Names paths relative to one root."""
+    """Resolves paths relative to one root, and names them for rules."""
 
     def __init__(self, root: str) -> None:
         self._root = os.path.normpath(root)
@@ -36,7 +36,7 @@ class Places:
         self._walk = _Walk()
 
     def names(self, path: str, cwd: str) -> list[str]:
-        """Return the path relative to the root, or absolute outside of it; two names where links are."""
+        """Return the path relative to the root, or absolute outside it; two names if links are involved."""
         if len(path) > MAX_PATH or "\0" in path:
             return []
         if (path, cwd) not in self._known:
@@ -52,31 +52,31 @@ class Places:
         return [_storable(name) for name in dict.fromkeys(names)]
 
     def exists(self, path: str, cwd: str) -> bool:
-        """Tell whether something lies at a path."""
+        """Return whether a path exists."""
         return len(path) <= MAX_PATH and "\0" not in path and os.path.lexists(os.path.join(cwd, path))
 
     def folder(self, path: str, cwd: str) -> str | None:
-        """Return where `cd` to a path leads; None for a path that is no folder now."""
+        """Return the folder that `cd` to a path leads to; None if it is not a folder now."""
         if len(path) > MAX_PATH or "\0" in path:
             return None
         target = os.path.normpath(_through_processes(os.path.join(cwd, path), cwd))
         return target if os.path.isdir(target) else None
 
     def is_open(self, name: str) -> bool:
-        """Tell whether a named path may be read without a question: it is inside, or the system's."""
+        """Return whether a path may be read without an approval: it is inside, or a public system path."""
         return not name.startswith("/") or any(
             name == public or name.startswith(public + "/") for public in _PUBLIC
         )
 
     def holds(self, folder: str) -> bool:
-        """Return whether a folder lies below the root, by a way without links."""
+        """Return whether a folder is the root or below it, and its path has no links."""
         inside = folder == self._real_root or folder.startswith(self._real_root.rstrip("/") + "/")
         return inside and os.path.realpath(folder) == folder
 
     def git_surprise(self, cwd: str) -> str:
-        """Say why git may do more than read when it runs in a folder; empty where it does not.
+        """Return why git may do more than read when it runs in a folder; empty if it only reads.
 
-        A repository below the root may have been made just now, with a config that makes git run programs.
+        A repository below the root may be new, with a config that makes git run programs.
         """
         if not self.holds(cwd):
             return "it runs outside of the working directory"
@@ -86,7 +86,7 @@ class Places:
         return "" if found is None else surprise_in(found)
 
     def matches(self, pattern: str, cwd: str) -> list[str]:
-        """Return what a pattern matches; raises ToolError when that is too much, or the pattern is odd."""
+        """Return the paths that a pattern matches; raises ToolError if too many, or for an odd pattern."""
         if any(odd in pattern for odd in ("[:", "[=", "[.")) or len(pattern) > MAX_PATH:
             raise ToolError(f"what {pattern} matches cannot be told")
         start = "/" if pattern.startswith("/") else ""
@@ -100,7 +100,7 @@ class Places:
 
 
 class _Walk:
-    """Looks into folders, but not at more than so many names in all."""
+    """Lists folders, up to a total number of entries."""
 
     def __init__(self) -> None:
         self._left = MAX_ENTRIES
@@ -131,7 +131,7 @@ class _Walk:
 
 
 def _through_processes(path: str, cwd: str) -> str:
-    """Look through `/proc/self/cwd` and the like, which mean the shell's process and not this one."""
+    """Replace `/proc/self/cwd` and the like, which refer to the shell's process and not to this one."""
     if "proc" not in path:
         return path
     walked, is_through = "/", False
@@ -146,7 +146,7 @@ def _through_processes(path: str, cwd: str) -> str:
 
 
 def _storable(name: str) -> str:
-    """Return a file name that can be stored: bytes that are no text become escapes."""
+    """Return a file name that can be stored: bytes that are not text become escapes."""
     return name if name.isascii() else name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""The small grammar of command lines that may run without a question, parsed completely.
+"""Parse command lines with a small grammar: only these lines may run without an approval.
 
 ```
 line      := list, ended by newlines and comments
@@ -9,9 +9,9 @@ redirect  := "<" word | [1 2] (">" | ">>") word | "&>" "/dev/null" | [1 2] ">&" 
 word      := bare text, '…', "…", \\c, $HOME, $PWD, $?, ~/…, * ? […], {a,b}, {1..3}
 ```
 
-A redirection into a file is a write, and judged as one. There is no list of tricks here: whatever is not
-in this grammar (a variable, a substitution, a loop, a here-document) raises NotPlain, and a person is asked.
-The grammar of bash must find the same words at the same places.
+A redirection into a file is checked as a write. There is no list of dangerous constructs here: anything
+that is not in this grammar (a variable, a substitution, a loop, a here-document) raises NotPlain, and a
+person has to approve it. The full bash grammar must find the same words at the same places.
 """
 
 import re
@@ -32,7 +32,7 @@ RESERVED = {
     "time": "a measurement",
     "coproc": "a command in the background",
 }
-"""Words that mean something else than a program where a command begins, and what."""
+"""Words that are not a program at the start of a command, and what they are."""
 
 _BLANKS = " \t"
 _FIRST_WORD = re.compile(r"[^ \t\n;|&<>()]+")
@@ -45,18 +45,18 @@ _BRACES = re.compile(r"\{(?:[A-Za-z0-9_./@%+:=^-]+(?:,[A-Za-z0-9_./@%+:=^-]+)+|\
 _LITERAL_BRACES = re.compile(r"\{[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\}")
 _BRACKETS = re.compile(r"\[[!^]?[A-Za-z0-9_.-]+\]")
 _TILDE = re.compile(r"\A~(?=/|\Z)|(?<=[A-Za-z0-9_^}-])~")
-"""The home at the start of a word, and one that stands for itself, as in `HEAD~1`."""
+"""A tilde for the home folder at the start of a word, or a literal one, as in `HEAD~1`."""
 _REDIRECT = re.compile(r"(?P<number>[012])?(?P<operator>&>|>&|>>|>|<)(?![<>&|(])")
 _OPERATOR = re.compile(r"&&|\|\||\|&|\||;(?![;&])|\n")
 _ENDS = frozenset(" \t\n;|&<>")
 
 
 class NotPlain(Exception):
-    """A command line holds something that is outside of the grammar; its text says what."""
+    """A command line contains something outside the grammar; the message names it."""
 
 
 def prove_plain(text: str, parsed: Script) -> Script:
-    """Parse a command line that the grammar of bash has parsed before; raises NotPlain unless they agree."""
+    """Parse a command line again and compare with `parsed`; raises NotPlain unless they agree."""
     plain = parse_plain(text)
     if parsed.doubts or list(_commands(parsed.steps)) != list(_commands(plain.steps)):
         raise NotPlain("words that can be read in two ways")
@@ -69,7 +69,7 @@ def parse_plain(text: str) -> Script:
 
 
 def _commands(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield the commands in order; each knows where its words begin and end."""
+    """Yield the commands in order; their words include their start and end."""
     for step in steps:
         if isinstance(step, Block):
             yield from _commands(step.steps)
@@ -78,7 +78,7 @@ def _commands(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 class _Parser:
-    """Reads a source in which each character is one byte."""
+    """Parses a source in which each character is one byte."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -102,7 +102,7 @@ class _Parser:
         return self._at >= len(self._source)
 
     def _pass_blanks(self, *, newlines: bool = False) -> None:
-        """Pass over blanks, continued lines and comments; with `newlines` over the ends of lines too."""
+        """Skip blanks, continued lines and comments; with `newlines`, line ends too."""
         source = self._source
         while self._at < len(source):
             before = source[self._at - 1] if self._at else " "
@@ -120,7 +120,7 @@ class _Parser:
                 return
 
     def _operator(self) -> str:
-        """Take the operator that ends a pipeline; empty at the end of the line."""
+        """Read and return the operator that ends a pipeline; empty at the end of the source."""
         self._pass_blanks()
         if self._is_at_end():
             return ""
@@ -256,7 +256,7 @@ class _Parser:
         return Piece("name", found[found.lastindex or 0], found[0], is_split)
 
     def _explain(self) -> str:
-        """Say what stands here, for the person who is asked."""
+        """Return what is at the current position, for the approval prompt."""
         rest = self._source[self._at : self._at + 3]
         for start, what in _UNUSUAL:
             if rest.startswith(start):
@@ -283,7 +283,7 @@ _UNUSUAL = (
 
 
 def _check_bare(pieces: list[Piece]) -> None:
-    """Make sure that braces, brackets and tildes are used in plain ways only; raises NotPlain."""
+    """Check that braces, brackets and tildes are used only in plain ways; raises NotPlain."""
     for index, piece in enumerate(pieces):
         if piece.kind != "bare":
             continue

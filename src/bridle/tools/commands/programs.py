@@ -1,8 +1,7 @@
-"""The programs whose arguments are understood: which of them are paths, and which flags only read.
+"""Tables of programs and their arguments: which are paths, and which flags are read-only.
 
-A flag that is not listed here is not understood, and then the program is never taken for a reading one.
-Flags that run something or write where no path shows (`sort --compress-program`, `rg --pre`) are left
-out for that reason.
+With a flag that is not listed here, a program never counts as read-only. Therefore flags that run a
+program or write without naming a path (`sort --compress-program`, `rg --pre`) are left out.
 
 ```
 abc       these letters are flags without a value       --long     the same
@@ -21,7 +20,7 @@ from typing import Literal, cast
 from msgspec import Struct
 
 Operands = Literal["text", "read", "write", "last", "pattern", "second", "mode", "guess"]
-"""What the words are that are no flags.
+"""What the arguments that are not flags mean.
 
 text: no paths. read, write: paths. last: the last is written, the others are read. pattern: a pattern and
 then paths to read. second: the second is written. mode: a mode and then paths to write.
@@ -32,7 +31,7 @@ FlagValue = Literal["", ":", "<", ">", "?"]
 
 
 class Program(Struct, frozen=True):
-    """How the arguments of a program are understood."""
+    """How to interpret the arguments of a program."""
 
     operands: Operands
     flags: dict[str, FlagValue]
@@ -40,7 +39,7 @@ class Program(Struct, frozen=True):
 
 
 def program(operands: Operands, flags: str) -> Program:
-    """Read the notation above."""
+    """Parse the notation in the module's docstring."""
     known: dict[str, FlagValue] = {}
     for token in flags.split():
         mark = token[-1] if token[-1] in ":<>?" else ""
@@ -56,19 +55,19 @@ def program(operands: Operands, flags: str) -> Program:
 
 @lru_cache(maxsize=256)
 def reading_program(name: str) -> Program | None:
-    """Return a program that only reads, as long as every flag is a listed one and none of them writes."""
+    """Return a program that is read-only if every flag is listed and none of them writes."""
     return _lookup(_READING, name)
 
 
 @lru_cache(maxsize=256)
 def known_program(name: str) -> Program | None:
-    """Return a program of whose arguments at least the paths are known."""
+    """Return a program for which at least the path arguments are known."""
     return _lookup(_READING, name) or _lookup(_OTHER, name)
 
 
 @lru_cache(maxsize=64)
 def git_command(name: str) -> Program | None:
-    """Return what git does under this name without changing anything."""
+    """Return a read-only git command; None for any other."""
     return _lookup(_GIT, name)
 
 
@@ -92,7 +91,7 @@ def _rows(table: str) -> dict[str, str]:
 
 
 LISTERS = frozenset("ls tree du rg".split())
-"""Programs that read the current directory when they are given no other."""
+"""Programs that read the current directory if no path is given."""
 
 _READING = """
 cat = read AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs

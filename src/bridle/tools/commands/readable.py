@@ -1,12 +1,12 @@
-"""Command lines that nobody should try to read: too long, or with characters that hide something."""
+"""Reject command lines that are too long to analyze or contain hidden characters."""
 
 import re
 import unicodedata
 
 MAX_BYTES = 64 * 1024
 MAX_LOOSE_BYTES = 4 * 1024
-"""How much may stand outside of quotes and here-documents: the grammar takes quadratic time over nonsense,
-100 ms for so much of it."""
+"""The limit outside quotes and here-documents: the grammar takes quadratic time on invalid input, 100 ms for
+this size."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
@@ -14,7 +14,7 @@ _CLOSED = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|<<-?[ ]?["'\\]?(\w++)[^
 
 
 def unreadable(text: str) -> str:
-    """Say why a command line is not even tried; empty for one that is."""
+    """Return why a command line is not parsed at all; empty for one that is."""
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         return f"the command line is longer than {MAX_BYTES} bytes"
     if len(text) > MAX_LOOSE_BYTES and _loose_bytes(text) > MAX_LOOSE_BYTES:
@@ -29,7 +29,7 @@ def unreadable(text: str) -> str:
 
 
 def _loose_bytes(text: str) -> int:
-    """Count what stands outside of quotes and here-documents, roughly."""
+    """Count the bytes outside quotes and here-documents, roughly."""
     loose, position = 0, 0
     for match in _CLOSED.finditer(text):
         if match.start() < position:

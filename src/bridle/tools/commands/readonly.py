@@ -1,4 +1,4 @@
-"""Whether a command only reads: only what is listed, with listed flags, is ever taken for that."""
+"""Decide whether a command is read-only: only listed programs with listed flags count."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from bridle.tools.commands.flags import Arguments, sort_arguments
 from bridle.tools.commands.programs import Program, git_command, known_program, program, reading_program
 
 _GIT_GLOBAL = ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects")
-_GIT_SIGNATURE = re.compile("%G|signature")  # git would run the program that checks signatures
+_GIT_SIGNATURE = re.compile("%G|signature")  # makes git run the program that checks signatures
 _GIT_CONFIG = program(
     "text",
     "lz --list --get --get-all --get-regexp --get-urlmatch --show-origin --show-scope --name-only --null"
@@ -70,7 +70,7 @@ _GIT_QUIET: dict[str, frozenset[str]] = {
         """.strip().splitlines()
     )
 }
-"""Flags with which git names files at most; what is not listed may show what they hold."""
+"""Flags with which git at most names files; with any other flag, it may show their content."""
 
 _FIND_WITH_VALUE = frozenset(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -maxdepth -mindepth -size"
@@ -91,7 +91,7 @@ _SED_REPLACE = "|".join(
 _SED_COMMAND = rf"{_SED_ADDRESS}(?:[pdqD=]|{_SED_REPLACE})"
 _SED_SCRIPT = re.compile(rf"{_SED_COMMAND}(?:[ ]*;[ ]*{_SED_COMMAND})*;?", re.ASCII)
 
-# Not those that take their version, or where they lie, from a file of the project: cargo, yarn, mvn, go…
+# Not those that take their version or location from a file in the project: cargo, yarn, mvn, go…
 _VERSIONED = frozenset(
     "python python3 node java javac ruby perl php gcc g++ clang make cmake docker kubectl pip pip3 bash zsh"
     " gh jq rg".split()
@@ -100,13 +100,13 @@ _VERSIONS = frozenset("docker version,node -v,python -V,python3 -V".split(","))
 _NO_OPERANDS = frozenset(
     "umask hostname env set alias tty groups uptime free whoami logname arch times".split()
 )
-# `%n` sets a variable. The other conversions only print.
+# Without `%n`, which sets a variable. The other conversions only print.
 _PRINTF = re.compile(
     r"(?:[^%]++|%%|%[-+ #0']*+(?:\d++|\*)?(?:\.(?:\d++|\*)?)?[bcdeEfFgGiosuxXq])*+", re.DOTALL
 )
 _XXD_FLAG = re.compile(r"-(?:[abCdeEipu]|[cgls]\d*)", re.ASCII)
 _JQ_MODULES = re.compile(r"\b(?:import|include)\b")
-# Not -v and -R, which work out the subscripts of arrays and run what stands in them.
+# Not -v and -R, which evaluate array subscripts and run the commands in them.
 _TESTS = frozenset("-b -c -d -e -f -g -h -k -n -p -r -s -u -w -x -z -G -L -N -O -S".split())
 _COMPARISONS = frozenset("= == != < > -nt -ot -ef".split())
 _NUMBER_COMPARISONS = frozenset("-eq -ne -lt -le -gt -ge".split())
@@ -115,7 +115,7 @@ _PS_OPERANDS = frozenset("a x ax aux auxw auxww axu".split())
 
 
 def is_reading(name: str, fields: Sequence[Field]) -> bool:
-    """Tell whether a program called by its bare name with these arguments changes nothing."""
+    """Return whether a program, called by its bare name with these arguments, changes nothing."""
     if name in ("echo", ":"):
         return all(field.value is not None or field.is_harmless for field in fields)
     values = [field.value for field in fields if field.value is not None]
@@ -140,7 +140,7 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
     if name == "command":
         return values[:1] in (["-v"], ["-V"])
     if name == "strings" and any(value.startswith("@") for value in values):
-        return False  # it takes its arguments from that file
+        return False  # strings would read its arguments from that file
     known = reading_program(name)
     if name == "xxd" and known is not None and not _xxd_reads(values, sort_arguments(fields[:-1], known)):
         return False
@@ -148,7 +148,7 @@ def is_reading(name: str, fields: Sequence[Field]) -> bool:
 
 
 def _xxd_reads(values: Sequence[str], before_last: Arguments) -> bool:
-    """Return whether xxd only prints: it takes flags one by one, and what follows a file for one to write."""
+    """Return whether xxd only prints: it takes one flag per word, and writes to a second file."""
     flags = [value for value in values if value.startswith("-") and value != "-"]
     return not before_last.operands and all(_XXD_FLAG.fullmatch(flag) for flag in flags)
 
@@ -208,7 +208,7 @@ def _git_reads(values: Sequence[str], fields: Sequence[Field]) -> bool:
 
 
 def git_shows_contents(values: Sequence[str | None]) -> bool:
-    """Return whether git may print what files hold or held, or bring them to another place."""
+    """Return whether git may print current or past content of files, or copy it elsewhere."""
     start = 0
     while start < len(values) and values[start] in _GIT_GLOBAL:
         start += 1
@@ -221,7 +221,7 @@ def git_shows_contents(values: Sequence[str | None]) -> bool:
 
 
 def _flags_in(word: str) -> list[str]:
-    """Return the flags in a word: one long one, or each letter of several short ones."""
+    """Return the flags in a word: one long flag, or each letter of combined short flags."""
     if word.startswith("--") or not word.startswith("-") or word[1:].isdigit():
         return [word.partition("=")[0]] if word.startswith("-") and word != "--" else []
     return [f"-{letter}" for letter in word[1:]]
@@ -242,7 +242,7 @@ def _find_reads(values: Sequence[str]) -> bool:
 
 
 def _sed_reads(fields: Sequence[Field]) -> bool:
-    """Tell whether a sed script is made of plain printing, deleting and replacing only."""
+    """Return whether a sed script only prints, deletes and replaces text."""
     known = known_program("sed")
     arguments = sort_arguments(fields, known) if known is not None else None
     if arguments is None or not arguments.is_understood or not _SED_FLAGS.issuperset(arguments.flags):

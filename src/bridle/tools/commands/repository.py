@@ -1,7 +1,7 @@
-"""The git repository that a command would work with, and what in it could make git run or read more.
+"""Find the git repository of a command, and check whether it could make git run or read something else.
 
-A repository brings its own config, which can name programs for nearly everything that git does. A git
-command counts as reading only where the config holds nothing but listed keys.
+A repository has a config file, which can name programs for nearly everything that git does. A git
+command counts as read-only only where the config contains nothing but listed keys.
 """
 
 import os
@@ -14,7 +14,7 @@ _ANY_KEY = frozenset(
     "advice alias branch color commit credential fetch gc gitflow http init lfs maintenance merge pull push"
     " rebase receive rerere status submodule tag url user".split()
 )
-"""Sections whose keys a reading command does not follow."""
+"""Config sections that do not affect a read-only command."""
 _KEYS = frozenset(
     """
     core.abbrev core.autocrlf core.bare core.bigfilethreshold core.compression core.eol core.filemode
@@ -27,22 +27,22 @@ _KEYS = frozenset(
     remote.pushurl remote.tagopt remote.url
     """.split()
 )
-"""Other keys that it may meet: none of them names a program, or a place that files are read from."""
+"""Other allowed keys: none of them names a program, or a place that files are read from."""
 _PARTS = ("HEAD", "config", "index", "info", "logs", "objects", "packed-refs", "refs")
 
 
 class Repository(Struct, frozen=True):
-    """A working tree and where its history lies."""
+    """A working tree and the folders of its history."""
 
     top: str
-    """The folder that holds `.git`, free of links."""
+    """The folder that contains `.git`, with links resolved."""
     git: str
     common: str
-    """Where config and objects lie; another folder than `git` in a worktree."""
+    """The folder of config and objects; in a worktree, not the same as `git`."""
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the repository that git finds from a folder; None where it finds none."""
+    """Return the repository that git would find from a folder; None if there is none."""
     place = os.path.realpath(folder)
     while True:
         marker = os.path.join(place, ".git")
@@ -58,7 +58,7 @@ def find_repository(folder: str) -> Repository | None:
 
 
 def surprise_in(repository: Repository) -> str:
-    """Say what in a repository could make git do more than read it; empty for a plain one."""
+    """Return what in a repository could make git do more than read it; empty if nothing could."""
     if repository.git == repository.top:
         return f"{repository.top} is a bare repository"
     if os.path.islink(os.path.join(repository.top, ".git")):
@@ -82,7 +82,7 @@ def surprise_in(repository: Repository) -> str:
 
 
 def _knows_its_tree(repository: Repository) -> bool:
-    """Return whether a repository belongs to the folder that names it: anyone can name a foreign one."""
+    """Return whether a repository refers back to its folder: a `.git` file can name any repository."""
     git, common, top = repository.git, repository.common, repository.top
     if git == f"{top}/.git":
         return git == common
@@ -112,7 +112,7 @@ def _surprise_in_config(path: str, repository: Repository) -> str:
 
 
 def _looks_bare(folder: str) -> bool:
-    """Return whether git may take a folder itself for a repository."""
+    """Return whether git may treat the folder itself as a repository."""
     others = ("objects", "commondir")
     return os.path.lexists(f"{folder}/HEAD") and any(os.path.lexists(f"{folder}/{name}") for name in others)
 
@@ -121,12 +121,12 @@ def _is_listed(name: str) -> bool:
     section, _, rest = name.partition(".")
     if section in _ANY_KEY:
         return not (section == "submodule" and rest.endswith(("ignore", "recurse")))
-    # `[diff "x"]` names a driver, which is not the same as `[diff]`.
+    # `[diff "x"]` defines a driver; it is not the same section as `[diff]`.
     return (f"{section}.{rest.rpartition('.')[2]}" if section == "remote" else name) in _KEYS
 
 
 def _followed(marker: str) -> str:
-    """Return the folder that a `.git` stands for: itself, or what its text says."""
+    """Return the git folder of a `.git`: itself, or the folder that its text names."""
     if os.path.isdir(marker):
         return marker
     text = read_text(marker) or ""

@@ -1,4 +1,4 @@
-"""What a command line is made of: simple commands, in the order and the surroundings they run in."""
+"""The data model of a parsed command line: simple commands, in order and nested in blocks."""
 
 from typing import Literal
 
@@ -17,11 +17,11 @@ class Redirect(Struct, frozen=True):
 
 
 class Assignment(Struct, frozen=True):
-    """A variable that is set, for one command or for good."""
+    """A variable that is set, for one command or permanently."""
 
     name: str
     word: Word
-    """The whole of it, as in `a=b`."""
+    """The whole assignment, as in `a=b`."""
     value: Word
 
 
@@ -32,13 +32,13 @@ class Simple(Struct, frozen=True):
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     feed: Feed = "nothing"
-    """Where its standard input comes from."""
+    """The source of its standard input."""
     text: Word | None = None
-    """What is fed to it, when that is a text in the command line itself."""
+    """Its standard input, if the command line itself contains it."""
 
 
 class Construct(Struct, frozen=True):
-    """A test or a calculation of the shell itself: `[[ … ]]`, `(( … ))`, or the definition of a function."""
+    """A construct of the shell itself: a test `[[ … ]]`, arithmetic `(( … ))`, or a function definition."""
 
     source: str
     is_harmless: bool
@@ -49,22 +49,22 @@ class Block(Struct, frozen=True):
 
     steps: tuple["Step", ...]
     is_own_shell: bool = False
-    """What it does to the current directory ends with it."""
+    """True if it runs in a subshell: a change of the current directory ends with it."""
     is_certain: bool = True
-    """False when it may be passed over."""
+    """False if it may be skipped."""
     is_repeated: bool = False
-    """What it does to the current directory comes before its own first step, too."""
+    """True for a loop: a change of the current directory also affects its first step."""
 
 
 Step = Simple | Construct | Block
 
 
 class Script(Struct, frozen=True):
-    """A command line that was read."""
+    """A parsed command line."""
 
     steps: tuple[Step, ...]
     doubts: tuple[str, ...]
-    """Why it may do something else than the steps say."""
+    """Why it may do something other than the steps say."""
     values: dict[str, tuple[Word, ...]]
-    """Everything that is assigned to each variable, as far as it is written down."""
+    """All values that the text assigns to each variable."""
     functions: frozenset[str]

@@ -1,4 +1,4 @@
-"""The files and the hosts that a command would touch, as far as its arguments show."""
+"""Find the files and hosts that a command would access, from its arguments."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _NETWORK = frozenset(
 )
 _NETWORK_GIT = frozenset("clone fetch pull push ls-remote remote submodule archive".split())
 TEXT_ONLY = frozenset("echo printf test [ true false : date kill sleep".split())
-"""Programs that open no file, whatever they are given."""
+"""Programs that open no file, whatever their arguments."""
 _WRITING_GIT = frozenset("rm mv restore checkout".split())
 _MAKING_TAR = frozenset("-A -c -r -u --create --append --update".split())
 _NO_PATTERN = ("-e", "-f", "--regexp", "--expression", "--file", "--files", "--type-list")
@@ -37,11 +37,11 @@ class Touch(Struct, frozen=True):
     path: Field
     access: Literal["read", "write"] = "read"
     is_guess: bool = False
-    """It counts only if it looks like a path or is one."""
+    """True if it counts only when it looks like a path or exists."""
 
 
 def opens_nothing(name: str) -> bool:
-    """Return whether a program takes its arguments for text."""
+    """Return whether a program treats its arguments as text and opens no file."""
     program = known_program(name)
     return name in TEXT_ONLY or name == "command" or (program is not None and program.operands == "text")
 
@@ -68,7 +68,7 @@ def touched_paths(name: str, fields: Sequence[Field]) -> list[Touch]:
 
 
 def _with_dash(fields: Sequence[Field]) -> Sequence[Field]:
-    """Return the arguments of tar, which takes its first flags without a dash as well."""
+    """Return the arguments of tar with a dash before its first flags, which tar accepts without one."""
     first = fields[0].value if fields else None
     if first is None or not first.isalpha():
         return fields
@@ -140,7 +140,7 @@ _FIND_TESTS = frozenset("-(!")
 
 
 def path_guesses(value: str) -> list[str]:
-    """Return the parts of an argument that may name a path: of `--file=a/b`, `@a/b`, `-fa/b`, `HEAD:a/b`."""
+    """Return the parts of an argument that may be a path, as in `--file=a/b`, `@a/b`, `-fa/b`, `HEAD:a/b`."""
     name, equals, _ = value.partition("=")
     guesses = [value] if not (equals and name.isidentifier()) else []
     if value.startswith("-") and not value.startswith("--"):
@@ -156,7 +156,7 @@ _MAX_GUESSES = 20
 
 
 def touched_hosts(name: str, fields: Sequence[Field]) -> list[str]:
-    """Return the hosts among the arguments of a program, lower-case."""
+    """Return the hosts among the arguments of a program, in lowercase."""
     if name in TEXT_ONLY:
         return []
     known = known_program(name)
@@ -188,6 +188,6 @@ def _host(value: str, *, is_network: bool, may_be_plain: bool) -> str:
 
 
 def _first_host(values: Sequence[str]) -> str:
-    """Return the first operand, which is a host whatever it looks like."""
+    """Return the first operand, which is a host even if it does not look like one."""
     operand = next((value for value in values if not value.startswith("-")), "")
     return operand.rpartition("@")[2].lower() if re.fullmatch(r"[\w.@:-]+", operand) else ""

@@ -1,4 +1,4 @@
-"""Commands that run other commands: what they would run."""
+"""Unwrap commands that run other commands, such as `sudo`, `xargs` and `bash -c`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,23 +12,23 @@ SHELLS = frozenset("bash sh zsh dash ksh mksh ash rbash".split())
 
 
 class Argv(Struct, frozen=True):
-    """A command that is run, word by word."""
+    """A command that is run, as a list of arguments."""
 
     fields: tuple[Field, ...]
     has_more: bool = False
-    """Arguments that are not known yet are added to it."""
+    """True if arguments are added that are not known yet."""
     folder: Field | None = None
-    """Where it runs, if not here."""
+    """The folder it runs in, if not the current one."""
 
 
 class Text(Struct, frozen=True):
-    """A command line that a shell is given."""
+    """A command line that is passed to a shell."""
 
     text: str
 
 
 class Unknown(Struct, frozen=True):
-    """Something is run, and nobody can say what."""
+    """Something is run, but what is not known before it runs."""
 
     why: str
 
@@ -72,7 +72,7 @@ _PLAIN: dict[str, tuple[Program, int]] = {
     "catchsegv": (program("text", ""), 0),
     "systemd-run": (program("text", "dGPqrSt u: p: E: --user --scope --pty --wait --unit: --property:"), 0),
 }
-"""Wrappers with their flags, and how many words stand between those and the command."""
+"""Wrappers with their flags, and the number of words between the flags and the command."""
 
 _RUNNERS: dict[tuple[str, ...], Program] = {
     ("uv", "run"): program(
@@ -94,7 +94,7 @@ _RUNNERS: dict[tuple[str, ...], Program] = {
     ("pipx", "run"): program("text", "--spec:"),
     ("bunx",): program("text", ""),
 }
-"""Programs that run another one inside a project's own surroundings."""
+"""Programs that run another program in a project's environment."""
 
 _ENV = program("text", "i0v u: C: S: --ignore-environment --unset: --chdir: --split-string: --null --debug")
 _XARGS = program(
@@ -120,12 +120,12 @@ _TRACED = frozenset("time timeout nice stdbuf command builtin".split())
 
 
 def is_transparent(name: str) -> bool:
-    """Tell whether a wrapper does nothing of its own: all depends on what it runs."""
+    """Return whether a wrapper itself has no effect, so that only the wrapped command matters."""
     return name in _TRACED
 
 
 def unwrap(name: str, fields: Sequence[Field]) -> list[Inner]:
-    """Return what a command with these arguments would run; nothing for one that runs nothing."""
+    """Return the commands that a program with these arguments would run; empty if none."""
     if name in SHELLS:
         return _shell(fields)
     if name in _PLAIN:
@@ -145,7 +145,7 @@ def unwrap(name: str, fields: Sequence[Field]) -> list[Inner]:
 
 
 def _split(fields: Sequence[Field], known: Program) -> tuple[dict[str, Field], int] | None:
-    """Return the flags before the first operand, and where that stands; None when a flag is not known."""
+    """Return the flags before the first operand, and its index; None when a flag is not known."""
     flags: dict[str, Field] = {}
     index = 0
     while index < len(fields):
@@ -171,7 +171,7 @@ def _split(fields: Sequence[Field], known: Program) -> tuple[dict[str, Field], i
 
 
 def _long(value: str, known: Program, flags: dict[str, Field]) -> str | None:
-    """Note a long flag; returns its name if its value follows, None when it is not known."""
+    """Record a long flag; return its name if its value follows, "" if not, None when it is not known."""
     name, equals, given = value.partition("=")
     mark = known.flags.get(name)
     if mark is None:
@@ -199,7 +199,7 @@ def _unclear(name: str) -> list[Inner]:
 
 
 def _after(name: str, fields: Sequence[Field], known: Program, *, skipped: int = 0) -> list[Inner]:
-    """Return the command that follows the flags of a wrapper, and so many words more."""
+    """Return the command that follows the flags of a wrapper and `skipped` more words."""
     split = _split(fields, known)
     if split is None:
         return _unclear(name)
@@ -268,7 +268,7 @@ def _parallel(fields: Sequence[Field]) -> list[Inner]:
 
 
 def _joined(name: str, known: Program) -> Callable[[Sequence[Field]], list[Inner]]:
-    """Make an unwrapper for a command that hands its words to a shell as one text."""
+    """Return an unwrapper for a command that passes its words to a shell as one text."""
 
     def unwrapper(fields: Sequence[Field]) -> list[Inner]:
         split = _split(fields, known)
@@ -283,7 +283,7 @@ def _joined(name: str, known: Program) -> Callable[[Sequence[Field]], list[Inner
 
 
 def _with_text(name: str, known: Program, *, skipped: int) -> Callable[[Sequence[Field]], list[Inner]]:
-    """Make an unwrapper for a command that takes a command line with `-c`, before or after its operands."""
+    """Return an unwrapper for a command that takes a command line with `-c`, before or after operands."""
 
     def unwrapper(fields: Sequence[Field]) -> list[Inner]:
         split = _split(fields, known)
@@ -314,7 +314,7 @@ def _find(fields: Sequence[Field]) -> list[Inner]:
 
 
 def _shell(fields: Sequence[Field]) -> list[Inner]:
-    """Return the text that a shell is given with `-c`, whatever other flags stand around it."""
+    """Return the command line that a shell gets with `-c`, whatever other flags are present."""
     takes_text = False
     index = 0
     while index < len(fields):

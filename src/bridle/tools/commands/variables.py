@@ -1,4 +1,4 @@
-"""The variables of a command line: the few that are certain, and what the others may be."""
+"""The variables of a command line: the few known values, and the possible values of the others."""
 
 import itertools
 import os.path
@@ -12,11 +12,11 @@ from bridle.tools.commands.words import Word
 
 MAX_GUESSES = 64
 MAX_STEPS = 3
-"""How far a variable is followed that takes its value from another one."""
+"""How many references from variable to variable are followed."""
 
 
 class Variables:
-    """What is known of the variables while a command line is gone through."""
+    """The known and possible values of variables during the analysis of a command line."""
 
     def __init__(self, effort: Effort) -> None:
         self.home = os.path.expanduser("~")
@@ -24,12 +24,12 @@ class Variables:
         self._values: dict[str, tuple[Word, ...]] = {}
 
     def assign(self, values: Mapping[str, tuple[Word, ...]]) -> None:
-        """Note what a command line assigns, at whatever place in it."""
+        """Record what a command line assigns, anywhere in it."""
         for name, words in values.items():
             self._values[name] = (*self._values.get(name, ()), *words)[:MAX_GUESSES]
 
     def fields(self, words: Sequence[Word], cwd: str | None) -> list[Field]:
-        """Return the arguments that words become; each one that is not known with guesses at it."""
+        """Return the arguments that words expand to; unknown ones carry guesses."""
         certain = self._certain(cwd)
         fields: list[Field] = []
         for word in words:
@@ -53,7 +53,7 @@ class Variables:
         return expanded
 
     def _possible(self, word: Word, certain: Mapping[str, str], step: int) -> list[str]:
-        """Return what a word may be, going by everything that is assigned to the variables in it."""
+        """Return the possible texts of a word, from all assignments to the variables in it."""
         used = [name for name in dict.fromkeys(_names_in(word)) if name in self._values]
         if not used or step > MAX_STEPS:
             return [field.text for field in self._expand(word, certain) if field.text] if step else []

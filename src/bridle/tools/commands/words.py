@@ -1,14 +1,14 @@
-"""Shell words: where they end and what they say, read from the source itself.
+"""Read shell words from the source of a command line: where they end and what they mean.
 
 ```
-r"m"   \rm   $'\x72m'      one piece of text, whatever the quotes     -> rm
-a{b,c}/*.py                text with wildcards, told apart from quoted ones
-"$HOME/x"   $(date)        a name, a substitution: known late or never
+r"m"   \\rm   $'\\x72m'      one piece of text, whatever the quotes     -> rm
+a{b,c}/*.py                text with wildcards, distinct from quoted ones
+"$HOME/x"   $(date)        a name, a substitution: known later or never
 ```
 
 The grammar finds the structure of a command line, but it is lenient about words: it loses an escaped
-blank, and it does not see what backquotes hold. So each word is read here once more, the way bash reads
-it. Where the two disagree nobody can be sure, and ToolError says so.
+blank, and it does not parse the content of backquotes. So each word is read here again, the way bash
+reads it. Where the two disagree, the meaning is unclear, and ToolError is raised.
 """
 
 import re
@@ -26,7 +26,7 @@ PieceKind = Literal["bare", "quoted", "name", "command", "other"]
 
 BLANKS = " \t"
 EXPANDING = re.compile(r"\$\((?!\()|`")
-"""The beginning of a substitution, but not of a calculation."""
+"""The start of a command substitution, but not of arithmetic."""
 _ENDS = frozenset(" \t\n;&|()<>")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,^-]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,14 +47,14 @@ _ANSI_CHARS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "
 
 
 class Piece(Struct, frozen=True):
-    """A stretch of a word that is read in one way."""
+    """A part of a word with one kind of quoting or expansion."""
 
     kind: PieceKind
     text: str
-    """What it says; for a name, the name itself."""
+    """The text without quotes; for a variable, its name."""
     source: str
     is_split: bool = False
-    """A value put here is split into words: it stands outside of double quotes."""
+    """True if its value is split into words, because it is outside double quotes."""
 
 
 class Word(Struct, frozen=True):
@@ -63,23 +63,23 @@ class Word(Struct, frozen=True):
     source: str
     pieces: tuple[Piece, ...]
     nested: tuple["Node | str", ...] = ()
-    """The substitutions in it: their place in the tree, or for backquotes the text they run."""
+    """The substitutions in it: their nodes in the tree, or for backquotes the text that they run."""
     span: tuple[int, int] = (0, 0)
-    """Where it begins and ends in its source; unknown for a part of a word."""
+    """Its start and end in the source; (0, 0) for a part of a word."""
 
     @property
     def literal(self) -> str | None:
-        """What it says when it is one bare piece of text; a reserved word is one."""
+        """Its text if it is one bare piece, as a reserved word is; otherwise None."""
         only = self.pieces[0] if len(self.pieces) == 1 else None
         return only.text if only is not None and only.kind == "bare" else None
 
 
 FindNode = Callable[[int, tuple[str, ...]], "Node | None"]
-"""Looks up the tree's node of one of these types that begins at a place."""
+"""Returns the tree's node of one of these types that starts at an offset."""
 
 
 class Lexer:
-    """Reads words out of a source in which each character is one byte."""
+    """Reads words from a source in which each character is one byte."""
 
     def __init__(self, source: str, find_node: FindNode) -> None:
         self._source = source
@@ -87,7 +87,7 @@ class Lexer:
         self._nested: list[Node | str] = []
 
     def word(self, start: int) -> tuple[Word, int]:
-        """Read the word that begins here; returns it and where it ends. Raises ToolError if there is none."""
+        """Return the word that starts at `start`, and its end; raises ToolError if there is none."""
         plain = _PLAIN.match(self._source, start)
         if plain is not None and self._source[plain.end() : plain.end() + 1] in _PLAIN_ENDS:
             text = plain[0]
@@ -100,7 +100,7 @@ class Lexer:
         return Word(source, tuple(pieces), tuple(self._nested), (start, end)), end
 
     def body(self, start: int, end: int) -> Word:
-        """Read the body of a here-document whose expansions bash carries out."""
+        """Read the body of a here-document in which bash performs expansions."""
         self._nested = []
         pieces, stop = self._quoted(start, end)
         if stop != end:
@@ -137,14 +137,14 @@ class Lexer:
                 while end < len(source) and source[end] not in _BARE_ENDS:
                     end += 1
                 text = source[position:end]
-                if pieces and pieces[-1].kind == "bare":  # a line was continued in the middle
+                if pieces and pieces[-1].kind == "bare":  # a continued line split the text
                     text = pieces.pop().text + text
                 pieces.append(Piece("bare", text, text))
             position = end
         return pieces, position
 
     def _quoted(self, start: int, end: int | None) -> tuple[list[Piece], int]:
-        """Read up to the closing double quote and past it, or with an `end` up to there."""
+        """Read through the closing double quote; with `end`, up to that offset."""
         source, position = self._source, start
         pieces = [Piece("quoted", "", '""')]
         while position < (len(source) if end is None else end):
@@ -169,7 +169,7 @@ class Lexer:
         return pieces, position
 
     def _expansion(self, start: int, *, is_split: bool) -> tuple[list[Piece], int]:
-        """Read what begins with a dollar sign or a backquote."""
+        """Read an expansion that starts with a dollar sign or a backquote."""
         source = self._source
         if source[start] == "`":
             return self._backquotes(start, in_quotes=not is_split)
@@ -205,7 +205,7 @@ class Lexer:
         return [Piece("command", "", self._source[start : end + 1], not in_quotes)], end + 1
 
     def _ansi(self, start: int) -> tuple[str, int]:
-        """Read what follows `$'`; returns what it says and where it ends."""
+        """Read what follows `$'`; return its text and its end."""
         end = start
         while end < len(self._source) and self._source[end] != "'":
             end += 2 if self._source[end] == "\\" else 1
@@ -214,7 +214,7 @@ class Lexer:
         return _ANSI_ESCAPE.sub(_ansi_char, self._source[start:end]), end + 1
 
     def _process(self, start: int) -> int | None:
-        """Pass over a process substitution; None when it is a redirection."""
+        """Return the end of a process substitution; None when it is a redirection."""
         if self._source[start + 1 : start + 2] != "(":
             return None
         node = self._find_node(start, ("process_substitution",))
@@ -224,7 +224,7 @@ class Lexer:
         return node.end_byte
 
     def _array(self, start: int, position: int) -> int | None:
-        """Pass over the values of an array, as in `a=(b c)`; None when there is none."""
+        """Return the end of the values of an array, as in `a=(b c)`; None when there is none."""
         if self._source[position] != "(" or position == start or self._source[position - 1] != "=":
             return None
         node = self._find_node(position, ("array",))
@@ -248,7 +248,7 @@ _BARE_ENDS = _ENDS | set("\\'\"$`")
 
 
 def unescape_backquotes(text: str, *, in_quotes: bool) -> str:
-    """Return the text that backquotes run: inside of them a backslash guards a few characters."""
+    """Return the text that backquotes run: inside them, a backslash escapes a few characters."""
     return re.sub(r'\\([$`\\"])' if in_quotes else r"\\([$`\\])", r"\1", text)
 
 
@@ -258,7 +258,7 @@ def _ansi_char(escape: re.Match[str]) -> str:
         return chr(int(byte, 16))
     if short or long:
         code = int(short or long, 16)
-        return chr(code) if code < 0x80 else "\0"  # its bytes depend on the locale: never taken for known
+        return chr(code) if code < 0x80 else "\0"  # its bytes depend on the locale: never counts as known
     if octal:
         return chr(int(octal, 8) & 0xFF)
     if control:
@@ -267,7 +267,7 @@ def _ansi_char(escape: re.Match[str]) -> str:
 
 
 def utf8(text: str) -> str:
-    """Turn characters that stand for bytes into the text they spell."""
+    """Decode text in which each character is one byte as UTF-8."""
     return text if text.isascii() else text.encode("latin-1").decode(errors="replace")
 
 
@@ -276,18 +276,18 @@ def _near(source: str, position: int) -> str:
 
 
 def nothing_but_blanks(source: str, *, newlines: bool) -> bool:
-    """Tell whether only blanks, continued lines and, if asked, line ends stand here."""
+    """Return whether a source has only blanks, continued lines and, with `newlines`, line ends."""
     if "\\" in source:
         source = source.replace("\\\n", "")
     return not source.strip(BLANKS + "\n" if newlines else BLANKS)
 
 
 def may_hold_commands(words: Iterable[Word]) -> bool:
-    """Tell whether the value of one of these words may be text that a calculation would run."""
+    """Return whether the value of one of these words may be text that arithmetic evaluation would run."""
     pieces = [piece for word in words for piece in word.pieces]
     return any(EXPANDING.search(piece.text) or _is_from_outside(piece) for piece in pieces)
 
 
 def _is_from_outside(piece: Piece) -> bool:
-    """Tell whether a file or a program says what stands here: its name, its output."""
+    """Return whether a piece comes from a file name or from the output of a program."""
     return piece.kind == "command" or (piece.kind == "bare" and not set("*?[").isdisjoint(piece.text))

@@ -1,4 +1,4 @@
-"""The shell: commands, what they print, and the jobs they become."""
+"""The shell tool: run commands, read their output, and manage background jobs."""
 
 from pathlib import Path
 
@@ -21,10 +21,10 @@ def shell_tools(
     blobs: Blobs | None = None,
     parse: Parse | None = None,
 ) -> tuple[Tool, ...]:
-    """Make `bash` and the tools for its jobs, which share one set of shells.
+    """Return `bash` and the tools for its jobs, which share one set of shells.
 
-    `folder` is theirs alone. Whoever closes a session calls `end_session` of `bash`, and its `aclose` at
-    the end of the process.
+    Nothing else may use `folder`. The caller must call `end_session` of `bash` when it closes a session,
+    and `aclose` at the end of the process.
     """
     shells = Shells(sandbox, folder, settings)
     masker = masker or Masker({})

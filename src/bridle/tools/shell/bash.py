@@ -27,12 +27,12 @@ from bridle.tools.shell.state import MAX_COMMAND_BYTES
 from bridle.tools.shell.text import visible
 
 Parse = Callable[[str, str, str], Access]
-"""Says what a command would do, from its text, its folder and the session's folder."""
+"""Returns the access of a command, from its text, its folder and the session's folder."""
 
-_START_S = 1.0  # what a background command gets to fail quickly
+_START_S = 1.0  # a background command that fails within this time is reported directly
 _TIMEOUT_GRACE_S = 2.0
 _MAX_DESCRIPTION_CHARS = 200
-_MAX_JUDGED = 100  # calls that were refused stay among them
+_MAX_JUDGED = 100  # includes calls that were refused
 
 
 class _Wanted(Struct, frozen=True):
@@ -43,19 +43,19 @@ class _Wanted(Struct, frozen=True):
 
 
 class _Judged(Struct, frozen=True):
-    """What a call would do, found out before it was decided on."""
+    """The access of a call, computed before its approval was decided."""
 
     args: dict[str, Any]
     access: Access
 
 
 class Bash:
-    """Runs commands, one after the other, in a shell that remembers where it is."""
+    """The tool that runs commands, one after the other, in a shell that keeps its state."""
 
     parallel = False
 
     def __init__(self, shells: Shells, parse: Parse | None, masker: Masker, blobs: Blobs | None) -> None:
-        """Share the shells with the tools for jobs; without `parse` bash is parsed by its grammar."""
+        """Share the shells with the job tools; without `parse`, the bash grammar is used."""
         self._shells = shells
         self._parse = parse
         self._masker = masker
@@ -64,18 +64,18 @@ class Bash:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec(SHELL_TOOL, description("shell/bash"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name all that the command would run, read and write, and what no rule can be sure of."""
+        """Return all that the command would run, read and write, and the doubts that no rule can resolve."""
         judged = self._judged.get(context.call_id)
         if judged is not None and judged.args == args:
             return judged.access
         return self._judge(_wanted(args), context)
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
-        """Judge the command beside the event loop: it may look at thousands of files."""
+        """Compute the access of the command in a thread, because that may read thousands of files."""
         wanted = _wanted(args)
         access = await in_thread(lambda _: self._judge(wanted, context))
         self._judged[context.call_id] = _Judged(args, access)
@@ -88,9 +88,9 @@ class Bash:
         return replace(access, doubt="; ".join(filter(None, doubts)))
 
     async def _confine(self, wanted: _Wanted, args: dict[str, Any], context: ToolContext) -> Confinement:
-        """Judge the command once more, right before it runs, and return how it runs; raises ToolError.
+        """Check the command again right before it runs, and return how it runs; raises ToolError.
 
-        A file or a link may have changed since it was allowed, and with it what the command means.
+        A file or link may have changed since the command was allowed, which may change what it does.
         """
         before = self._judged.pop(context.call_id, None)
 
@@ -110,14 +110,14 @@ class Bash:
         return confinement
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show the command, where it would run and what would hold it."""
+        """Return the command, its folder, and the sandbox that confines it."""
         wanted = _wanted(args)
         where = self._shells.show_cwd(context)
         about = f"{visible(wanted.description)}\n" if wanted.description else ""
         return f"{about}$ {visible(wanted.command)}\n(in {where}; {self._guard(context)})"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Run it to its end, or until it becomes a background job; an exit status but 0 is an error."""
+        """Run the command until it ends or becomes a background job; a nonzero exit status is an error."""
         wanted = _wanted(args)
         if wanted.is_background and not self._shells.can_add_job(context.session):
             raise ToolError(
@@ -141,7 +141,7 @@ class Bash:
             await self._let_go(running, context.session)
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell whether a command runs for a session."""
+        """Return whether a command runs for a session."""
         return self._shells.is_busy(session)
 
     async def end_session(self, session: SessionId) -> None:
@@ -153,7 +153,7 @@ class Bash:
         await self._shells.aclose()
 
     async def _goes_on(self, running: Running, wanted: _Wanted, session: SessionId) -> bool:
-        """Wait for the command; False when it has ended, True when it shall be a background job."""
+        """Wait for the command; return False if it ended, True if it becomes a background job."""
         if wanted.is_background:
             return not await running.ended(_START_S)
         settings = self._shells.settings
@@ -192,7 +192,7 @@ class Bash:
         return await in_thread(lambda _: output_text(running.ring, self._masker, limit, self._blobs))
 
     async def _let_go(self, running: Running, session: SessionId) -> None:
-        """End a command that nobody reads any more, unless it has become a job."""
+        """End a command when its call is over, unless it has become a job."""
         if any(job.running is running for job in self._shells.jobs(session)):
             return
         try:
@@ -200,7 +200,7 @@ class Bash:
         finally:
             running.ring.close()
 
-    # ------------------------------------------------------------------------ what holds a command
+    # ------------------------------------------------------------------------ confinement
 
     def _parser(self) -> Parse:
         if self._parse is None:
@@ -217,7 +217,7 @@ class Bash:
         return f"no sandbox holds this command: {status.why or 'there is none on this machine'}"
 
     def _replaced_program(self, access: Access, context: ToolContext) -> str:
-        """Say whether a command that counts as harmless is a program that commands may have put there."""
+        """Return a doubt if a harmless command name resolves to a program that commands may have replaced."""
         roots = self._shells.roots(context)
         cwd, path = self._shells.state(context).cwd, self._shells.environ(context).get("PATH", "")
         for subject in access.subjects:

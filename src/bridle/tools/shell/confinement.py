@@ -1,4 +1,4 @@
-"""How a judged command runs: what was proven to read runs where it can change nothing."""
+"""How a checked command runs: a command proven to be read-only runs where it can change nothing."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bridle.tools.shell.environment import FORCED
 
 _USER_GIT_FILES = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _CODE_NAMES = frozenset("RIPGREP_CONFIG_PATH TMPDIR".split())
-"""Variables that make readers run or read something else, or name a folder that is not there."""
+"""Variables that make read-only programs run or read other files, or name a folder that does not exist."""
 
 _GIT_SETTINGS = {
     "core.fsmonitor": "false",
@@ -25,31 +25,31 @@ _GIT_SETTINGS = {
     "safe.bareRepository": "explicit",
     "submodule.recurse": "false",
 }
-"""What no repository can make git do while it reads."""
+"""Settings that keep a repository from making git run programs or write during a read."""
 
 
 class Confinement(Struct, frozen=True):
-    """What one command gets to see and to change."""
+    """What one command may see and change."""
 
     reads_only: bool = False
     shown: tuple[str, ...] = ()
-    """Folders and files that a reading command may see besides the working directory."""
+    """Folders and files that a read-only command may see besides the working directory."""
     uses_git: bool = False
     moves: bool = True
-    """It may end in another folder than it began in; nothing else of a reading command is kept."""
+    """True if it may change the current folder; of a read-only command, nothing else is kept."""
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables that a command gets of those it would get."""
+        """Return the variables of `environ` that the command gets, plus the settings for git."""
         if not self.reads_only:
             return dict(environ)
         kept = {name: value for name, value in environ.items() if not _is_dropped(name)}
         if not _is_utf8(kept):
-            kept["LC_ALL"] = "C.UTF-8"  # or bash might find other words than the judge
+            kept["LC_ALL"] = "C.UTF-8"  # otherwise bash might split words differently than the check
         return {**kept, **(_git_environment() if self.uses_git else {})}
 
 
 def confine(access: Access, root: str, home: str) -> Confinement:
-    """Return how a command with this access runs; looks at the disk."""
+    """Return how a command with this access runs; reads the disk."""
     if not access.reads_only:
         return Confinement()
     commands = [subject.value.split(" ") for subject in access.subjects if subject.kind == "command"]
@@ -57,15 +57,15 @@ def confine(access: Access, root: str, home: str) -> Confinement:
     moves = any(words[0] in ("cd", "pushd") for words in commands)
     if not git:
         return Confinement(reads_only=True, moves=moves)
-    # `git config` runs nothing, and must not show settings that are ours.
+    # `git config` runs nothing, and must not show Bridle's settings.
     is_only_config = all("config" in words[1:3] for words in git)
     places = tuple(_git_places(root, home))
     return Confinement(reads_only=True, shown=places, uses_git=not is_only_config, moves=moves)
 
 
 def _git_places(root: str, home: str) -> list[str]:
-    """Return what git reads outside of the working directory: your settings, and a repository above."""
-    # Loads the grammar of bash, which is there by now: the command was judged.
+    """Return what git reads outside the working directory: the user's settings and a repository above."""
+    # Imports the bash grammar, which is loaded already: the command was checked.
     from bridle.tools.commands.repository import find_repository, surprise_in  # noqa: PLC0415
 
     places = [os.path.join(home, name) for name in _USER_GIT_FILES]

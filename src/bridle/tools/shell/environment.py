@@ -1,4 +1,4 @@
-"""The variables every command gets: those of this process, without secrets and without ways out."""
+"""The environment of commands: that of this process, without secrets and ways out of the sandbox."""
 
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -18,11 +18,11 @@ FORCED = {
     "TERM": "dumb",
     "VISUAL": "false",
 }
-"""A program that waits for a person would wait for ever, and nobody sees its colours."""
+"""Set for every command: a program that waits for a person would wait forever, and colors are useless."""
 
 _DEFAULTS = {"LANG": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin"}
 
-# Agents, buses and screens are reached by sockets, which lead out of a sandbox.
+# Agents, message buses and displays are reached through sockets, which lead out of a sandbox.
 _WAYS_OUT = (
     "DBUS_*",
     "DISPLAY",
@@ -33,7 +33,7 @@ _WAYS_OUT = (
     "XAUTHORITY",
     "XDG_RUNTIME_DIR",
 )
-# These make the shell itself run or read something else.
+# These make the shell itself run or read other files.
 _SHELL_NAMES = tuple(
     """
     BASHOPTS BASH_* CDPATH ENV EXECIGNORE GLOBIGNORE OLDPWD POSIXLY_CORRECT PROMPT_COMMAND PS4 PWD SHELLOPTS
@@ -46,7 +46,7 @@ _SECRET_PATTERNS = ("AWS_*", "OTEL_EXPORTER_OTLP*HEADERS")
 def command_environment(
     environ: Mapping[str, str], *, secret: Collection[str] = (), kept: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return what a command gets; `secret` names more secrets, `kept` has patterns of what it gets anyway."""
+    """Return a command's variables; `secret` names more secrets, `kept` has patterns of passed ones."""
     passed = {
         name: value
         for name, value in environ.items()

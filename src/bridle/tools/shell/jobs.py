@@ -1,4 +1,4 @@
-"""The tools for background jobs: list them, read what they print, end them."""
+"""The tools for background jobs: list them, read their output, kill them."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from bridle.tools.shell.shells import Job, Shells
 from bridle.tools.shell.text import visible
 
 MAX_WAIT_S = 60
-_SETTLE_S = 0.2  # what comes in several writes is read as one
+_SETTLE_S = 0.2  # collects several writes into one read
 _KILL_GRACE_S = 2.0
 _MAX_SHOWN_CHARS = 100
 
 
 class Jobs:
-    """Lists the background jobs of the session."""
+    """The tool that lists the background jobs of the session."""
 
     parallel = True
     seldom = True
@@ -32,19 +32,19 @@ class Jobs:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("jobs", description("shell/jobs"), parameters(0))
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Nothing but the session's own jobs is touched."""
+        """Return a read access: the call concerns only the session's own jobs."""
         return Access("jobs", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return one line for each job, the oldest first."""
+        """Return one line per job, oldest first."""
         lines = [self._line(job) for job in self._shells.jobs(context.session)]
         return ToolOutput("\n".join(lines) or "[no jobs]")
 
@@ -55,7 +55,7 @@ class Jobs:
 
 
 class JobOutput:
-    """Shows what a job has printed."""
+    """The tool that shows the output of a job."""
 
     parallel = True
     seldom = True
@@ -67,19 +67,19 @@ class JobOutput:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("job_output", description("shell/job_output"), _OUTPUT_PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Nothing but the session's own jobs is touched."""
+        """Return a read access: the call concerns only the session's own jobs."""
         return Access("job_output", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return what was printed from a position on, where to read on, and the state of the job."""
+        """Return the output from a position, where to continue reading, and the state of the job."""
         job = self._shells.job(integer_arg(args, "job"), context.session)
         running, ring = job.running, job.running.ring
         max_bytes = self._shells.settings.max_result_bytes
@@ -104,7 +104,7 @@ class JobOutput:
 
 
 class JobKill:
-    """Ends a job."""
+    """The tool that kills a job."""
 
     parallel = False
     seldom = True
@@ -115,19 +115,19 @@ class JobKill:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("job_kill", description("shell/job_kill"), parameters(1, job=_JOB))
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Count as reading: the session may always end what it was allowed to start."""
+        """Return a read access: the session may always end what it was allowed to start."""
         return Access("job_kill", "read")
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: only a job of this session ends."""
+        """Return an empty text: only a job of this session ends."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """End it with everything it started and return its last state."""
+        """Kill the job and everything it started, and return its last state."""
         job = self._shells.job(integer_arg(args, "job"), context.session)
         if job.running.status is not None:
             state = state_words(job.running, self._shells.settings)

@@ -1,4 +1,4 @@
-"""Shows output while it comes: not too often, and not too much of it."""
+"""Show output while it arrives, limited in rate and size."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ INTERVAL_S = 0.05
 
 
 class Live:
-    """Passes output on to whoever watches a call."""
+    """Sends the output of a running call to its watchers."""
 
     def __init__(
         self, emit: Callable[[str], None], masker: Masker, *, max_bytes: int = MAX_LIVE_BYTES
@@ -26,7 +26,7 @@ class Live:
         self._earliest = 0.0
 
     def feed(self, data: bytes) -> None:
-        """Take what was printed; what is beyond the limit is not shown."""
+        """Add printed bytes; bytes beyond the limit are not shown."""
         if not self._left:
             return
         self._pending += data[: self._left]
@@ -35,14 +35,14 @@ class Live:
             self._timer = self._loop.call_at(self._earliest, self._show)
 
     def close(self) -> None:
-        """Show the rest; nothing more comes."""
+        """Show the rest; the output ends here."""
         self._say(self._text.feed(bytes(self._pending)) + self._text.flush())
         if not self._left:
             self._say("\n[there is more; it is not shown live]\n")
         self.drop()
 
     def drop(self) -> None:
-        """Show nothing more: nobody watches."""
+        """Discard pending output and show no more."""
         self._pending.clear()
         self._left = 0
 

@@ -1,4 +1,4 @@
-"""Reads an output piece by piece, without cutting characters, escape sequences or secrets in two."""
+"""Read an output piece by piece, without splitting characters, escape sequences or secrets."""
 
 import codecs
 
@@ -8,7 +8,7 @@ from bridle.tools.shell.text import MAX_OPEN_ESCAPE, clean, open_escape
 
 
 def whole_piece(ring: Ring, cursor: int, limit: int, *, is_over: bool) -> Piece:
-    """Read from a position on, to the end of a line where more follows, and never to half a character."""
+    """Read from a position; end at a line end if more follows, and never inside a character."""
     piece = ring.read(cursor, limit)
     data = piece.data
     if piece.end < ring.total:
@@ -21,7 +21,7 @@ def whole_piece(ring: Ring, cursor: int, limit: int, *, is_over: bool) -> Piece:
 
 
 def masked_text(ring: Ring, piece: Piece, masker: Masker) -> str:
-    """Return a piece as text, with no part of a secret that lies across one of its ends."""
+    """Return a piece as masked text, including secrets that extend across one of its ends."""
     first = _neighbour(ring, max(0, piece.start - masker.longest), piece.start)
     last = _neighbour(ring, piece.end, piece.end + masker.longest)
     data = first + piece.data + last
@@ -35,7 +35,7 @@ def masked_text(ring: Ring, piece: Piece, masker: Masker) -> str:
 
 
 def _neighbour(ring: Ring, start: int, end: int) -> bytes:
-    """Return what lies beside a piece, as far as it is kept; it may end where the ring begins."""
+    """Return the bytes next to a piece that are still kept; they may end where the ring starts."""
     data = b""
     while start + len(data) < end:
         piece = ring.read(start + len(data), end - start - len(data))
@@ -46,7 +46,7 @@ def _neighbour(ring: Ring, start: int, end: int) -> bytes:
 
 
 def _whole_end(data: bytes) -> int:
-    """Return where the character or escape sequence begins that the end of the data cuts off."""
+    """Return where a character or escape sequence starts that the end of the data cuts off."""
     _, whole = codecs.utf_8_decode(data, "replace", False)
     start = max(0, whole - MAX_OPEN_ESCAPE)
     return start + open_escape(data[start:whole].decode("latin-1"))

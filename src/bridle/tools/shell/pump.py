@@ -1,4 +1,4 @@
-"""Moves what a command prints from its pipe into its ring, and on to whoever watches.
+"""Move a command's output from its pipe into its ring, and report it to a callback.
 
 ```
 command --pipe--> [readable] --thread: read, append--> ring
@@ -6,8 +6,8 @@ command --pipe--> [readable] --thread: read, append--> ring
                       '------------------+--> heard(first bytes)
 ```
 
-The end of the pipe is not waited for: a process that ran away may hold it open for ever. A command
-that prints faster than the disk takes it is slowed down by its full pipe.
+The pump does not wait for the pipe to close: a runaway process may hold it open forever. A command that
+prints faster than the disk writes is slowed down by its full pipe.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from msgspec import Struct
 from bridle.tools.blocking import in_thread
 from bridle.tools.shell.ring import Ring
 
-_PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the usual 64 KiB cost a third of the speed
-_ROUND_BYTES = 16 * 1024 * 1024  # then other work gets its turn in the pool of threads
-_LAST_BYTES = 64 * 1024 * 1024  # taken after the command's end, from what still prints then
+_PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the default 64 KiB cost a third of the speed
+_ROUND_BYTES = 16 * 1024 * 1024  # per round, then the thread pool can do other work
+_LAST_BYTES = 64 * 1024 * 1024  # read after the command's end, from processes that still print
 _HEARD_BYTES = 256 * 1024
 
 
 class _Moved(Struct, frozen=True):
     start: bytes
-    """The first of the bytes that came."""
+    """The first of the moved bytes."""
     size: int
     is_dry: bool
     is_closed: bool
@@ -40,7 +40,7 @@ class Pump:
     """Reads one pipe."""
 
     def __init__(self, ring: Ring, heard: Callable[[bytes], None]) -> None:
-        """Open the pipe; `heard` is called in the event loop with the start of what came each time."""
+        """Open the pipe; `heard` is called in the event loop with the first bytes of each round."""
         self._ring = ring
         self._heard = heard
         self._came = asyncio.Event()
@@ -48,11 +48,11 @@ class Pump:
         self._source, self.target = os.pipe()
         """The descriptor to print to."""
         os.set_blocking(self._source, False)
-        with suppress(AttributeError, OSError):  # not on Linux, or the user has too many large pipes
+        with suppress(AttributeError, OSError):  # not Linux, or the user has too many large pipes
             fcntl.fcntl(self.target, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def close_target(self) -> None:
-        """Give up our hold of the descriptor to print to: a program has it by now, or never will."""
+        """Close this process's copy of `target`, after a program got it or failed to start."""
         if self.target >= 0:
             os.close(self.target)
         self.target = -1
@@ -63,12 +63,12 @@ class Pump:
         os.close(self._source)
 
     def end(self) -> None:
-        """Let `run` take what is in the pipe now, and no more."""
+        """Make `run` read what is in the pipe now, and then return."""
         self._is_ending = True
         self._came.set()
 
     async def run(self) -> None:
-        """Move until the pipe is closed or `end` is called; closes it."""
+        """Move bytes until the pipe is closed or `end` is called; then close the pipe."""
         last = 0
         try:
             while True:

@@ -1,4 +1,4 @@
-"""What the model reads about a command: its output, cut to a size, and how it ended."""
+"""Format a command's result for the model: its output, cut to a size, and how it ended."""
 
 import signal
 
@@ -16,7 +16,7 @@ _NO_FORK = ("fork: retry: Resource temporarily unavailable", "fork: Resource tem
 
 
 def output_text(ring: Ring, masker: Masker, limit: int, blobs: Blobs | None) -> str:
-    """Return head and tail of an output; blocking. All that is kept of a longer one goes to the blobs."""
+    """Return an output, cut to head and tail if it is long; blocking. A long one is stored in the blobs."""
     text = _whole_text(ring, masker)
     if len(text.encode()) <= limit:
         return text
@@ -45,7 +45,7 @@ def _whole_text(ring: Ring, masker: Masker) -> str:
 
 
 def ending(running: Running, settings: ShellSettings) -> list[str]:
-    """Return how a command ended, in words; nothing when all went well."""
+    """Return a note on how a command ended; empty when it succeeded."""
     match running.ended_by:
         case "timeout":
             return [f"ended after {running.timeout_s:g} s; start long work with background=true"]
@@ -66,7 +66,7 @@ def state_words(running: Running, settings: ShellSettings) -> str:
 
 
 def limit_notes(text: str, running: Running, settings: ShellSettings) -> list[str]:
-    """Return what kept a command or its output from being whole."""
+    """Return notes on the limits that affected a command or its output."""
     notes = []
     if running.ring.failure:
         notes.append(f"only the start of the output was kept: {running.ring.failure}")

@@ -1,12 +1,12 @@
-"""What a command printed: its first bytes in memory, its newest ones in a ring on disk.
+"""The output of a command: its first bytes in memory, its newest bytes in a ring buffer on disk.
 
 ```
 position   0 ......... HEAD ............ total-RING ............... total
            [ in memory ] [ no longer kept ] [ ring: offset = position % RING ]
 ```
 
-The file has no name, so that nothing of it is left when the process ends, however it ends. A command
-that prints little never gets a file.
+The file has no name, so that nothing is left when the process ends, even in a crash. A command that
+prints little never gets a file.
 """
 
 import os
@@ -21,15 +21,15 @@ RING_BYTES = 8 * 1024 * 1024
 
 
 class Piece(Struct, frozen=True):
-    """Some of the output."""
+    """A part of the output."""
 
     data: bytes
     start: int
-    """The position of its first byte; later than asked for when what lay there is no longer kept."""
+    """The position of its first byte; later than requested when those bytes are no longer kept."""
 
     @property
     def end(self) -> int:
-        """Return the position after its last byte."""
+        """The position after its last byte."""
         return self.start + len(self.data)
 
 
@@ -37,7 +37,7 @@ class Ring:
     """Keeps the first and the newest bytes of an output; every method blocks and is safe in any thread."""
 
     def __init__(self, folder: Path, *, head_bytes: int = HEAD_BYTES, ring_bytes: int = RING_BYTES) -> None:
-        """Take the folder for the file; nothing happens there before the head is full."""
+        """Take the folder for the file, which is created only when the head is full."""
         self._folder = folder
         self._head_bytes = head_bytes
         self._ring_bytes = ring_bytes
@@ -47,20 +47,20 @@ class Ring:
         """The first position that the ring still holds."""
         self._total = 0
         self._failure = ""
-        self._lock = Lock()  # a reader must not see a ring that is half overwritten
+        self._lock = Lock()  # a reader must not see a half-written ring
 
     @property
     def total(self) -> int:
-        """Return how many bytes were printed."""
+        """The number of bytes printed."""
         return self._total
 
     @property
     def failure(self) -> str:
-        """Return why nothing more is kept; empty while all is well."""
+        """Why nothing more is kept; empty if there was no failure."""
         return self._failure
 
     def append(self, data: bytes | memoryview) -> None:
-        """Add bytes; a disk that takes no more is noted as `failure`, and the bytes are only counted."""
+        """Add bytes; after a write error, set `failure` and only count them."""
         view = memoryview(data)
         with self._lock:
             room = self._head_bytes - len(self._head)
@@ -76,7 +76,7 @@ class Ring:
                 self._close()
 
     def read(self, start: int, limit: int) -> Piece:
-        """Return up to `limit` bytes from a position on, or from the next one that is still kept."""
+        """Return up to `limit` bytes from a position, or from the next position that is still kept."""
         with self._lock:
             start = min(max(start, 0), self._total)
             if start < len(self._head):
@@ -85,12 +85,12 @@ class Ring:
             return Piece(self._read_file(start, min(limit, self._total - start)), start)
 
     def close(self) -> None:
-        """Let go of the file; what is in memory can still be read."""
+        """Close the file; the bytes in memory can still be read."""
         with self._lock:
             self._close()
 
     def _write(self, data: memoryview) -> None:
-        """Put the newest bytes, which end at the total, where they belong."""
+        """Write the newest bytes, which end at the total, to their place in the ring."""
         if self._file is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file, name = tempfile.mkstemp(prefix="output-", dir=self._folder)

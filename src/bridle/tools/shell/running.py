@@ -18,21 +18,21 @@ from bridle.tools.shell.state import MAX_REPORT_BYTES
 
 EndedBy = Literal["itself", "timeout", "output", "request"]
 
-_KILL_S = 0.04  # what a killed command gets to be gone, so that a cancelled call settles in time
+_KILL_S = 0.04  # how long a killed command gets to exit, so that a cancelled call ends in time
 
 
 class Running:
-    """A command that was started, and later what is left of it: its output and its exit status."""
+    """A command that was started; after its end, its output and exit status."""
 
     def __init__(self, command: str, ring: Ring, *, max_bytes: int) -> None:
-        """Prepare a command that may print so much."""
+        """Prepare a command that may print at most `max_bytes`."""
         self.command = command
         self.ring = ring
         self.status: int | None = None
         """Its exit status, 128 + n after signal n; None while it runs."""
         self.ended_by: EndedBy = "itself"
         self.timeout_s = 0.0
-        """How long it may run before it is ended for that."""
+        """How long it may run before it is killed."""
         self.live: Live | None = None
         self._max_bytes = max_bytes
         self._process: Process | None = None
@@ -44,16 +44,16 @@ class Running:
 
     @property
     def age_s(self) -> float:
-        """Return how long it has run, or ran."""
+        """The duration of the command, so far or in total."""
         return (self._ended_s if self.status is not None else self._loop.time()) - self._started_s
 
     @property
     def report(self) -> bytes:
-        """Return what it wrote to descriptor 3; nothing before its end."""
+        """What it wrote to descriptor 3; empty before its end."""
         return self._report
 
     async def start(self, sandbox: Sandbox, spec: ProcessSpec, session: SessionId) -> None:
-        """Start it, with descriptors of our own; raises ToolError."""
+        """Start the command with descriptors for its output and report; raises ToolError."""
         pump = Pump(self.ring, self._heard)
         report = _open_report()
         try:
@@ -65,39 +65,39 @@ class Running:
         pump.close_target()
         self._process = process
         self._started_s = self._loop.time()
-        # Outlives the call: a job runs on, and its owner awaits or ends it.
+        # Outlives the call: a job keeps running, and its owner awaits or ends it.
         self._task = self._loop.create_task(self._watch(process, pump, report))
 
     @property
     def kept_error(self) -> str:
-        """Why changes of files were refused; empty if none was."""
+        """Why changes of files were refused; empty if none were."""
         return "" if self._process is None else self._process.changes.kept_error
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """A sentence for each file that was put away, as a program of the user would have run it."""
+        """A sentence for each file that was moved away because a program of the user would have run it."""
         return () if self._process is None else self._process.changes.put_away
 
     async def settle(self) -> None:
-        """Have put away what it has left by now."""
+        """Move away dangerous files that the running command has left so far."""
         if self._process is not None and self.status is None:
             await self._process.changes.settle(is_done=False)
 
     async def ended(self, timeout_s: float | None = None) -> bool:
-        """Wait for its end; False when that did not come in time."""
+        """Wait for its end; return False if the timeout comes first."""
         if self._task is not None:
             await asyncio.wait([self._task], timeout=timeout_s)
         return self.status is not None
 
     async def printed(self, position: int, timeout_s: float) -> None:
-        """Wait until it has printed more than so many bytes, or ended, or the time is over."""
+        """Wait until it has printed more than `position` bytes or ended, or until the timeout."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while self.status is None and self.ring.total <= position:
                     await self._changed.wait()
 
     async def stop(self, grace_s: float, by: EndedBy = "request") -> None:
-        """End it with everything it started: ask, wait a moment, kill."""
+        """End it and everything it started: interrupt, wait `grace_s`, kill."""
         if self._process is None or self.status is not None:
             return
         self.ended_by = by
@@ -116,7 +116,7 @@ class Running:
                 try:
                     status = await process.wait()
                 finally:
-                    # Whatever it left in the background would run without anybody to end it.
+                    # Nothing would end the processes that it left in the background.
                     process.kill()
                 pump.end()
             self._report = os.pread(report, MAX_REPORT_BYTES, 0).rstrip(b"\0")
@@ -140,7 +140,7 @@ class Running:
 
 
 def _open_report() -> int:
-    """Return a file in memory that cannot grow beyond the size of a report."""
+    """Return the descriptor of an in-memory file that cannot grow beyond the size of a report."""
     if not hasattr(os, "memfd_create"):
         with tempfile.TemporaryFile() as file:
             return os.dup(file.fileno())

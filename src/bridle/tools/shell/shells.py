@@ -1,4 +1,4 @@
-"""The shells of all sessions: where each one stands, what runs in it, and its background jobs."""
+"""The shells of all sessions: their state, their running commands and their background jobs."""
 
 import asyncio
 import os
@@ -22,39 +22,39 @@ from bridle.tools.shell.settings import ShellSettings
 from bridle.tools.shell.state import ShellState, StateFiles, apply_state, is_small, read_report, shell_argv
 
 CANCEL_GRACE_S = 0.1
-_MAX_SHOWN = 100  # calls that were refused stay among them
+_MAX_SHOWN = 100  # includes calls that were refused
 _BASH_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin")
 
 
 class Job:
-    """A command that runs in the background, or ran there."""
+    """A background command, running or ended."""
 
     def __init__(self, number: int, running: Running) -> None:
         self.number = number
         self.running = running
         self.cursor = 0
-        """Where the last read of its output ended."""
+        """The position where the last read of its output ended."""
 
 
 class _Shell:
-    """What one session has here."""
+    """The shell of one session."""
 
     def __init__(self) -> None:
         self.state: ShellState | None = None
-        """None until it is first needed."""
+        """None until it is loaded on first use."""
         self.commands: set[Running] = set()
-        """Those that run, in the foreground or in the background."""
+        """The running commands, in the foreground and in the background."""
         self.jobs: dict[int, Job] = {}
         self.last_number = 0
         self.shown: dict[CallId, str] = {}
-        """The folder that the user was shown with a call that has not run yet."""
+        """The folder that the user was shown for each call that has not run yet."""
 
 
 class Shells:
-    """Starts commands and keeps what outlives them; belongs to one event loop."""
+    """Starts commands and keeps the state that outlives them; belongs to one event loop."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, settings: ShellSettings) -> None:
-        """Take a folder of its own for states and outputs."""
+        """Take a folder for states and outputs that nothing else uses."""
         self.sandbox = sandbox
         self.settings = settings
         self._folder = folder
@@ -66,10 +66,10 @@ class Shells:
         self._bash = ""
         self.home = os.path.realpath(self._environ.get("HOME", "/nonexistent"))
 
-    # ------------------------------------------------------------------------ the state of a shell
+    # ------------------------------------------------------------------------ shell state
 
     def state(self, context: ToolContext) -> ShellState:
-        """Return where the next command starts."""
+        """Return the state in which the next command starts."""
         shell = self._shell(context.session)
         if shell.state is None:
             shell.state = self._files.load(context.session)
@@ -80,11 +80,11 @@ class Shells:
         return apply_state({**self._environ, **context.env}, self.state(context))
 
     def roots(self, context: ToolContext) -> tuple[str, ...]:
-        """Return the folders that commands may change, free of links."""
+        """Return the folders that commands may change, with links resolved."""
         return tuple(os.path.realpath(path) for path in (context.cwd, *self.settings.writable))
 
     def show_cwd(self, context: ToolContext) -> str:
-        """Return where a call would run, for who is asked about it: then it runs there or not at all."""
+        """Return the folder of a call for its approval prompt; the call then runs there or not at all."""
         shown = self._shell(context.session).shown
         shown[context.call_id] = where = shown_cwd(self.state(context).cwd, context.cwd)
         while len(shown) > _MAX_SHOWN:
@@ -92,7 +92,7 @@ class Shells:
         return where
 
     def check_cwd(self, context: ToolContext) -> None:
-        """Refuse to run a call elsewhere than the user was shown; raises ToolError."""
+        """Raise ToolError if a call would run in a folder other than the one the user was shown."""
         now = shown_cwd(self.state(context).cwd, context.cwd)
         was = self._shell(context.session).shown.pop(context.call_id, now)
         if was != now:
@@ -102,7 +102,7 @@ class Shells:
             )
 
     async def keep_state(self, running: Running, context: ToolContext, confinement: Confinement) -> list[str]:
-        """Take over where a command ended; returns notes for the model."""
+        """Keep the state in which a command ended; return notes for the model."""
         before = self.state(context)
         after = read_report(running.report, before, FORCED)
         if after is None or running.ended_by != "itself" or not confinement.moves:
@@ -129,7 +129,7 @@ class Shells:
         return notes
 
     def _settle(self, state: ShellState, context: ToolContext) -> ShellState:
-        """Return to the session's folder when the shell is in one that is gone, or that is not its own."""
+        """Move back to the session's folder if the shell's folder is gone or not one of `roots`."""
         is_inside = any(is_below(state.cwd, root) for root in self.roots(context))
         if is_inside and os.path.isdir(state.cwd):
             return state
@@ -140,7 +140,7 @@ class Shells:
     async def start(
         self, command: str, context: ToolContext, confinement: Confinement
     ) -> tuple[Running, list[str]]:
-        """Start a command where the last one ended; returns it with notes. Raises ToolError."""
+        """Start a command in the current state; return it with notes; raises ToolError."""
         before = self.state(context)
 
         def prepare(stop: Event) -> tuple[str, ShellState]:
@@ -158,7 +158,7 @@ class Shells:
             rules=context.rules,
             mode=context.mode,
             keep=context.keep,
-            # Where there is no sandbox, `access` has put the command in doubt, and a person has seen why.
+            # If there is no sandbox, `access` reported that as a doubt, so a person has approved the command.
             confined=self.settings.wants_sandbox and self.sandbox.status.kind != "none",
             open_network=self.settings.open_network,
             memory_bytes=self.settings.memory_bytes,
@@ -174,7 +174,7 @@ class Shells:
         return running, [_moved_back(before.cwd)] if state.cwd != before.cwd else []
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell whether a command of a session has not ended."""
+        """Return whether a command of a session is still running."""
         shell = self._shells.get(session)
         return shell is not None and any(running.status is None for running in shell.commands)
 
@@ -190,12 +190,12 @@ class Shells:
     # ------------------------------------------------------------------------ jobs
 
     def can_add_job(self, session: SessionId) -> bool:
-        """Say whether one more job may run."""
+        """Return whether one more job may run."""
         running = [job for job in self.jobs(session) if job.running.status is None]
         return len(running) < self.settings.max_running_jobs
 
     def add_job(self, running: Running, session: SessionId) -> Job:
-        """Let a command be a job; the oldest one that has ended is forgotten when there are too many."""
+        """Make a command a job; if there are too many jobs, drop the oldest one that has ended."""
         shell = self._shell(session)
         shell.last_number += 1
         job = shell.jobs[shell.last_number] = Job(shell.last_number, running)
@@ -209,7 +209,7 @@ class Shells:
         return list(self._shells[session].jobs.values()) if session in self._shells else []
 
     def job(self, number: int | None, session: SessionId) -> Job:
-        """Return a job; raises ToolError with the ones there are."""
+        """Return a job by its number; raises ToolError that lists the existing ones."""
         jobs = {job.number: job for job in self.jobs(session)}
         if number in jobs:
             return jobs[number]
@@ -218,10 +218,10 @@ class Shells:
             f"no job has the number {number}" if number is not None else "missing job", hint=known
         )
 
-    # ------------------------------------------------------------------------ the end
+    # ------------------------------------------------------------------------ shutdown
 
     async def end_session(self, session: SessionId) -> None:
-        """End all commands of a session and forget its jobs; where its shell stands stays on disk."""
+        """End all commands of a session and drop its jobs; its shell state stays on disk."""
         shell = self._shells.pop(session, None)
         if shell is None:
             return
@@ -241,12 +241,12 @@ class Shells:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Say whether an absolute path is a folder or lies in it; both are free of links."""
+    """Return whether an absolute path is `root` or inside it; both must have links resolved."""
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def shown_cwd(cwd: str, session_cwd: str) -> str:
-    """Return a folder as the model knows it: relative to the session's one."""
+    """Return a folder as the model sees it: relative to the session's folder if it is inside."""
     root = os.path.realpath(session_cwd)
     return printable(os.path.relpath(cwd, root) if is_below(cwd, root) else cwd)
 

@@ -1,13 +1,13 @@
-"""What a session's shell keeps from one command to the next: its folder and its exported variables.
+"""The state that a session's shell keeps between commands: its folder and its exported variables.
 
 ```
 report    NAME=value NUL ... START NUL cwd NUL NAME=value NUL ... END NUL      before and after the command
 file      cwd NUL NAME=value NUL ... NAME NUL ... END                          NAME alone: it was unset
 ```
 
-Each command runs in a shell of its own, which reports through a descriptor where it began and where it
-ended: what the sandbox gave it, and nobody changed, is none of its state. The report is read with
-suspicion: any program of the command could have written it.
+Each command runs in a new shell, which reports its variables at the start and at the end through a
+descriptor: what the sandbox set and the command did not change is not part of the state. The report is
+not trusted, because any program that the command runs could have written it.
 """
 
 import os
@@ -27,14 +27,14 @@ from bridle.core.ids import SessionId
 
 MAX_REPORT_BYTES = 1024 * 1024
 MAX_ENV_BYTES = 256 * 1024
-MAX_VALUE_BYTES = 100_000  # the system takes no variable of 128 KiB or more
+MAX_VALUE_BYTES = 100_000  # the system accepts no variable of 128 KiB or more
 MAX_COMMAND_BYTES = 100_000  # nor an argument
 MAX_UNSET = 1000
 _MAX_AGE_S = 30 * 24 * 3600
 _MAX_TIDIED = 10_000
 
-# One line, so that bash counts the lines of the command from 1. Only builtins are used, by their full
-# name, since the command may define functions. Descriptor 3 moves out of the way of the command.
+# One line, so that bash counts the lines of the command from 1. It uses only builtins, called through
+# `builtin`, because the command may define functions. Descriptor 3 is moved, so that the command can use it.
 _VARIABLES = (
     "for __bridle_name in $(builtin compgen -e); do "
     '[[ -v $__bridle_name ]] && builtin printf "%s=%s\\0" "$__bridle_name" "${!__bridle_name}"; done; '
@@ -46,13 +46,13 @@ _SCRIPT = (
     '__bridle_command=$1; set --; eval "$__bridle_command"'
 )
 _REPORT_NUMBERS = range(100, 250)
-"""Descriptors that the report may have: another one for each command, so that none can be written for it."""
+"""Possible descriptors of the report: chosen at random, so that no command can be written to forge one."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHELLS_OWN = frozenset("_ BASHOPTS ENV IFS PROMPT_COMMAND PS4 PWD SHELLOPTS SHLVL".split())
-# With these, the next command would mean something else than what the rules read in it.
+# With these, the next command would do something other than what the rules check.
 _READ_OTHERWISE = frozenset("CDPATH EXECIGNORE GLOBIGNORE HOME POSIXLY_CORRECT".split())
-# A variable that makes harmless programs run other code would outlive the question that allowed it.
+# A variable that makes harmless programs run other code would outlive the approval of the command.
 _CODE_NAMES = frozenset(
     "GCONV_PATH LESSCLOSE LESSOPEN LOCPATH MANPAGER PAGER RIPGREP_CONFIG_PATH XDG_CONFIG_HOME".split()
 )
@@ -60,18 +60,18 @@ _CODE_PREFIXES = ("BASH_", "DYLD_", "GIT_", "LD_", "__bridle_")
 
 
 class ShellState(Struct, frozen=True):
-    """Where the next command of a session starts."""
+    """The folder and variables with which the next command of a session starts."""
 
     cwd: str
-    """The absolute path of a folder, free of links."""
+    """The absolute path of a folder, with links resolved."""
     exported: dict[str, str] = {}
     """Variables that commands have set."""
     unset: tuple[str, ...] = ()
-    """Variables that commands have removed."""
+    """Variables that commands have unset."""
 
 
 def shell_argv(bash: str, command: str) -> tuple[str, ...]:
-    """Return the program that runs a command and reports its last state to descriptor 3."""
+    """Return the arguments of a bash that runs a command and reports its state to descriptor 3."""
     script = _SCRIPT.replace("REPORT", str(secrets.choice(_REPORT_NUMBERS)))
     return (bash, "--noprofile", "--norc", "-c", script, "bash", command)
 
@@ -83,13 +83,13 @@ def apply_state(environ: Mapping[str, str], state: ShellState) -> dict[str, str]
 
 
 def read_report(data: bytes, before: ShellState, fixed: Collection[str]) -> ShellState | None:
-    """Return the state after a command, from what its shell reported; None when it did not get that far.
+    """Return the state after a command from its shell's report; None if the report is incomplete.
 
-    `fixed` names variables that are the same for every command, whatever one of them did.
+    `fixed` names variables that are the same for every command, whatever a command sets.
     """
     started, _, ended = data.partition(b"\0START\0")
     cwd, *entries = ended.split(b"\0")
-    if b"END" not in entries[1:]:  # a shell without any variable is not to be believed
+    if b"END" not in entries[1:]:  # a report without any variable is not credible
         return None
     old, new = _variables(started.split(b"\0")), _variables(entries[: entries.index(b"END")])
     changed = {
@@ -108,7 +108,7 @@ def _variables(entries: Iterable[bytes]) -> dict[str, str]:
 
 
 def is_small(state: ShellState) -> bool:
-    """Say whether the variables are few enough to be kept and to be given to the next command."""
+    """Return whether the variables are small enough to be kept for the next command."""
     return sum(len(os.fsencode(name + value)) for name, value in state.exported.items()) <= MAX_ENV_BYTES
 
 
@@ -119,15 +119,15 @@ def _is_kept(name: str, fixed: Collection[str]) -> bool:
 
 
 class StateFiles:
-    """Keeps the states on disk, for whoever may open the session next; every method blocks."""
+    """Stores the states on disk, so that another process can resume the session; every method blocks."""
 
     def __init__(self, folder: Path) -> None:
-        """Take a folder that nobody else uses."""
+        """Take a folder that nothing else uses."""
         self._folder = folder
         self._is_tidy = False
 
     def load(self, session: SessionId) -> ShellState | None:
-        """Return what was saved last; None when nothing was, or when it is damaged."""
+        """Return the last saved state; None when there is none or it is damaged."""
         self._tidy()
         try:
             with self._path(session).open("rb") as file:
@@ -141,7 +141,7 @@ class StateFiles:
         return ShellState(cwd, exported, tuple(entry for entry in entries if "=" not in entry))
 
     def save(self, session: SessionId, state: ShellState) -> None:
-        """Keep a state in one step; a disk that takes no more costs only what a restart would need."""
+        """Save a state atomically; a disk error is ignored, because only a restart would need the file."""
         entries = [state.cwd, *(f"{name}={value}" for name, value in state.exported.items()), *state.unset]
         path = self._path(session)
         with suppress(OSError):
@@ -158,7 +158,7 @@ class StateFiles:
         return self._folder / f"state-{sha256(session.encode()).hexdigest()[:32]}"
 
     def _tidy(self) -> None:
-        """Remove once what is too old to be of use."""
+        """Remove states older than 30 days, once per process."""
         if self._is_tidy:
             return
         self._is_tidy = True

@@ -1,12 +1,12 @@
-"""From the bytes of a terminal to text for a model: no colours, no progress bars, nothing invisible."""
+"""Convert terminal output to text for a model: no colors, no progress bars, nothing invisible."""
 
 import codecs
 import re
 
 from bridle.tools.secrets import Masker
 
-MAX_OPEN_ESCAPE = 256  # a longer one is no escape sequence but a mistake
-_STEP = 256 * 1024  # what is translated at once, while all other threads wait
+MAX_OPEN_ESCAPE = 256  # a longer one is not a valid escape sequence
+_STEP = 256 * 1024  # characters translated at once, while all other threads wait
 
 _ESCAPE = re.compile(
     r"""
@@ -27,23 +27,23 @@ _CONTROLS = {
 
 
 def clean(data: bytes) -> str:
-    """Return output as text: no escapes, no overwritten lines; bad bytes and control characters are shown."""
+    """Return output as text without escapes and overwritten lines; show bad bytes and control characters."""
     return _tidy(data.decode(errors="replace"))
 
 
 class LiveText:
-    """Cleans and masks output that comes in pieces, for whoever watches it."""
+    """Cleans and masks output that arrives in pieces, for live display."""
 
     def __init__(self, masker: Masker) -> None:
-        """Begin a text."""
+        """Start a text; `masker` hides the secrets in it."""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._stream = masker.stream()
         self._open = ""
 
     def feed(self, data: bytes) -> str:
-        """Take a piece and return what can be shown by now."""
+        """Add a piece and return the text that can be shown now."""
         text = self._open + self._decoder.decode(data)
-        # A return at the end may be half of a line end.
+        # A carriage return at the end may be half of a line ending.
         cut = len(text) - 1 if text.endswith("\r") else open_escape(text)
         self._open = text[cut:]
         return self._stream.feed(_tidy(text[:cut]))
@@ -56,7 +56,7 @@ class LiveText:
 
 
 def open_escape(text: str) -> int:
-    """Return where an escape sequence begins that the end cuts off; the length if there is none."""
+    """Return where an escape sequence starts that the end cuts off; the length if there is none."""
     found = _OPEN_ESCAPE.search(text, max(0, len(text) - MAX_OPEN_ESCAPE))
     return found.start() if found else len(text)
 
@@ -72,7 +72,7 @@ def _tidy(text: str) -> str:
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
-    # Not by `sub`, which would hold up all other threads for as long as it takes.
+    # Not `sub`, which would block all other threads until it is done.
     pieces, position = [], 0
     for found in pattern.finditer(text):
         pieces.append(text[position : found.start()])
@@ -81,11 +81,11 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _last_state(line: str) -> str:
-    """Return what a line shows in the end that returned to its start again and again."""
+    """Return the final text of a line that was overwritten through carriage returns."""
     states = [state for state in line.split("\r") if state]
     return states[-1] if states else ""
 
 
 def visible(text: str) -> str:
-    """Return a text with all of its invisible characters as escapes: nothing can hide from who reads it."""
+    """Return a text with all invisible characters as escapes, so that nothing is hidden from a reader."""
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)

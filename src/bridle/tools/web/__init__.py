@@ -1,4 +1,4 @@
-"""The web: pages read as text, and files downloaded, from public addresses only."""
+"""Web tools: read pages as text and download files, from public addresses only."""
 
 from bridle.core.ports import Tool
 from bridle.tools.web.download import Download
@@ -9,5 +9,5 @@ __all__ = ["DIRECT", "Download", "Network", "WebFetch", "web_tools"]
 
 
 def web_tools(network: Network = DIRECT) -> tuple[Tool, ...]:
-    """Make all tools that reach the web."""
+    """Return all web tools."""
     return Download(network), WebFetch(network)

@@ -1,12 +1,12 @@
-"""Which network addresses a tool may connect to: only public ones, unless the user named another.
+"""Check which network addresses a tool may connect to: public ones, and those that a rule names.
 
 ```
 host ── lookup ─▶ every address ── public? ─────────────▶ connect to exactly these
                                 └─ no: is there a rule that names it? ── no ─▶ ToolError
 ```
 
-A name that somebody allowed may lead anywhere tomorrow. So a rule opens an address that is not public
-only if it names that address itself, or the name is one that only this network knows (`localhost`).
+An allowed host name may resolve to any address tomorrow. So a rule allows an address that is not public
+only if it names that address itself, or if the host name exists only in this network (`localhost`).
 """
 
 import ipaddress
@@ -65,7 +65,7 @@ _LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".
 
 
 def special_kind(address: IPv4Address | IPv6Address) -> str:
-    """Say what makes an address not public, such as "a private"; empty for a public one."""
+    """Return what makes an address not public, such as "a private"; empty for a public one."""
     if isinstance(address, IPv4Address):
         return next((kind for network, kind in _SPECIAL_IPV4 if address in network), "")
     if hidden := _embedded(address):
@@ -75,7 +75,7 @@ def special_kind(address: IPv4Address | IPv6Address) -> str:
 
 
 def check_addresses(host: str, found: Sequence[str], tool: str, rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Return the addresses of a host to connect to; raises ToolError if one of them is off limits."""
+    """Return the addresses of a host to connect to; raises ToolError if one is not allowed."""
     checked = []
     for text in dict.fromkeys(found[:MAX_ADDRESSES]):
         address = ipaddress.ip_address(text)
@@ -89,12 +89,12 @@ def check_addresses(host: str, found: Sequence[str], tool: str, rules: Sequence[
 
 
 def is_local_name(host: str) -> bool:
-    """Tell whether a name means something on this machine or in this network only."""
+    """Return whether a host name is valid only on this machine or in this network."""
     return "." not in host or host.endswith(_LOCAL_SUFFIXES)
 
 
 def _embedded(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """Return the IPv4 addresses that packets to an IPv6 address end up at."""
+    """Return the IPv4 addresses that packets to an IPv6 address may reach."""
     number = int(address)
     if address in _MAPPED or address in _NAT64:
         return (IPv4Address(number & 0xFFFFFFFF),)

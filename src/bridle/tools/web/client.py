@@ -1,4 +1,4 @@
-"""One GET request over the web: every hop is judged, and connects to no other address than the judged one.
+"""Send one GET request: every redirect is checked, and only the checked addresses are connected to.
 
 ```
 url ─▶ addresses looked up and checked ─▶ request to exactly those ─▶ answer
@@ -6,8 +6,8 @@ url ─▶ addresses looked up and checked ─▶ request to exactly those ─�
  └─── same host, or one that the rules allow; at most five times ◀──────┘
 ```
 
-Importing this module costs the time of importing aiohttp: the tools do it in their first call.
-What aiohttp raises leaves here as a ToolError, from one table.
+Importing this module takes as long as importing aiohttp, so the tools import it in their first call.
+One table converts the errors of aiohttp to ToolError.
 """
 
 import socket
@@ -36,20 +36,20 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class Request(Struct, frozen=True):
-    """What is wanted, and on whose behalf."""
+    """A GET request, with the tool and the context it is sent for."""
 
     url: Url
     tool: str
-    """The tool whose rules decide."""
+    """The tool whose rules apply."""
     context: ToolContext
     network: Network
     accept: str = "*/*"
     compressed: bool = False
-    """Whether the answer may come compressed."""
+    """True if the response may be compressed."""
 
 
 class Answer:
-    """The head of an answer, and its body as it comes in."""
+    """The head of a response, and its body as it arrives."""
 
     def __init__(self, url: Url, response: aiohttp.ClientResponse) -> None:
         self.url = url
@@ -62,13 +62,13 @@ class Answer:
         self._response = response
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Return the body as the server sends it, piece by piece."""
+        """Return the body piece by piece, as the server sends it."""
         return self._response.content.iter_chunked(CHUNK_BYTES)
 
     async def read(self, limit: int) -> tuple[bytes, bool]:
-        """Return at most `limit` bytes of the decompressed body, and whether that is not all of it.
+        """Return at most `limit` bytes of the decompressed body, and whether the body was cut.
 
-        Neither side of the decompression may pass the limit; what follows is not waited for.
+        The limit applies to the compressed and the decompressed size; the rest is not waited for.
         """
         inflater = _Inflater(self.encoding) if self.encoding not in ("", "identity") else None
         body, received = bytearray(), 0
@@ -82,7 +82,7 @@ class Answer:
 
 @asynccontextmanager
 async def get(request: Request) -> AsyncGenerator[Answer, None]:
-    """Send a request and hold its answer, whatever its status; raises ToolError until it is left.
+    """Send a request and yield its response, whatever its status; raises ToolError until the block ends.
 
     Nothing is kept between two requests: no connection, no cookie, no address.
     """
@@ -113,7 +113,7 @@ def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSessio
     resolver = None if request.network.proxy else _Pinned(addresses)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # one deadline holds for all hops
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the caller has one deadline for all
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -126,9 +126,9 @@ def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSessio
 
 
 async def _addresses(url: Url, request: Request) -> Sequence[str]:
-    """Return where to connect to; raises ToolError.
+    """Return the addresses to connect to; raises ToolError.
 
-    Behind a proxy it is the proxy that looks names up, and that has to keep them from leading inside.
+    With a proxy, the proxy looks names up and has to prevent access to internal addresses.
     """
     rules = request.context.rules
     if url.is_literal:
@@ -149,7 +149,7 @@ def _next_hop(url: Url, location: str, request: Request) -> Url:
 
 
 class _Pinned(AbstractResolver):
-    """Answers every question with the addresses that were checked, so that no second lookup can differ."""
+    """A resolver that always returns the checked addresses, so that no second lookup can differ."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
@@ -170,11 +170,11 @@ class _Pinned(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there is nothing to close."""
 
 
 class _Inflater:
-    """Decompresses a body piece by piece, never more of it than is asked for."""
+    """Decompresses a body piece by piece, never more than the caller's limit."""
 
     def __init__(self, encoding: str) -> None:
         if encoding not in _WINDOW_BITS:
@@ -184,7 +184,7 @@ class _Inflater:
         self._is_first = True
 
     def feed(self, data: bytes, limit: int) -> bytes:
-        """Return at most `limit` bytes more; what is beyond them is lost."""
+        """Return at most `limit` more bytes; the rest of `data` is lost."""
         if self._is_first and data:
             self._is_first = False
             try:
@@ -192,11 +192,11 @@ class _Inflater:
             except zlib.error:
                 if not self._is_deflate:
                     raise
-                self._stream = zlib.decompressobj(-15)  # many servers send it without the zlib header
+                self._stream = zlib.decompressobj(-15)  # many servers send deflate without the zlib header
         return self._stream.decompress(data, limit)
 
 
-# The first row that fits counts: certificates are connector errors too, and DNS failures OS errors.
+# The first matching row counts: certificate errors are connector errors too, and DNS failures OS errors.
 _FAILURES: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.InvalidURL, "the address is not usable"),
     (aiohttp.ClientConnectorCertificateError, "the certificate of the server is not trusted"),

@@ -1,4 +1,4 @@
-"""What a body is, by its type and its first bytes, and how it becomes text."""
+"""Detect the kind of a response body from its type and first bytes, and convert it to text."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ Kind = Literal["html", "json", "text", "binary"]
 
 MAX_TITLE_SEARCH = 256 * 1024
 MAX_PRETTY_BYTES = 1024 * 1024
-MAX_PRETTY_DEPTH = 32  # each level indents every line below it: hostile nesting would fill the memory
+MAX_PRETTY_DEPTH = 32  # each level indents all lines below it: hostile nesting would fill the memory
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _JSON = frozenset({"application/json", "text/json", "application/manifest+json"})
@@ -31,14 +31,14 @@ _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}[\"']?\s{0,
 _META_BYTES = 4096
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
-# The encodings that browsers know. Python has more of them, and some of those take hours for a few bytes.
+# The encodings that browsers support. Python has more, some of which take hours for a few bytes.
 _CHARSETS = frozenset(
     "utf-8 utf-16-le utf-16-be cp866 koi8-r koi8-u mac-roman mac-cyrillic gb18030 big5hkscs euc_jp iso2022_jp"
     " cp932 cp949 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 iso8859-2 iso8859-3"
     " iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 iso8859-15"
     " iso8859-16".split()
 )
-# Labels that mean more than they say, as https://encoding.spec.whatwg.org lists them.
+# Labels that stand for a larger encoding, as listed at https://encoding.spec.whatwg.org.
 _WIDER = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -56,7 +56,7 @@ _WIDER = {
 
 
 def kind_of(media_type: str, start: bytes) -> Kind:
-    """Tell what a body is; its first bytes decide where the type says nothing."""
+    """Return the kind of a body; its first bytes decide when the media type is not specific."""
     if media_type in _HTML:
         return "html"
     if media_type in _JSON or media_type.endswith("+json"):
@@ -72,7 +72,7 @@ def _sniffed(start: bytes) -> Kind:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "text"
     try:
-        # The last character may be cut in two.
+        # Incremental, because the last character may be cut in two.
         text = codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:
         return "binary"
@@ -83,9 +83,9 @@ def _sniffed(start: bytes) -> Kind:
 
 
 def decode(data: bytes, charset: str, kind: Kind) -> str:
-    """Return a body as text: by its mark, its header, its own word, or else as UTF-8.
+    """Decode a body by its byte order mark, HTTP header or HTML meta tag, otherwise as UTF-8.
 
-    What does not fit becomes U+FFFD.
+    Invalid bytes become U+FFFD.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
@@ -93,13 +93,13 @@ def decode(data: bytes, charset: str, kind: Kind) -> str:
     found = _codec(charset)
     if not found and kind == "html" and (match := _META_CHARSET.search(data[:_META_BYTES].lower())):
         found = _codec(match[1].decode())
-        if found.startswith("utf-16"):  # it could not have been read so far
+        if found.startswith("utf-16"):  # the tag itself would not be readable in UTF-16
             found = "utf-8"
     return data.decode(found or "utf-8", errors="replace")
 
 
 def _codec(label: str) -> str:
-    """Return the codec for a label that a page or a server gives; empty for one that browsers do not know."""
+    """Return the codec for the label of a page or server; empty for one that browsers do not support."""
     try:
         name = codecs.lookup(label.strip(" \"'")).name
     except (LookupError, ValueError):
@@ -120,7 +120,7 @@ def title_of(html: str) -> str:
 
 
 def pretty_json(text: str) -> str:
-    """Indent JSON that is written on few lines; anything else stays as it is."""
+    """Indent JSON that has few line breaks; return anything else unchanged."""
     data = text.encode(errors="replace")
     if len(data) > MAX_PRETTY_BYTES or data.count(b"\n") * 100 > len(data) or _depth(data) > MAX_PRETTY_DEPTH:
         return text
@@ -130,7 +130,7 @@ def pretty_json(text: str) -> str:
         return text
 
 
-# A string without an end goes on to the end of the text, so that nothing is looked at twice.
+# An unterminated string extends to the end of the text, so that nothing is scanned twice.
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 

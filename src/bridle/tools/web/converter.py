@@ -1,11 +1,11 @@
-"""Turns HTML into Markdown or plain text: a program of its own, which imports nothing of ours.
+"""Convert HTML to Markdown or plain text: a separate program that imports nothing of Bridle.
 
 ```
 python -I -S converter.py FOLDER FORMAT BASE_URL LIMIT MEMORY_BYTES CPU_S  < html  > text
 ```
 
-A page can be made to cost minutes or gigabytes. Here that ends with this process: both are limited, and the
-parent can kill it.
+A hostile page can cost minutes or gigabytes. That affects only this process: its CPU time and memory are
+limited, and the parent can kill it.
 """
 
 import resource
@@ -15,7 +15,7 @@ LEFT_OUT = "script style title nav footer aside noscript iframe svg form templat
 
 
 def main() -> None:
-    """Convert one page."""
+    """Convert one page from stdin to stdout."""
     folder, form, base_url, limit, memory_bytes, cpu_s = sys.argv[1:]
     for kind, most in (
         (resource.RLIMIT_AS, int(memory_bytes)),
@@ -29,8 +29,8 @@ def main() -> None:
 
 
 def convert(html: str, form: str, base_url: str) -> str:
-    """Return the text of a page, links made absolute, and of images inside of it their description."""
-    # Found in the folder that was named just now, where the library is installed.
+    """Return the text of a page, with absolute links and the alt text of embedded images."""
+    # Found in the folder that main() added to sys.path, where the library is installed.
     from turbohtml import Markdown, PlainText, Text, parse  # noqa: PLC0415
 
     page = parse(html)

@@ -1,7 +1,7 @@
-"""The tool that saves something from the web as a file.
+"""The tool that downloads a URL to a file.
 
 ```
-network ─▶ event loop ─▶ _Pipe ─▶ thread ─▶ temporary file ─ all there? ─▶ renamed to the target
+network ─▶ event loop ─▶ _Pipe ─▶ thread ─▶ temporary file ─ complete? ─▶ renamed to the target
                                                             └ no: removed
 ```
 """
@@ -31,11 +31,11 @@ TIMEOUT_S = 300
 MAX_TIMEOUT_S = 600
 PROGRESS_S = 1.0
 _MAX_WAITING = 16  # pieces between network and disk: 1 MiB
-_JUDGED_AS = "write_file"  # rules for where files may be written hold here too
+_JUDGED_AS = "write_file"  # the rules of write_file for paths apply here too
 
 
 class Download:
-    """Saves what lies at an address as a file."""
+    """The tool that downloads a URL to a file."""
 
     parallel = False
     seldom = True
@@ -47,18 +47,18 @@ class Download:
         max_file_bytes: int = MAX_FILE_BYTES,
         progress_s: float = PROGRESS_S,
     ) -> None:
-        """Say how the web is reached, how large a file may be and how often progress is shown."""
+        """Set how requests reach the web, the maximum file size and how often progress is shown."""
         self._network = network
         self._max_file_bytes = max_file_bytes
         self._progress_s = progress_s
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("download", description("web/download"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the host, and the file with what it leads to if it is a link; raises ToolError."""
+        """Return the access to the host and the file, and to its target if it is a link; raises ToolError."""
         host = parse_url(text_arg(args, "url")).host
         place = _target(args, context)
         paths = dict.fromkeys((printable(place.name), printable(place.subject)))
@@ -66,7 +66,7 @@ class Download:
         return Access("download", "network", (Subject("domain", host), *written))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Say what is saved where, and whether that replaces something; empty when it would fail."""
+        """Return the URL and the target, and whether a file is replaced; empty when the call would fail."""
 
         def look() -> str:
             place = _target(args, context)
@@ -82,7 +82,7 @@ class Download:
             return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Save it in one step: whatever happens, the file is the old one or the new one."""
+        """Save atomically: even after a crash, the file is either the old one or the new one."""
         # Loads aiohttp, which a program that never fetches anything does not need.
         from bridle.tools.web.client import Request, get  # noqa: PLC0415
 
@@ -107,7 +107,7 @@ class Download:
         return ToolOutput(f"Downloaded {size} bytes{kind}{packed} from {answer.url} to {name}")
 
     async def _save(self, answer: "Answer", place: Place, context: ToolContext) -> int:
-        """Write the body to the file while it comes in; return its size."""
+        """Write the body to the file while it arrives; return its size."""
         pipe = _Pipe()
 
         def write(stop: Event) -> None:
@@ -122,7 +122,7 @@ class Download:
 
         try:
             async with asyncio.TaskGroup() as group:
-                # Who is stopped gets no more pieces, and puts the file in place no more.
+                # A stopped writer gets no more pieces and does not put the file in place.
                 group.create_task(in_thread(write, on_stop=pipe.end))
                 return await self._fill(pipe, answer, context)
         except BaseExceptionGroup as errors:
@@ -144,7 +144,7 @@ class Download:
 
 
 class _Pipe:
-    """Hands pieces from the event loop to a thread, and keeps the loop from running far ahead."""
+    """A bounded queue of pieces from the event loop to a thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -152,16 +152,16 @@ class _Pipe:
         self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
 
     async def put(self, piece: bytes) -> None:
-        """Add a piece, when there is room."""
+        """Add a piece; wait until there is room."""
         await self._room.acquire()
         self._pieces.put(piece)
 
     def end(self) -> None:
-        """Say that nothing more will come."""
+        """Mark the end of the pieces."""
         self._pieces.put(None)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces, in the thread."""
+        """Yield the pieces; for the thread only."""
         while (piece := self._pieces.get()) is not None:
             yield piece
             self._loop.call_soon_threadsafe(self._room.release)

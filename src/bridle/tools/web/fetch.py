@@ -1,4 +1,4 @@
-"""The tool that reads a page of the web."""
+"""The tool that reads a web page."""
 
 import asyncio
 from contextlib import suppress
@@ -32,7 +32,7 @@ _ACCEPT = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.
 
 
 class Page(Struct, frozen=True):
-    """What was read of an answer."""
+    """The part of a response that was read, as text."""
 
     url: Url
     kind: Kind
@@ -42,7 +42,7 @@ class Page(Struct, frozen=True):
 
 
 class WebFetch:
-    """Reads one page and gives it back as text."""
+    """The tool that reads a web page and returns it as text."""
 
     parallel = True
 
@@ -53,26 +53,26 @@ class WebFetch:
         max_body_bytes: int = MAX_BODY_BYTES,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Say how the web is reached, and limit how much of a page is read, and for how long."""
+        """Set how requests reach the web, and how much of a page is read for how long."""
         self._network = network
         self._max_body_bytes = max_body_bytes
         self._timeout_s = timeout_s
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model sees."""
+        """The tool definition sent to the model."""
         return ToolSpec("web_fetch", description("web/web_fetch"), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
-        """Name the host; raises ToolError for what is not a web address."""
+        """Return the access to the host; raises ToolError for an invalid URL."""
         return Access("web_fetch", "network", (Subject("domain", parse_url(text_arg(args, "url")).host),))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Show nothing: nothing changes."""
+        """Return an empty text: the call changes nothing."""
         return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
-        """Return address, status and title of the page, then its text."""
+        """Return the URL, status and title of the page, then its text."""
         # Loads aiohttp, which a program that never fetches anything does not need.
         from bridle.tools.web.client import Request, get  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ def _format(args: dict[str, Any]) -> Format:
 
 
 async def _read(answer: "Answer", limit: int) -> Page:
-    """Read a body that is text; raises ToolError for one that is not, without waiting for it."""
+    """Read a text body; raises ToolError for any other kind, without waiting for its content."""
     kind: Kind = kind_of(answer.media_type, b"")
     body, is_cut = b"", False
     if kind != "binary":
@@ -145,7 +145,7 @@ def _cut(text: str, limit: int, page: Page, max_body_bytes: int) -> str:
 
 
 async def _excerpt(answer: "Answer") -> str:
-    """Return what a server says about its refusal; the status alone if that takes too long or is no text."""
+    """Return the text of an error response; empty if it takes too long or is not text."""
     with suppress(TimeoutError, ToolError):
         async with asyncio.timeout(_ERROR_BODY_S):
             page = await _read(answer, _ERROR_BODY_BYTES)

@@ -1,4 +1,4 @@
-"""HTML made readable, by a process that can be stopped."""
+"""Convert HTML to Markdown or plain text in a child process that can be killed."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from bridle.core.errors import ToolError
 
 Form = Literal["markdown", "plain"]
 
-MEMORY_BYTES = 768 * 1024 * 1024  # an ordinary page of 5 MB takes a quarter of it
+MEMORY_BYTES = 768 * 1024 * 1024  # a normal page of 5 MB takes a quarter of this
 CPU_S = 5
 _CONVERTER = Path(__file__).with_name("converter.py")
 
@@ -29,16 +29,16 @@ async def convert_html(
     memory_bytes: int = MEMORY_BYTES,
     cpu_s: int = CPU_S,
 ) -> str:
-    """Return a page's text, relative links made absolute and at most `limit` bytes of it; raises ToolError.
+    """Return at most `limit` bytes of a page's text, with absolute links; raises ToolError.
 
-    Menus, forms, scripts and the like are left out. Who is cancelled leaves no process behind.
+    Menus, forms, scripts and the like are left out. A cancelled call leaves no process behind.
     """
     process = await _start(form, base_url, str(limit), str(memory_bytes), str(cpu_s))
     try:
         out, _ = await process.communicate(html.encode(errors="replace"))
     finally:
         if process.returncode is None:
-            with suppress(ProcessLookupError):  # not by its method, which may take the status from asyncio
+            with suppress(ProcessLookupError):  # Process.kill() may take the exit status from asyncio
                 os.kill(process.pid, signal.SIGKILL)
             await process.communicate()
     if process.returncode != 0:
@@ -53,7 +53,7 @@ async def _start(*args: str) -> Process:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            env={},  # what it works on is a stranger's: it has no need of our keys
+            env={},  # its input is untrusted, and it does not need Bridle's keys
         )
     except OSError as error:
         raise ToolError(
@@ -63,7 +63,7 @@ async def _start(*args: str) -> Process:
 
 @cache
 def _library_folder() -> str:
-    """Return where the library lies: an isolated interpreter does not look there by itself."""
+    """Return the folder of the library: an isolated interpreter does not search there by default."""
     spec = find_spec("turbohtml")
     if spec is None or spec.origin is None:
         raise ToolError("HTML cannot be converted: turbohtml is missing", hint="reinstall bridle-agent")

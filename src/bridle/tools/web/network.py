@@ -1,4 +1,4 @@
-"""The way out to the web: a proxy if there is one, and who is asked for the addresses of a host."""
+"""How requests reach the web: the proxy, if any, and the lookup of host addresses."""
 
 import asyncio
 import socket
@@ -11,14 +11,14 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
-"""Finds the addresses of a host; raises ToolError."""
+"""Returns the addresses of a host; raises ToolError."""
 
 
 async def look_up(host: str) -> Sequence[str]:
     """Return the addresses of a host in the system's order; raises ToolError.
 
-    A lookup cannot be ended and may take half a minute. It has a thread of its own, which holds up neither
-    the threads for files nor the end of the program.
+    A lookup cannot be cancelled and may take half a minute. It runs in a separate daemon thread, which
+    blocks neither the threads for files nor the exit of the program.
     """
     loop = asyncio.get_running_loop()
     found: asyncio.Future[Sequence[str] | OSError] = loop.create_future()
@@ -35,7 +35,7 @@ async def look_up(host: str) -> Sequence[str]:
             result = OSError(str(error))
         except OSError as error:
             result = error
-        with suppress(RuntimeError):  # the loop is gone, and with it who asked
+        with suppress(RuntimeError):  # the loop is closed, and with it the caller
             loop.call_soon_threadsafe(settle, result)
 
     Thread(target=work, name=f"look up {host}", daemon=True).start()
@@ -46,10 +46,10 @@ async def look_up(host: str) -> Sequence[str]:
 
 
 class Network(Struct, frozen=True):
-    """How requests leave."""
+    """How requests reach the web."""
 
     proxy: str = ""
-    """The URL of a proxy that all requests go through; that of the environment is never used unasked."""
+    """The URL of a proxy for all requests; a proxy in the environment is never used by default."""
     lookup: Lookup = look_up
 
 

@@ -1,12 +1,12 @@
-"""The addresses a model names: read strictly, and written again so that nobody can read them differently.
+"""Parse URLs strictly and normalize them, so that every program reads them the same way.
 
 ```
 "HTTP://Bücher.Example.:80/a b#c"  ->  http  xn--bcher-kva.example  80  /a%20b
 "http://0x7f.1/"                   ->  http  127.0.0.1                 /
 ```
 
-A host ends up in the one form that is judged, shown and connected to: lower-case ASCII without a final
-dot, numbers of every notation as a plain IPv4 address, IPv6 in its shortest form without brackets.
+A host is normalized to the form that is checked, shown and connected to: lowercase ASCII without a final
+dot, IPv4 in dotted decimal from every notation, IPv6 in its shortest form without brackets.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from bridle.core.errors import ToolError
 
-MAX_URL_LENGTH = 8000  # servers take some 8 KiB for the whole first line
+MAX_URL_LENGTH = 8000  # servers accept about 8 KiB for the whole request line
 MAX_SHOWN = 200
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -29,7 +29,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Url(Struct, frozen=True):
-    """An address of the web."""
+    """A normalized http or https URL."""
 
     scheme: Literal["http", "https"]
     host: str
@@ -39,12 +39,12 @@ class Url(Struct, frozen=True):
 
     @property
     def is_literal(self) -> bool:
-        """Tell whether the host is an IP address."""
+        """True if the host is an IP address."""
         return ":" in self.host or self.host.rpartition(".")[2].isdigit()
 
     @property
     def authority(self) -> str:
-        """Return host and port as a URL has them."""
+        """The host and port as written in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -53,7 +53,7 @@ class Url(Struct, frozen=True):
 
 
 def parse_url(text: str) -> Url:
-    """Read an address as a browser would, but refuse what could be read in two ways; raises ToolError."""
+    """Parse a URL as a browser does, but reject ambiguous ones; raises ToolError."""
     text = text.strip(" ")
     shown = shorten(text)
     if len(text) > MAX_URL_LENGTH:
@@ -82,8 +82,8 @@ def parse_url(text: str) -> Url:
 
 
 def follow(url: Url, location: str) -> Url:
-    """Return where a redirect leads, which may be relative; raises ToolError."""
-    # A header may hold any bytes, which arrive as halves of surrogate pairs.
+    """Return the target of a redirect, which may be relative; raises ToolError."""
+    # A header may contain any bytes, which arrive as surrogate escapes.
     text = location.encode(errors="surrogateescape").decode(errors="replace")
     try:
         return parse_url(urljoin(str(url), text))
@@ -92,7 +92,7 @@ def follow(url: Url, location: str) -> Url:
 
 
 def parse_host(text: str) -> str:
-    """Return the one form of a host's name; raises ToolError for what is no name and no address."""
+    """Return the normalized form of a host; raises ToolError if it is neither a name nor an address."""
     if text.startswith("["):
         return _parse_ipv6(text)
     name = (text.lower() if text.isascii() else _to_ascii(text)).removesuffix(".")
@@ -105,7 +105,7 @@ def parse_host(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """Return a text from outside so that it fits into one line of a message."""
+    """Return an untrusted text, cut and cleaned to fit on one line of a message."""
     line = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
     return "".join(char if char.isprintable() else "\ufffd" for char in line)
 
@@ -125,7 +125,7 @@ def _split_port(netloc: str, shown: str) -> tuple[str, int | None]:
 
 
 def _to_ascii(text: str) -> str:
-    """Map look-alikes as browsers do (full-width digits, ideographic dots), the rest to punycode."""
+    """Map variant characters as browsers do (full-width digits, ideographic dots), the rest to punycode."""
     import idna  # noqa: PLC0415  loads large tables, for the few names that need them
 
     try:
@@ -145,7 +145,7 @@ def _parse_ipv6(text: str) -> str:
 
 
 def _parse_ipv4(labels: list[str], text: str) -> str:
-    """Read the notations that the system's functions take: octal, hexadecimal, fewer than four numbers."""
+    """Parse every notation that the C library accepts: octal, hexadecimal, fewer than four numbers."""
     refusal = ToolError(f"{shorten(text)} is not an IPv4 address")
     if len(labels) > 4 or not all(_NUMBER.fullmatch(label) and len(label) <= 16 for label in labels):
         raise refusal

@@ -1,4 +1,4 @@
-"""Every operation of the REST service, in the order of its document."""
+"""All operations of the REST service, in the order of the OpenAPI document."""
 
 from bridle.surfaces.rest.operation import Operation
 from bridle.surfaces.rest.operations import (

@@ -1,4 +1,4 @@
-"""The service itself: what it can do, what is in memory, and its document."""
+"""Operations about the service: its OpenAPI document, live sessions and capabilities."""
 
 import asyncio
 from typing import Any

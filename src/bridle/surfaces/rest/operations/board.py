@@ -1,4 +1,4 @@
-"""A session as a person sees it: its board, the items before that, and how its runs went over time."""
+"""Operations for display: a session's board, its older items, and the timeline of a run."""
 
 from typing import Annotated
 
@@ -13,19 +13,19 @@ from bridle.surfaces.timeline import Timeline, timeline_of
 
 
 class BoardQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """When."""
+    """The point in the session to show."""
 
     at: Annotated[int, Meta(ge=1, le=MOST, description="After this record; now if not given.")] | None = None
 
 
 class ItemsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which items are wanted."""
+    """Which items to return."""
 
     before: Annotated[int, Meta(ge=1, le=MOST, description="What the page that is known already has said.")]
 
 
 class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which run is wanted."""
+    """Which run to return."""
 
     run: Annotated[Text, Meta(description="The id of a run; the last one if not given.")] = ""
 

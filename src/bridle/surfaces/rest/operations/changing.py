@@ -1,4 +1,4 @@
-"""Making a session out of another one, and taking one away."""
+"""Operations that fork and delete sessions."""
 
 from typing import Annotated
 
@@ -15,14 +15,14 @@ from bridle.surfaces.rest.operations.fields import MOST, Keyed
 
 
 class Fork(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to part from the session."""
+    """Where to fork the session."""
 
     at: Annotated[int, Meta(ge=1, le=MOST)] | None = None
-    """The last record that is taken over; all of them if null."""
+    """The last record to copy; all if null."""
 
 
 class Forked(Struct, frozen=True):
-    """The session that was made."""
+    """The new session."""
 
     session_id: SessionId
     parent: SessionId
@@ -44,7 +44,7 @@ async def _fork(ask: Ask[Fork, Nothing, Keyed]) -> Response:
 
 
 async def _delete(ask: Ask[None, Nothing, Nothing]) -> Response:
-    await origin(ask.door, ask.session)  # says that there is none
+    await origin(ask.door, ask.session)  # raises if there is no such session
     await ask.door.delete(ask.session)
     return Response(status_code=204)
 

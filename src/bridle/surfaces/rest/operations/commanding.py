@@ -1,4 +1,4 @@
-"""Commands to a session, of every kind, in Bridle's own words."""
+"""The operation that submits any Bridle command to a session."""
 
 from msgspec.structs import replace
 from starlette.responses import Response

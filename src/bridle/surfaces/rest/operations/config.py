@@ -1,4 +1,4 @@
-"""The user's settings file as a JSON object."""
+"""Operations on the user's settings file, as a JSON object."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Settings = dict[str, Any]
 
 
 class Matching(Struct, frozen=True, rename="kebab"):
-    """The headers of a careful change."""
+    """The headers of a conditional change."""
 
     if_match: Annotated[
         str, Meta(description="The ETag of the settings that are to be changed; others are left as they are.")
@@ -47,7 +47,7 @@ async def _told(ask: Ask[Any, Nothing, Any], do: Callable[[UserConfig], ConfigEn
 
 
 def _expected(tag: str) -> int | None:
-    """Return the generation that a tag stands for; one that is none of ours fits no settings."""
+    """Return the generation of an ETag; an unknown tag matches no settings."""
     number = tag.strip().strip('"')
     if number in ("", "*"):
         return None

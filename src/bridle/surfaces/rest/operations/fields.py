@@ -1,4 +1,4 @@
-"""What several operations read in their queries and headers."""
+"""Query and header fields shared by several operations."""
 
 from typing import Annotated, TypeAlias
 
@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from bridle.core.protocol.commands import MAX_KEY_CHARS
 from bridle.core.trace import parse_trace
 
-MOST = 2**53 - 1  # what every client of JSON can count to
+MOST = 2**53 - 1  # the largest integer that every JSON client can represent
 
 Seq: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
 Cwd: TypeAlias = Annotated[
@@ -25,19 +25,19 @@ Key: TypeAlias = Annotated[
 
 
 class InFolder(Struct, frozen=True, forbid_unknown_fields=True):
-    """The query of what depends on a folder."""
+    """The query of operations that depend on a folder."""
 
     cwd: Cwd = ""
 
 
 class Keyed(Struct, frozen=True, rename="kebab"):
-    """The headers of what can be sent twice."""
+    """The headers of operations with an idempotency key."""
 
     idempotency_key: Key = ""
 
 
 class Traced(Keyed, frozen=True, rename="kebab"):
-    """The headers of what may begin a run."""
+    """The headers of operations that may start a run."""
 
     traceparent: Annotated[
         str, Meta(description="What the run is a part of, by W3C Trace Context; one that is none is ignored.")
@@ -45,5 +45,5 @@ class Traced(Keyed, frozen=True, rename="kebab"):
 
     @property
     def trace(self) -> str:
-        """Return the trace that was named, if it is one."""
+        """The given trace if it is valid, else empty."""
         return self.traceparent if parse_trace(self.traceparent) is not None else ""

@@ -1,4 +1,4 @@
-"""What stands for something else in a prompt that a person types: `@path`, and `/name` with its arguments."""
+"""Operations for prompt editors: complete `@path` and `/name`, and expand `/name` with its arguments."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -15,31 +15,31 @@ from bridle.surfaces.skill_prompt import expand_in
 
 
 class FilesQuery(InFolder, frozen=True, forbid_unknown_fields=True):
-    """Which files are wanted."""
+    """Which files to find."""
 
     q: Annotated[Text, Meta(description="Letters of the path, in their order.")] = ""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
 
 
 class SlashCommand(Struct, frozen=True):
-    """What a prompt can call as `/name`."""
+    """A skill or MCP prompt that a prompt can call as `/name`."""
 
     name: str
     description: str
     arguments: str
-    """What may be typed after the name."""
+    """A hint about the arguments after the name."""
     source: Literal["skill", "server"]
 
 
 class Typed(Struct, frozen=True):
-    """A prompt as a person has typed it."""
+    """A prompt as the user typed it."""
 
     text: str
     cwd: Cwd = ""
 
 
 class Meant(Struct, frozen=True):
-    """The same as a session takes it."""
+    """The prompt to send to a session."""
 
     text: str
 

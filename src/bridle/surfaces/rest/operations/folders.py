@@ -1,4 +1,4 @@
-"""What holds in a folder: agents, skills, models, rules and servers; and what all sessions have used."""
+"""Operations on a folder: agents, skills, models, rules and servers; and the usage of all sessions."""
 
 from typing import Annotated
 
@@ -16,20 +16,20 @@ from bridle.surfaces.usage import AllStats, time_before
 
 
 class ModelsQuery(InFolder, frozen=True, forbid_unknown_fields=True):
-    """Which models are wanted."""
+    """Which models to list."""
 
     q: Annotated[Text, Meta(description="A text in the name; also models whose key is missing.")] = ""
     all: Annotated[bool, Meta(description="Also those whose key is missing.")] = False
 
 
 class RulesQuery(InFolder, frozen=True, forbid_unknown_fields=True):
-    """Whose rules are wanted."""
+    """Whose rules to list."""
 
     agent: Annotated[Text, Meta(description="The agent of the folder if not given.")] = ""
 
 
 class StatsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which sessions are counted."""
+    """Which sessions to count."""
 
     since: Annotated[Text, Meta(description="How long ago, such as 7d or 12h; all time if not given.")] = ""
     archived: Annotated[bool, Meta(description="Also those that were put away.")] = False

@@ -1,4 +1,4 @@
-"""How the service is: for those who start it again, send requests to it, or keep its numbers."""
+"""Health, readiness and metrics of the service, for supervisors, load balancers and monitoring."""
 
 import asyncio
 

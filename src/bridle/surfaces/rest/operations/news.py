@@ -1,4 +1,4 @@
-"""What is new of every session."""
+"""The operation that streams news of all sessions."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from bridle.surfaces.rest.stream import DONE, RETRY
 
 
 class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """For how long."""
+    """Whether to continue after the current states."""
 
     live: Annotated[bool, Meta(description="Whether to go on after how the sessions are now.")] = True
 

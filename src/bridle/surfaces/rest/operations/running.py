@@ -1,4 +1,4 @@
-"""Runs in Meerkat's words: a new session with its first prompt, a further prompt, and the end of a run."""
+"""Operations that run prompts in Meerkat's format: create a session, send a message, interrupt a run."""
 
 import asyncio
 from contextlib import suppress
@@ -58,7 +58,7 @@ class NewSession(CreateParams, frozen=True, kw_only=True, forbid_unknown_fields=
 
     verbose: bool = False
     approvals: Approvals = "deny"
-    """Whether nobody can approve a call, or the request waits until another client has answered."""
+    """`deny` stops the run when a call needs approval; `wait` waits until another client decides."""
 
 
 class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,32 +69,32 @@ class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Preferring(Traced, frozen=True, rename="kebab"):
-    """The headers of what takes a while."""
+    """The headers of requests that start a run."""
 
     prefer: Annotated[str, Meta(description="`respond-async` answers at once, and the run goes on.")] = ""
 
 
 class Accepted(Struct, frozen=True):
-    """A run that goes on."""
+    """A run that continues after the response."""
 
     session_id: SessionId
     run_id: RunId | None
 
 
 class Opened(Struct, frozen=True):
-    """A session that has not been prompted yet."""
+    """A session that has no prompt yet."""
 
     session_id: SessionId
 
 
 class Interrupted(Struct, frozen=True):
-    """The answer to an interrupt, also when nothing ran."""
+    """The response to an interrupt, also if no run was active."""
 
     session_id: SessionId
     interrupted: bool = True
 
 
-# ---------------------------------------------------------------------------- the operations
+# ---------------------------------------------------------------------------- operations
 
 
 async def _create(ask: Ask[NewSession, Nothing, Preferring]) -> Response:
@@ -109,7 +109,7 @@ async def _create(ask: Ask[NewSession, Nothing, Preferring]) -> Response:
     try:
         return await _run(ask, session, order)
     except BridleError:
-        if is_new:  # whoever asked does not even know its id
+        if is_new:  # the client never received its id
             with suppress(BridleError):
                 await ask.door.delete(session)
         raise
@@ -128,7 +128,7 @@ async def _interrupt(ask: Ask[None, Nothing, Nothing]) -> Response:
     return answer(Interrupted(ask.session))
 
 
-# ---------------------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------------------- request
 
 
 async def _order(desk: Desk, params: NewSession | NewMessage, cwd: str) -> Order:
@@ -146,7 +146,7 @@ async def _order(desk: Desk, params: NewSession | NewMessage, cwd: str) -> Order
 
 
 def _check_deferred(body: NewSession) -> None:
-    """Refuse what would get lost: only the first message can say how its run is to be."""
+    """Reject fields that would be lost: only the first message can set options of its run."""
     kept = NewSession(
         prompt="",
         initial_turn="deferred",
@@ -175,7 +175,7 @@ async def _open(ask: Ask[NewSession, Nothing, Preferring], cwd: str) -> tuple[Se
     return await open_session(ask.door, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
 
 
-# ---------------------------------------------------------------------------- the run
+# ---------------------------------------------------------------------------- run
 
 
 async def _run(ask: Ask[Any, Nothing, Preferring], session: SessionId, order: Order) -> Response:

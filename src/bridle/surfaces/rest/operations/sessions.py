@@ -1,4 +1,4 @@
-"""Which sessions there are, and how one is."""
+"""Operations that list sessions and return a session's state."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -19,7 +19,7 @@ MAX_PAGE = 200
 
 
 class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which sessions are wanted."""
+    """Which sessions to list."""
 
     q: Annotated[Text, Meta(description="A text in the title, the folder or the id.")] = ""
     below: Annotated[Text, Meta(description="Only forks and sub-agents of this session, and theirs.")] = ""
@@ -29,15 +29,15 @@ class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SessionPage(Struct, frozen=True):
-    """Some sessions, newest first."""
+    """A page of sessions, newest first."""
 
     sessions: list[SessionSummary]
     next: str | None
-    """What to ask for the following page with; null on the last one."""
+    """Pass it as `before` to get the next page; null on the last one."""
 
 
 class SessionState(Struct, frozen=True):
-    """How a session is."""
+    """The state of a session."""
 
     session_id: SessionId
     created_at: str
@@ -48,20 +48,20 @@ class SessionState(Struct, frozen=True):
     cwd: str
     agent: str
     model: str
-    """Of the last run; empty before the first."""
+    """The model of the last run; empty before the first."""
     seq: int
-    """Its newest record."""
+    """The number of its newest record."""
     is_active: bool
-    """A run goes on, somewhere."""
+    """True while a run is active, in any process."""
     run_id: RunId | None
-    """The run that was begun last and whose end is not recorded."""
+    """The run whose end is not recorded."""
     outcome: Outcome | None
-    """How the last run ended, when none was begun since."""
+    """The outcome of the last run; null if another has started since."""
     archived: bool
     approvals: list[ApprovalRequested]
-    """What waits for a `decide`."""
+    """Approvals that wait for a `decide`."""
     questions: list[QuestionAsked]
-    """What waits for a `reply`."""
+    """Questions that wait for a `reply`."""
     queue: tuple[QueuedPrompt, ...]
     totals: Totals
 
@@ -80,12 +80,12 @@ async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
 
 
 def _below(sessions: Sequence[SessionSummary], root: SessionId) -> list[SessionSummary]:
-    """Return the sessions that come from another one, however many steps away."""
+    """Return all forks and sub-agents of a session, and those below them."""
     by_parent: dict[SessionId | None, list[SessionSummary]] = {}
     for session in sessions:
         by_parent.setdefault(session.parent, []).append(session)
     found = by_parent.pop(root, [])
-    for session in found:  # which grows meanwhile
+    for session in found:  # the list grows during the loop
         found += by_parent.pop(session.id, [])
     return found
 
@@ -95,7 +95,7 @@ def _fits(session: SessionSummary, text: str) -> bool:
 
 
 def _place(session: SessionSummary) -> str:
-    """Return where a session stands among all; a text that sorts as they do."""
+    """Return a sort key of a session, as text; it is also the page cursor."""
     return f"{session.updated_at:020d}-{session.id}"
 
 

@@ -1,4 +1,4 @@
-"""What happens in a session, as server-sent events: in Meerkat's words, as records, or as people see it."""
+"""Operations that stream a session as server-sent events: Meerkat events, records or board patches."""
 
 from typing import Annotated, Any, Literal
 
@@ -36,14 +36,14 @@ SPEECHES = {speech.name: speech for speech in (OURS, BOARD)}
 
 
 class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """From where on; what happens from now on if nothing is said."""
+    """Where to start; only new events if `after` is missing."""
 
     after: After | None = None
     live: Live = True
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """From where on."""
+    """Where to start, and in which format."""
 
     after: After = 0
     live: Live = True
@@ -52,7 +52,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Resuming(Struct, frozen=True, rename="kebab"):
-    """The headers of a client that was there before."""
+    """The headers of a client that reconnects."""
 
     last_event_id: Annotated[int, Meta(ge=0, le=MOST, description="Counts before `after`.")] | None = None
 

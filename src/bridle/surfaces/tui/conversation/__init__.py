@@ -1,4 +1,4 @@
-"""The conversation of one session on the screen: driven by patches, drawn line by line."""
+"""The conversation widget: shows one session, updated by patches and drawn line by line."""
 
 from bridle.surfaces.tui.conversation.view import Conversation
 

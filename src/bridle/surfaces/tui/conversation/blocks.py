@@ -1,12 +1,12 @@
-"""Cutting Markdown into blocks while it arrives, so that what is finished is laid out once.
+"""Splits streamed Markdown into blocks, so that a finished block is laid out only once.
 
 ```
 text ──▶ lines ──▶ Splitter ──▶ blocks that no later text can change
-                       └──────▶ the tail, which is laid out anew with each frame
+                       └──────▶ the tail, laid out again in each frame
 ```
 
-Where a block ends depends on what came before it and on the line that ends it, never on how the text was
-cut into pieces. A block that grows too long is cut too: in code at a line, in a table with its head repeated.
+Where a block ends depends on the text before it and the line that ends it, never on how the stream was
+split. A block that grows too long is split too: code at a line break, a table with its header row repeated.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-MOST_BLOCK_CHARS = 2_500  # some 4 ms for one frame
+MOST_BLOCK_CHARS = 2_500  # about 4 ms per frame
 
 _MARKER = re.compile(r"(?:[-*+]|(?P<number>\d{1,9})[.)])(?: +|$)")
 _HEADING = re.compile(r"#{1,6}(?: |$)")
@@ -23,15 +23,15 @@ _TABLE_RULE = re.compile(r" *\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$")
 
 
 class Block(Struct, frozen=True):
-    """A part of a Markdown text that stands for itself."""
+    """A part of a Markdown text that can be laid out without the rest."""
 
     text: str
     kind: Literal["prose", "code"] = "prose"
     language: str = ""
-    """All that stands behind the fence."""
+    """Everything after the opening fence marks."""
     indent: int = 0
     has_gap: bool = False
-    """An empty line stands before it."""
+    """True if an empty line precedes it."""
 
 
 class _Fence(Struct, frozen=True):
@@ -48,11 +48,11 @@ class _Fence(Struct, frozen=True):
 
 
 class Splitter:
-    """Takes a text in any pieces, and gives back its blocks."""
+    """Takes a text in chunks of any size and returns its blocks."""
 
     def __init__(self) -> None:
         self._rest = ""
-        """The line that is not finished."""
+        """The unfinished line."""
         self._done: list[Block] = []
         self._lines: list[str] = []
         self._chars = 0
@@ -62,16 +62,16 @@ class Splitter:
         self._has_gap = False
         self._fence: _Fence | None = None
         self._item_indent: int | None = None
-        """Where the text of the list's item begins; lines that are indented so far belong to it."""
+        """The column where a list item's text starts; lines indented this far belong to the item."""
         self._is_blank = False
-        """The line before was empty."""
+        """True if the previous line was empty."""
         self._is_cut = False
-        """The line before was too long, and what follows is the rest of it."""
+        """True if the previous line was split because of its length, so that the next one is its rest."""
         self._is_over = False
-        """Nothing more can belong to the block."""
+        """True if the block is complete."""
 
     def feed(self, text: str) -> list[Block]:
-        """Take more of the text; return the blocks that are finished by it."""
+        """Add text; return the blocks it completes."""
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self._take(self._shortened(line).removesuffix("\r"), is_cut=False)
@@ -80,7 +80,7 @@ class Splitter:
         return done
 
     def finish(self) -> list[Block]:
-        """Return the blocks that are left, because no more text comes."""
+        """Return the remaining blocks at the end of the text."""
         done = self.feed("\n") if self._rest else []
         self._close()
         last, self._done = self._done, []
@@ -88,13 +88,13 @@ class Splitter:
 
     @property
     def tail(self) -> Block | None:
-        """Return the block that may still change."""
+        """The block that may still change; None if there is none."""
         is_shown = self._rest and not (self._fence is not None and self._fence.may_be_closed_by(self._rest))
         lines = [*self._lines, self._rest] if is_shown else self._lines
         return self._block(lines) if any(lines) or self._kind == "code" else None
 
     def _shortened(self, line: str) -> str:
-        """Take the begin of a line that is too long; return the rest of it."""
+        """Process the first parts of a line that is too long; return the rest."""
         while len(line) > MOST_BLOCK_CHARS:
             at = line.rfind(" ", MOST_BLOCK_CHARS // 2, MOST_BLOCK_CHARS)
             at = MOST_BLOCK_CHARS if at < 0 else at
@@ -125,7 +125,7 @@ class Splitter:
         self._is_over = is_cut or self._is_over
 
     def _in_fence(self, fence: _Fence, line: str) -> bool:
-        """Take a line of code; say no if it is the first one after it."""
+        """Process a line inside a code fence; return False if the line comes after the code."""
         inside = self._item_indent is not None and self._kind == "prose"
         indent = len(line) - len(line.lstrip(" "))
         if inside and line.strip() and indent < (self._item_indent or 0):
@@ -146,7 +146,7 @@ class Splitter:
         return True
 
     def _begins(self, text: str, indent: int) -> bool:
-        """Say whether a line begins a block of its own."""
+        """Return True if a line starts a new block."""
         if not self._lines or self._is_over:
             return True
         inside = self._item_indent is not None and indent >= self._item_indent
@@ -162,7 +162,7 @@ class Splitter:
         return self._item_indent is not None or (indent < 4 and marker["number"] in (None, "1"))
 
     def _look(self, text: str, indent: int) -> None:
-        """Find out what a line means for those that follow."""
+        """Update the parser state with a line, for the lines after it."""
         marker = _MARKER.match(text)
         if marker is not None and not self._lines:
             self._item_indent = indent + min(marker.end(), len(text) + 1)
@@ -176,7 +176,7 @@ class Splitter:
         self._is_over = marker is None and not self._lines and bool(_HEADING.match(text))
 
     def _open(self, indent: int) -> None:
-        """Begin a block; a table that was too long goes on with its head."""
+        """Start a block; a table that was too long continues with its header row."""
         is_cut = self._chars > MOST_BLOCK_CHARS and not self._is_blank
         head = self._lines[:2]
         self._close()

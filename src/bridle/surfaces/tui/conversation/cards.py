@@ -1,4 +1,4 @@
-"""Calls of tools as cards: a head that says how it went, and what it ran, changed and gave back below it."""
+"""Tool calls as cards: a head line with the state, and below it the code, diff, output and answer."""
 
 from collections.abc import Sequence
 
@@ -19,15 +19,15 @@ MARKS: dict[CallState, tuple[str, str]] = {
     "denied": ("✗", "failed"),
     "lost": ("!", "warning"),
 }
-"""The mark of each state, and its ink."""
+"""The mark of each call state, and its ink."""
 
 LIVE_LINES = 10
 CLOSED_LINES: dict[str, int] = {"code": 8, "diff": 12, "output": 4, "preview": 12, "answer": 12}
-"""What is shown of each part of a closed card."""
-OPEN_LINES = 1_000  # of each part of an open card
-TAIL_CHARS = 8_000  # of what a call prints, while it runs
+"""How many lines of each part a closed card shows."""
+OPEN_LINES = 1_000  # lines of each part of an open card
+TAIL_CHARS = 8_000  # characters of a running call's output
 OPEN_TAIL_CHARS = 100_000
-MOST_CHARS = 400_000  # of one part
+MOST_CHARS = 400_000  # characters of one part
 MOST_DEPTH = 6
 MOST_BRIEF_CHARS = 500
 
@@ -41,7 +41,7 @@ _ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'))
 
 
 def card_flows(call: Call, *, is_open: bool, depth: int, now_ms: int) -> list[Flow]:
-    """Return the flows of a call; of one that still runs, only the end of what it has printed is read."""
+    """Return the flows of a call; for a running call, only the end of its output is read."""
     indent: Pieces = (("  " * min(depth, MOST_DEPTH), "text"),) if depth else ()
     flows = [_head(call, indent, now_ms)]
     if (
@@ -63,12 +63,12 @@ def card_flows(call: Call, *, is_open: bool, depth: int, now_ms: int) -> list[Fl
 
 
 def is_foldable(call: Call) -> bool:
-    """Say whether there is anything below the head."""
+    """Return True if the card has parts below its head."""
     return any((call.code, call.diff, call.output, call.preview, call.answer, call.written))
 
 
 def chips(attached: Sequence[Attached]) -> Pieces:
-    """Name pictures and files on one line."""
+    """Return labels for attached pictures and files on one line."""
     pieces: list[Piece] = []
     for one in attached:
         name = one_line(one.name)[:MOST_BRIEF_CHARS]
@@ -104,7 +104,7 @@ def _duration(call: Call, now_ms: int) -> str:
 
 
 def _parts(call: Call, *, is_open: bool) -> list[tuple[str, list[Flow]]]:
-    """Return what stands below the head, each part with its name."""
+    """Return the parts below the head, each with its name."""
     parts: list[tuple[str, list[Flow]]] = []
     ink = "failed" if call.state == "failed" else "text"
     if call.state == "writing":
@@ -114,7 +114,7 @@ def _parts(call: Call, *, is_open: bool) -> list[tuple[str, list[Flow]]]:
         return [("written", _text(text))] if text else []
     if call.code and (is_open or call.state != "waiting"):
         parts.append(("code", [Flow(line) for line in inked(call.code, lexer_of("python"))]))
-    if call.preview and call.state == "waiting" and is_open and not call.code:  # else what is asked shows it
+    if call.preview and call.state == "waiting" and is_open and not call.code:  # else the approval shows it
         flows = diff_flows(call.preview) if call.tool in DIFFING_TOOLS else []
         parts.append(("preview", flows or _text(call.preview)))
     if call.diff:
@@ -133,12 +133,12 @@ def _output(call: Call, *, is_open: bool) -> str:
 
 
 def _shown(name: str, part: list[Flow], call: Call, indent: Pieces, *, is_open: bool) -> list[Flow]:
-    """Return as much of a part as is to be seen, and how much is not."""
+    """Return the visible lines of a part, and a line with the number of hidden ones."""
     is_live = name == "written" or (name == "output" and call.state == "running")
     limit = OPEN_LINES if is_open else LIVE_LINES if is_live else CLOSED_LINES.get(name, LIVE_LINES)
     left = len(part) - limit
     if left == 1 and not is_live:
-        left, limit = 0, limit + 1  # the line that says so would take as much room
+        left, limit = 0, limit + 1  # the line with the count would take as much space
     from_end = is_live or (name == "output" and call.state == "failed" and not is_open)
     kept = part if left <= 0 else part[-limit:] if from_end else part[:limit]
     bar, wrapped = _bar(indent), (*indent, (f"  │{WRAP_MARK}", "dim"))

@@ -1,4 +1,4 @@
-"""Code in inks: one flow for each line, and long lines are wrapped where a mark says so."""
+"""Syntax-highlighted code: one flow per line; wrapped lines are marked."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -33,14 +33,14 @@ _INKS: dict[_TokenType, str] = {
 
 
 def code_flows(code: str, language: str, lead: Pieces = BAR, hang: Pieces = WRAPPED_BAR) -> list[Flow]:
-    """Return a flow for each line of some code; a language that nobody knows is named, and has no colours."""
+    """Return a flow for each line of code; an unknown language is shown by name, without highlighting."""
     lexer = lexer_of(language[: MOST_LANGUAGE_CHARS + 1].lower())
     named = [Flow(((clean_line(language), "dim"),), lead, hang)] if language and lexer is None else []
     return named + [Flow(line, lead, hang, "letters") for line in inked(code, lexer)]
 
 
 def inked(code: str, lexer: "Lexer | None") -> list[Pieces]:
-    """Return the lines of some code, in inks."""
+    """Return the highlighted lines of code."""
     code = clean(code)
     if lexer is None:
         return [((line, "text"),) for line in code.split("\n")]
@@ -51,13 +51,13 @@ def inked(code: str, lexer: "Lexer | None") -> list[Pieces]:
         if first:
             lines[-1].append((first, ink))
         lines += [[(other, ink)] if other else [] for other in others]
-    wanted = code.count("\n") + 1  # a lexer ends what it reads with a newline
+    wanted = code.count("\n") + 1  # a lexer adds a newline at the end
     return [tuple(line) for line in lines[:wanted]]
 
 
 @lru_cache(64)
 def lexer_of(language: str) -> "Lexer | None":
-    """Return what knows a language."""
+    """Return the Pygments lexer of a language; None if it is unknown."""
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # not for the first frame
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 

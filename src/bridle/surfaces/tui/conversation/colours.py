@@ -1,8 +1,8 @@
-"""The colours of the conversation: what a piece of text is, and how the theme shows it.
+"""The inks of the conversation: names for kinds of text, and the style each has in a theme.
 
-A piece of text has an ink: one or more words of the table, as `strong name`. What is drawn knows inks only,
-so a new theme changes no line, and a test compares words. Where colour is not wanted, Textual takes it out of
-every style; what is left are the attributes of this table and the marks in the text itself.
+A piece of text has an ink: one or more words of the table, such as `strong name`. Drawing code uses inks
+only, so a new theme needs no change there, and tests compare words. Without color, Textual removes it from
+every style; the attributes in this table and the marks in the text remain.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ INKS: dict[str, tuple[str, str]] = {
     "match": ("warning", "reverse"),
     "this_match": ("warning", "reverse bold underline"),
 }
-"""The theme's variable and the attributes of each word."""
+"""The theme variable and the attributes of each ink word."""
 
 
 class Palette:
@@ -48,7 +48,7 @@ class Palette:
         self._variables = variables
 
     def style(self, ink: str) -> Style:
-        """Return the style of an ink; a word that the table does not know changes nothing."""
+        """Return the style of an ink; unknown words have no effect."""
         variable, attributes = "foreground", set[str]()
         for word in ink.split():
             colour, more = INKS.get(word, ("", ""))
@@ -64,7 +64,7 @@ class Palette:
         )
 
     def _colour(self, variable: str) -> Color:
-        """Return a variable of the theme as an opaque colour; `auto 60%` is the text's own, fainter."""
+        """Return a theme variable as an opaque color; `auto 60%` is the text color, fainter."""
         background = _parsed(self._variables.get("background", "#000000"))
         wanted = self._variables.get(variable, "")
         if wanted.startswith("auto"):

@@ -1,4 +1,4 @@
-"""Diffs on the screen: signs, colours and the numbers of lines."""
+"""Diffs in the conversation: signs, colors and line numbers."""
 
 from bridle.surfaces.diffs import DiffLine, FileDiff, LineKind, parse_diff
 from bridle.surfaces.tui.conversation.lines import WRAP_MARK, Flow, Pieces, clean_line
@@ -14,7 +14,7 @@ SIGNS: dict[LineKind, tuple[str, str]] = {
 
 
 def diff_flows(text: str) -> list[Flow]:
-    """Return a flow for each line of a diff; none if the text is no diff."""
+    """Return a flow for each line of a diff; an empty list if the text is not a diff."""
     files = parse_diff(text)
     numbers = [number for file in files for line in file.lines for number in (line.old, line.new) if number]
     digits = len(str(max(numbers, default=1)))

@@ -1,4 +1,4 @@
-"""Finding words in what is held of a conversation."""
+"""Searches the loaded part of a conversation."""
 
 import re
 
@@ -11,23 +11,23 @@ MOST_WORDS_CHARS = 200
 
 
 class Finder:
-    """Some words, and the place where they were found last."""
+    """A search text, and the position of the last match."""
 
     def __init__(self, words: str) -> None:
         self._pattern = re.compile(re.escape(words[:MOST_WORDS_CHARS]), re.IGNORECASE)
         self.found: tuple[str, int] | None = None
-        """The key of a row, and the number of a line in it."""
+        """A row's key, and the number of a line in it."""
 
     def count(self, window: Window) -> int:
-        """Return how often they stand in what is held."""
+        """Return the number of matches in the loaded rows."""
         return sum(len(self._pattern.findall(item_text(row.item))) for row in window.rows)
 
     def spans(self, line: Line) -> list[tuple[int, int]]:
-        """Return where they stand on a line."""
+        """Return the matches on a line as start and end columns."""
         return [found.span() for found in self._pattern.finditer(line.text)]
 
     def go(self, window: Window, start: Place, *, is_up: bool) -> Place | None:
-        """Return the next place from a place on, past the end again from the begin; opens what is folded."""
+        """Return the next match after `start`, wrapping around; expands a folded row that contains it."""
         step = -1 if is_up else 1
         held = len(window.rows)
         for distance in range(held + 1):

@@ -1,4 +1,4 @@
-"""What was said, thought and noted, as flows."""
+"""Prompts, thoughts and notes as flows."""
 
 from bridle.core.protocol import MessageSource
 from bridle.surfaces.board.values import Note, Said, Weight
@@ -26,11 +26,11 @@ SOURCES: dict[MessageSource, str] = {
     "check": "from the check that failed",
     "extract": "asked by Bridle",
 }
-"""Who says it, where that is not plain."""
+"""A label for messages whose origin is not obvious."""
 
 
 def said_flows(said: Said, *, is_open: bool) -> list[Flow]:
-    """Return the flows of what somebody told the model."""
+    """Return the flows of a message to the model."""
     flows: list[Flow] = []
     if source := SOURCES[said.source]:
         flows.append(Flow(((source, "dim"),), SAID, SAID))
@@ -49,12 +49,12 @@ def said_flows(said: Said, *, is_open: bool) -> list[Flow]:
 
 
 def is_long(said: Said) -> bool:
-    """Say whether it is folded at first."""
+    """Return True if the message is long enough to be folded."""
     return said.text.strip("\n").count("\n") > CLOSED_SAID_LINES
 
 
 def thought_head(words: int, seconds: int, *, is_live: bool, is_open: bool) -> Flow:
-    """Return the one line that a thought is folded to."""
+    """Return the line that shows a folded thought."""
     long = f" for {seconds} s" if seconds else ""
     told = f"thinking{long}…" if is_live else f"thought{long}"
     text = f"{'▾' if is_open else '▸'} {told} · {count(words, 'word')}"
@@ -62,7 +62,7 @@ def thought_head(words: int, seconds: int, *, is_live: bool, is_open: bool) -> F
 
 
 def note_flows(note: Note) -> list[Flow]:
-    """Return the flow of a note; the end of a run is a rule with its sum."""
+    """Return the flow of a note; the end of a run is a horizontal rule with its summary."""
     mark, ink = WEIGHTS[note.weight]
     pieces: tuple[Piece, ...] = ((mark, ink), (" ", "text"), (clean_line(note.text), ink))
     if note.run_id is not None:

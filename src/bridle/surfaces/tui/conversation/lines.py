@@ -1,8 +1,8 @@
-"""Text in inks, and how it becomes lines that fit a width.
+"""Styled text, and how it is wrapped into lines of a given width.
 
-A flow is a stretch of text without a width: a paragraph, a line of code, a row of a card. Wrapping it gives
-lines. A line remembers what stood between it and the line before, and which of its first characters are not
-text at all (bars, numbers, indentation): so what is copied is what was written, not how it was wrapped.
+A flow is text without a width: a paragraph, a line of code, a row of a card. Wrapping a flow gives lines. A
+line stores what separated it from the previous line, and how many of its first characters are decoration
+(bars, numbers, indentation); so copying yields the original text, not its wrapping.
 """
 
 import re
@@ -20,7 +20,7 @@ Pieces = tuple[Piece, ...]
 Join = Literal["\n", " ", ""]
 
 TAB_CELLS = 4
-MOST_FLOW_CHARS = 20_000  # of one paragraph or line; longer ones are cut, and say so
+MOST_FLOW_CHARS = 20_000  # of one paragraph or line; the rest is cut off, with a note
 CUT_MARK = "…"
 WRAP_MARK = "↪"
 
@@ -28,43 +28,43 @@ _SURROGATES = re.compile("[\ud800-\udfff]")  # they cannot be written to a termi
 
 
 class Line(Struct, eq=False):
-    """One line of the screen, as wide as its text is."""
+    """One screen line."""
 
     pieces: Pieces
     margin: int = 0
-    """How many of its first characters are not text."""
+    """How many of its first characters are decoration."""
     join: Join = "\n"
-    """What stood between it and the line before."""
+    """What separated it from the previous line."""
     folds: bool = False
-    """A click on it opens or closes the item."""
+    """True if a click on it opens or closes the item."""
 
     @property
     def text(self) -> str:
-        """Return what is to be read on it."""
+        """The text of the line."""
         return "".join(text for text, _ in self.pieces)
 
 
 class Flow(Struct, frozen=True):
-    """A stretch of text that has no width yet."""
+    """A piece of text that is not wrapped yet."""
 
     pieces: Pieces
     lead: Pieces = ()
-    """What stands before its first line."""
+    """Prefix of its first line."""
     hang: Pieces = ()
-    """What stands before the others."""
+    """Prefix of the other lines."""
     mode: Literal["words", "letters", "cut", "rule"] = "words"
-    """Wrapped between words or anywhere; cut to one line; or one line, filled with a rule."""
+    """Wrap between words or anywhere; cut to one line; or one line, filled with a horizontal rule."""
     folds: bool = False
 
 
 def clean(text: str) -> str:
-    """Make any text harmless for a screen; newlines stay, tabs become spaces."""
+    """Make a text safe for the screen; keeps newlines, expands tabs to spaces."""
     text = visible(text.replace("\r\n", "\n")).expandtabs(TAB_CELLS)
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
 def clean_line(text: str) -> str:
-    """Make any text harmless, and one line."""
+    """Make a text safe for the screen, on one line."""
     return clean(text).replace("\n", " ")
 
 
@@ -74,7 +74,7 @@ def plain(text: str, ink: str = "text", mode: Literal["words", "letters", "cut"]
 
 
 def wrap(flow: Flow, width: int) -> list[Line]:
-    """Lay a flow out; of a margin that leaves no room for text, the mark before the text is kept."""
+    """Wrap a flow; if its prefix leaves no room for text, keep only the mark before the text."""
     lead, hang, pieces = flow.lead, flow.hang, _bounded(flow.pieces)
     before = max(_cells(lead), _cells(hang))
     if before >= width:
@@ -131,15 +131,15 @@ def _cut(pieces: Pieces, room: int) -> Pieces:
 
 
 class _Reader:
-    """Takes one stretch after the other out of pieces."""
+    """Takes consecutive parts out of pieces."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._pieces = pieces
         self._index = 0
-        self._start = 0  # of the piece at the index
+        self._start = 0  # offset of the piece at `_index`
 
     def take(self, start: int, end: int) -> Pieces:
-        """Return the pieces between two places; places never go backwards."""
+        """Return the pieces between two offsets; offsets never decrease between calls."""
         taken: list[Piece] = []
         while self._index < len(self._pieces):
             text, ink = self._pieces[self._index]
@@ -154,7 +154,7 @@ class _Reader:
 
 
 def _breaks(text: str, width: int, *, by_words: bool) -> Iterator[tuple[int, int, Join]]:
-    """Yield where each line begins and ends, and what is between it and the one before; at least one line."""
+    """Yield the start and end of each line, and what separates it from the line before; at least one line."""
     if text.isascii():
         return _narrow_breaks(text, width, by_words=by_words)
     return _wide_breaks(text, width, by_words=by_words)
@@ -178,7 +178,7 @@ def _narrow_breaks(text: str, width: int, *, by_words: bool) -> Iterator[tuple[i
 
 
 def _wide_breaks(text: str, width: int, *, by_words: bool) -> Iterator[tuple[int, int, Join]]:
-    """Do the same where a character may take two cells, or none."""
+    """Do the same for text whose characters may be two cells wide, or zero."""
     spans = split_graphemes(text)[0]
     first = 0
     join: Join = "\n"

@@ -1,4 +1,4 @@
-"""Markdown blocks as flows: everything that was written is to be seen, also what Markdown would hide."""
+"""Converts Markdown blocks to flows; nothing of the source is hidden, not even what Markdown omits."""
 
 import re
 from functools import lru_cache
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MOST_NESTING = 16  # quotes and lists inside each other; what is deeper is shown as it was written
-MOST_BRACKETS = 300  # the parser's time grows with the square of them
+MOST_NESTING = 16  # nested quotes and lists; deeper text is shown as plain text
+MOST_BRACKETS = 300  # the parser's time grows with the square of their number
 QUOTE: Pieces = (("▎ ", "dim"),)
 BULLETS = ("•", "◦", "▪")
 
@@ -30,7 +30,7 @@ _STARTS = {
 
 
 def block_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
-    """Return the flows of one block; `ink` is that of text which has no other."""
+    """Return the flows of one block; `ink` is for text without another ink."""
     indent: Pieces = ((" " * block.indent, "text"),) if block.indent else ()
     if block.kind == "code":
         return [*code_flows(block.text, block.language, indent + BAR, indent + WRAPPED_BAR)]
@@ -40,7 +40,7 @@ def block_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
 
 
 def rough_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
-    """Return flows of about the same height, in no time."""
+    """Return unparsed flows of about the same height, at almost no cost."""
     if block.kind == "code":
         indent: Pieces = ((" " * block.indent, "text"),) if block.indent else ()
         return [
@@ -50,7 +50,7 @@ def rough_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
 
 
 def wrap_flow(flow: Flow | Table, width: int) -> list[Line]:
-    """Lay out a flow of either kind."""
+    """Wrap a flow or a table."""
     return wrap_table(flow, width) if isinstance(flow, Table) else wrap(flow, width)
 
 
@@ -58,7 +58,7 @@ def wrap_flow(flow: Flow | Table, width: int) -> list[Line]:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # the first frame does not wait for it
 
-    # Without `reference`, a definition of a link is a paragraph and so is seen.
+    # Without `reference`, a link definition is a paragraph and so stays visible.
     options = {"html": False, "maxNesting": 4 * MOST_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable(["reference"])
 
@@ -76,7 +76,7 @@ def _is_too_deep(text: str) -> bool:
 
 
 class _Margin:
-    """What a quote or an item of a list puts before the lines in it."""
+    """The prefix of lines in a quote or a list item."""
 
     def __init__(self, lead: Pieces, hang: Pieces) -> None:
         self.lead = lead
@@ -85,7 +85,7 @@ class _Margin:
 
 
 class _Writer:
-    """Turns the tokens of one block into flows."""
+    """Converts the tokens of one block to flows."""
 
     def __init__(self, text: str, indent: Pieces, ink: str) -> None:
         self._source = text.split("\n")
@@ -140,7 +140,7 @@ class _Writer:
         self._margins.append(_Margin(((mark, "name"),), ((" " * len(mark), "text"),)))
 
     def _gap(self, token: "Token") -> None:
-        """Put an empty line where the source has one."""
+        """Add an empty line where the source has one."""
         line = token.map[0] - 1 if token.map else -1
         is_blank = 0 <= line < len(self._source) and not self._source[line].strip("> \t")
         if is_blank and self._flows and not self._margins[-1].is_new:
@@ -195,7 +195,7 @@ class _Writer:
 
 
 def _inline_lines(tokens: "list[Token]", ink: str) -> list[Pieces]:
-    """Return the pieces of a paragraph, for each of its hard lines."""
+    """Return the pieces of a paragraph, one list per hard line break."""
     lines: list[list[Piece]] = [[]]
     inks = [ink]
     address, label = "", ""

@@ -1,4 +1,4 @@
-"""What the user has marked in a conversation: the item under the cursor, and the words that are searched."""
+"""The cursor and the search of a conversation."""
 
 from bridle.surfaces.tui.conversation.finding import Finder
 from bridle.surfaces.tui.conversation.lines import Line
@@ -8,22 +8,22 @@ from bridle.surfaces.tui.conversation.window import Place, Window
 
 
 class Marks:
-    """A cursor and a search over one window; what they reach comes into view."""
+    """A cursor and a search in one window; moving either scrolls to it."""
 
     def __init__(self, window: Window, scroll: Scroll) -> None:
         self._window = window
         self._scroll = scroll
         self.cursor: str | None = None
-        """The key of an item."""
+        """The key of the item under the cursor."""
         self.finder: Finder | None = None
 
     @property
     def index(self) -> int | None:
-        """Return the number of the row under the cursor."""
+        """The index of the row under the cursor; None without a cursor."""
         return self._window.index(self.cursor) if self.cursor is not None else None
 
     def move(self, step: int) -> None:
-        """Move the cursor by some rows; it begins with the last one in view."""
+        """Move the cursor by `step` rows; the first move puts it on the last visible row."""
         if not self._window.rows:
             return
         index = self.index
@@ -31,7 +31,7 @@ class Marks:
         self._go(Place(self._scroll.last_seen if index is None else max(0, min(last, index + step)), 0))
 
     def find(self, words: str) -> int:
-        """Search for words, go to the last place, and return how many there are."""
+        """Search for words, scroll to the last match, and return the number of matches."""
         self.finder = Finder(words) if words else None
         if self.finder is None or not self._window.rows:
             return 0
@@ -39,7 +39,7 @@ class Marks:
         return self.finder.count(self._window)
 
     def step(self, *, is_up: bool) -> None:
-        """Go to the next place, or to the one before."""
+        """Scroll to the next or the previous match."""
         if self.finder is None or not self._window.rows:
             return
         key, line = self.finder.found if self.finder.found is not None else ("", -1)
@@ -48,7 +48,7 @@ class Marks:
         self._find(self.finder, start, is_up=is_up)
 
     def found(self, row: Row, line: Line, number: int) -> list[tuple[int, int, str]]:
-        """Return where the words stand on a line, and the ink that shows it."""
+        """Return the matches on a line as start, end and ink."""
         if self.finder is None:
             return []
         ink = "this_match" if self.finder.found == (row.key, number) else "match"

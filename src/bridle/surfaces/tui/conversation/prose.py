@@ -1,7 +1,7 @@
-"""A Markdown text on the screen while it grows: each block is laid out once, the tail with every look.
+"""Lays out growing Markdown text: each finished block once, the unfinished tail each time it is drawn.
 
-A long text that comes at once is shown roughly at first, its end finely, and the rest of it finely with the
-next looks: so that nobody waits for it.
+A long text that arrives at once is first shown as plain text except its end; the rest is formatted over the
+next frames, so that the user does not wait.
 """
 
 from bridle.surfaces.tui.conversation.blocks import Block, Splitter
@@ -9,7 +9,7 @@ from bridle.surfaces.tui.conversation.lines import Flow, Line
 from bridle.surfaces.tui.conversation.markdown import block_flows, rough_flows, wrap_flow
 from bridle.surfaces.tui.conversation.tables import Table
 
-MOST_CHARS_AT_ONCE = 4_000  # some 20 ms of code in colours
+MOST_CHARS_AT_ONCE = 4_000  # about 20 ms for highlighted code
 
 
 class Prose:
@@ -20,35 +20,35 @@ class Prose:
         self._splitter = Splitter()
         self._blocks: list[Block] = []
         self._flows: list[list[Flow | Table] | None] = []
-        """Those of each block; none where they are still to be found out."""
+        """The flows of each block; None where they are not computed yet."""
         self._rough = 0
-        """How many blocks are still to be found out."""
+        """How many blocks are not formatted yet."""
         self._lines: list[Line] = []
         self._width = 0
         self._fine_blocks = 0
-        """How many blocks, from the first on, are laid out as they stay."""
+        """How many blocks, from the first on, have their final lines."""
         self._fine_lines = 0
         self._is_right = False
 
     @property
     def is_rough(self) -> bool:
-        """Say whether it can be shown better."""
+        """True while some blocks are not formatted."""
         return self._rough > 0
 
     def refine(self) -> None:
-        """Show more of it finely with the next look."""
+        """Let the next call of `lines` format more blocks."""
         self._is_right = self._is_right and not self._rough
 
     def feed(self, text: str) -> None:
-        """Take more of the text."""
+        """Add text."""
         self._keep(self._splitter.feed(text))
 
     def finish(self) -> None:
-        """Take note that no more text comes."""
+        """Mark the text as complete."""
         self._keep(self._splitter.finish())
 
     def lines(self, width: int) -> list[Line]:
-        """Return all lines at a width; the list is this object's own, and changes with the text."""
+        """Return all lines at a width; the caller must not change the list, and it changes with the text."""
         if width == self._width and self._is_right:
             return self._lines
         if width != self._width:
@@ -72,7 +72,7 @@ class Prose:
         self._is_right = False
 
     def _find_out(self) -> None:
-        """Find out how the newest blocks are shown, as many as there is time for."""
+        """Format the newest unformatted blocks, about `MOST_CHARS_AT_ONCE` characters."""
         chars = 0
         index = len(self._blocks) - 1
         while self._rough and chars < MOST_CHARS_AT_ONCE:

@@ -1,4 +1,4 @@
-"""When the conversation is drawn: as often as a screen can show, and never when nothing happens."""
+"""Schedules the redraws of the conversation: up to 30 a second, and none when nothing changes."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 FRAME_S = 1 / 30
-REST_PER_WORK = 3  # after a frame that took long, the next one comes so much later
+REST_PER_WORK = 3  # after a slow frame, the next is delayed by this factor
 MOST_REST_S = 0.25
 TICK_S = 1.0
 
 
 class Pulse:
-    """Calls for frames and, as long as something runs, for ticks."""
+    """Schedules frames and, while something is running, ticks."""
 
     def __init__(self, widget: Widget, frame: Callable[[], None], tick: Callable[[], None]) -> None:
         self._widget = widget
@@ -24,13 +24,13 @@ class Pulse:
         self._ticker: Timer | None = None
 
     def wake(self) -> None:
-        """See to it that a frame comes soon; calls before it come to the same."""
+        """Schedule a frame soon; further calls before that frame have no effect."""
         if not self._is_due and self._widget.is_mounted:
             self._is_due = True
             self._widget.set_timer(max(0.001, self._next_frame - time.monotonic()), self._frame)
 
     def run(self, *, is_live: bool) -> None:
-        """Tick from now on, or no longer."""
+        """Start or stop ticking."""
         if is_live and self._ticker is None:
             self._ticker = self._widget.set_interval(TICK_S, self._tick)
         elif not is_live and self._ticker is not None:

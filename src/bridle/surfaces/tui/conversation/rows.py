@@ -1,4 +1,4 @@
-"""One item on the screen: its text as it grows, whether it is open, and its lines at a width."""
+"""A row: one item of the conversation with its growing text, its fold state and its lines."""
 
 from typing import Literal
 
@@ -18,25 +18,25 @@ MOST_GUESSED_LINES = 10_000
 
 
 class Grown:
-    """A text that grows by many small pieces, without being copied for each of them."""
+    """A text built from many small chunks, without copying it for each chunk."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self.chars = 0
 
     def add(self, text: str) -> None:
-        """Put a piece at the end."""
+        """Append a chunk."""
         self._parts.append(text)
         self.chars += len(text)
 
     def whole(self) -> str:
-        """Return everything."""
+        """Return the whole text."""
         if len(self._parts) > 1:
             self._parts = ["".join(self._parts)]
         return self._parts[0] if self._parts else ""
 
     def tail(self, chars: int) -> str:
-        """Return the end of it, at least so many characters if there are."""
+        """Return the last `chars` characters, or all if there are fewer."""
         taken: list[str] = []
         size = 0
         for part in reversed(self._parts):
@@ -48,19 +48,19 @@ class Grown:
 
 
 class Row:
-    """An item and how it is shown."""
+    """An item and its presentation."""
 
     def __init__(self, item: Item, page: int | None, now_ms: int) -> None:
         self.key = item.key
         self.page = page
-        """What the page that it came with was asked for by; none for the live end."""
+        """The argument that loaded its page; None for the live end."""
         self.is_open = False
         self.height = 0
-        """How many lines it has, or is guessed to have."""
+        """The number of lines, or an estimate."""
         self.is_laid = False
-        """The height is right."""
+        """True if the height is exact."""
         self.depth = 0
-        """How many calls it is inside of."""
+        """How many calls it is nested in."""
         self.now_ms = now_ms
         self._item = item
         self._began_ms = now_ms if _is_live(item) else 0
@@ -76,7 +76,7 @@ class Row:
 
     @property
     def item(self) -> Item:
-        """Return the item as it is now."""
+        """The item in its current state."""
         for field, grown in self._grown.items():
             self._item = replace(self._item, **{field: getattr(self._item, field) + grown.whole()})
         self._grown = {}
@@ -84,17 +84,17 @@ class Row:
 
     @property
     def kind(self) -> type[Item]:
-        """Return what it is."""
+        """The type of the item."""
         return type(self._item)
 
     @property
     def is_live(self) -> bool:
-        """Say whether more of it may come."""
+        """True while the item may still change."""
         return _is_live(self._item)
 
     @property
     def is_foldable(self) -> bool:
-        """Say whether it can be opened."""
+        """True if the item can be opened and closed."""
         match self._item:
             case Call():
                 return is_foldable(self.item)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ class Row:
                 return False
 
     def put(self, item: Item, now_ms: int) -> None:
-        """Be this item from now on; text that was laid out already stays laid out."""
+        """Replace the item; keep the layout of text that did not change."""
         old = self.item
         self._item = item
         self.now_ms = now_ms
@@ -124,7 +124,7 @@ class Row:
             self._prose = None
 
     def grow(self, field: Field, text: str) -> None:
-        """Add to a text of it."""
+        """Append to one of the item's texts."""
         if not hasattr(self._item, field):
             return
         self._grown.setdefault(field, Grown()).add(text)
@@ -135,12 +135,12 @@ class Row:
         self._stale()
 
     def fold(self, *, is_open: bool) -> None:
-        """Open or close it."""
+        """Open or close the row."""
         self.is_open = is_open
         self._stale()
 
     def tick(self, now_ms: int) -> bool:
-        """Let time pass; say whether that changes how it looks."""
+        """Update the time; return True if that changes the row's text."""
         if now_ms // 1000 == self.now_ms // 1000 or not self.is_live:
             return False
         self.now_ms = now_ms
@@ -150,13 +150,13 @@ class Row:
         return True
 
     def nest(self, depth: int) -> None:
-        """Be inside of so many calls."""
+        """Set how many calls the row is nested in."""
         if depth != self.depth:
             self.depth = depth
             self._stale()
 
     def lines(self, width: int) -> list[Line]:
-        """Return its lines; the list is not the caller's to change."""
+        """Return the row's lines; the caller must not change the list."""
         if isinstance(self._item, Answer):
             self._lines = self._prosed().lines(width)
         elif self._is_stale or width != self._width:
@@ -166,22 +166,22 @@ class Row:
         return self._lines
 
     def shown(self, width: int) -> list[Line]:
-        """Return its lines as they were last laid out, so that drawing them costs nothing."""
+        """Return the lines as last laid out, so that drawing is cheap."""
         return self._lines if self._lines and width == self._width else self.lines(width)
 
     @property
     def is_rough(self) -> bool:
-        """Say whether it can be shown better."""
+        """True while some of its text is not formatted."""
         return self._prose is not None and self._prose.is_rough
 
     def refine(self) -> None:
-        """Show it better with the next look."""
+        """Let the next layout format more of the text."""
         if self._prose is not None and self._prose.is_rough:
             self._prose.refine()
             self._stale()
 
     def guess(self, width: int) -> None:
-        """Say about how many lines it has, without laying it out."""
+        """Estimate the height without laying the row out."""
         self.is_laid = False
         match self._item:
             case Call():
@@ -192,7 +192,7 @@ class Row:
                 self.height = 1
 
     def release(self) -> None:
-        """Let go of what can be made again."""
+        """Free what can be computed again."""
         if not self.is_live:
             self._prose = None
             self._flows, self._lines, self._is_stale = None, [], True
@@ -228,7 +228,7 @@ class Row:
                 return []
 
     def _recent(self, call: Call) -> Call:
-        """Return a call with the ends of its texts, or all of them when it does not grow."""
+        """Return a call with only the ends of growing texts; texts that do not grow are complete."""
         chars = OPEN_TAIL_CHARS if self.is_open else TAIL_CHARS
         for field, grown in self._grown.items():
             earlier = getattr(call, field) if grown.chars < chars else ""

@@ -1,52 +1,52 @@
-"""Where the view stands in a conversation: at its end, or at a line that stays where it is.
+"""The scroll position in a conversation: at the end, or fixed to a line.
 
-What comes, goes, opens or is measured for the first time moves lines. So the place of the view is not a
-number: it is the row at its top and how far that is scrolled, and the number follows from it.
+Lines move when rows are added, removed, opened or first measured. So the position is stored as the top row
+and how many of its lines are above the view; the line number is computed from that.
 """
 
 from typing import Literal
 
 from bridle.surfaces.tui.conversation.window import MOST_ROWS, Place, Window
 
-MOST_TRIES = 6  # to find the place where nothing moves any more; more would only be needed by a loop of ours
-FIRST_LINE = 1 << 20  # what lines are numbered from for a selection, so that older ones can come before them
+MOST_TRIES = 6  # to reach a stable layout; more would mean a bug
+FIRST_LINE = 1 << 20  # start of line numbers for selections, so that older lines fit before
 
 
 class Scroll:
-    """The place of the view."""
+    """The scroll position."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
         self.height = 0
         self.is_following = True
-        """The end is in view, and stays so."""
+        """True while the view stays at the end."""
         self.y = 0
         self.shift = FIRST_LINE
-        """What is added to the number of a line to name it for a selection, whatever comes before it."""
+        """Added to line numbers in selections, so that a line keeps its number when older ones are added."""
         self._anchor: tuple[str, int] | None = None
-        """The row at the top, and how many lines of it are above the view."""
+        """The top row, and how many of its lines are above the view."""
         self._known: tuple[str, int] | None = None
         """A row, and its first line when it was last placed."""
 
     @property
     def first_seen(self) -> int:
-        """Return the number of the first row in view."""
+        """The index of the first visible row."""
         place = self._window.place(self.y)
         return place.row if place is not None else 0
 
     @property
     def last_seen(self) -> int:
-        """Return the number of the last row in view."""
+        """The index of the last visible row."""
         place = self._window.place(min(self.y + max(1, self.height), self._window.total) - 1)
         return place.row if place is not None else 0
 
     @property
     def is_rough(self) -> bool:
-        """Say whether something in view can be shown better, by placing it again."""
+        """True if calling `place` again would format more of the visible text."""
         return any(row.is_rough for row in self._window.rows[self.first_seen : self.last_seen + 1])
 
     def place(self) -> int:
-        """Lay out what is in view, and return its first line."""
+        """Lay out the visible rows, and return the first visible line."""
         for row in self._window.rows[self.first_seen : self.last_seen + 1]:
             row.refine()
         self.is_following = self.is_following or self._is_at_end(self._wanted())
@@ -61,7 +61,7 @@ class Scroll:
         return self.y
 
     def moved(self, y: int) -> None:
-        """Take note that the user has scrolled to a line."""
+        """Record that the user scrolled to a line."""
         window = self._window
         place = window.place(max(0, min(y, window.total - 1)))
         if place is None:
@@ -71,12 +71,12 @@ class Scroll:
         if 0 < y < self.y and not row.is_laid:
             left = row.height - offset
             window.lay_row(place.row)
-            offset = max(0, row.height - left)  # coming from below, what counts is the distance to its end
+            offset = max(0, row.height - left)  # from below, keep the distance to the row's end
         self._anchor = row.key, offset
         self.is_following = self._is_at_end(y)
 
     def trim(self) -> tuple[str, ...]:
-        """Let go of what is farthest from the view; return the keys of what went above it."""
+        """Unload the rows farthest from the view; return the keys of those removed above it."""
         window = self._window
         if len(window.rows) <= MOST_ROWS:
             return ()
@@ -90,14 +90,14 @@ class Scroll:
         return gone
 
     def wanted(self) -> Literal["", "older", "newer"]:
-        """Say what will soon be needed, of what is not held."""
+        """Return which unloaded page will soon be needed."""
         window, height = self._window, max(1, self.height)
         if window.newer and (self.is_following or self.y + 2 * height >= window.total):
             return "newer"
         return "older" if window.before is not None and self.y < height else ""
 
     def reveal(self, place: Place) -> None:
-        """Bring a line into view, if it is not."""
+        """Scroll to a line if it is not visible."""
         window = self._window
         window.lay_row(place.row)
         y = window.top(place.row) + window.gap(place.row) + max(0, place.line)
@@ -110,7 +110,7 @@ class Scroll:
         self._hold(max(0, y))
 
     def _lay_above(self, index: int) -> None:
-        """Lay out as many rows before one as can be in view with it."""
+        """Lay out as many rows before a row as can be visible with it."""
         lines = 0
         while index > 0 and lines < self.height:
             index -= 1
@@ -137,7 +137,7 @@ class Scroll:
             self._anchor = self._window.rows[place.row].key, y - self._window.top(place.row)
 
     def _keep_names(self) -> None:
-        """Number lines so that a selection stays on its text."""
+        """Keep line numbers stable, so that a selection stays on its text."""
         index = self._window.index(self._known[0]) if self._known is not None else None
         if index is not None and self._known is not None:
             self.shift += self._known[1] - self._window.top(index)

@@ -1,4 +1,4 @@
-"""What is copied of a selection: text as it was written, without bars, numbers and breaks of wrapping."""
+"""Copies selected text as it was written, without bars, line numbers and wrapping."""
 
 from textual.geometry import Offset
 from textual.selection import Selection
@@ -7,7 +7,7 @@ from bridle.surfaces.tui.conversation.window import Window
 
 
 def selected_text(window: Window, selection: Selection, shift: int) -> str:
-    """Return the text between two places; `shift` is what their lines are numbered higher by."""
+    """Return the selected text; `shift` is the offset of the selection's line numbers."""
     start = Offset(0, 0) if selection.start is None else selection.start - Offset(0, shift)
     last = window.total - 1
     end = Offset(1 << 30, last) if selection.end is None else selection.end - Offset(0, shift)

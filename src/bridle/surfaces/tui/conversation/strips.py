@@ -1,4 +1,4 @@
-"""Lines as what Textual writes to the terminal."""
+"""Converts lines to Textual strips."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,11 +15,11 @@ MOST_STRIPS = 1_000
 CURSOR = "┃"
 
 Overlay = tuple[int, int, Style]
-"""From one character of a line to another, and what lies over them."""
+"""Start and end character on a line, and the style over them."""
 
 
 class Painter:
-    """Paints lines with the colours of one theme."""
+    """Paints lines in the styles of one theme."""
 
     def __init__(self, palette: Palette, background: Style) -> None:
         self._palette = palette
@@ -35,11 +35,11 @@ class Painter:
         return style
 
     def blank(self, width: int) -> Strip:
-        """Return a line on which nothing is."""
+        """Return an empty line."""
         return Strip.blank(width, self.style("text"))
 
     def paint(self, line: Line, width: int, name: int, overlays: list[Overlay], *, is_marked: bool) -> Strip:
-        """Return a line after its gutter; `name` is the number that a selection knows it by."""
+        """Return a painted line with its gutter; `name` is its line number for selections."""
         if overlays:
             return self._whole(self._overlaid(line, overlays), width, name, is_marked=is_marked)
         key = line, width, name, is_marked
@@ -50,7 +50,7 @@ class Painter:
         return strip
 
     def hinted(self, strip: Strip, hint: str, width: int) -> Strip:
-        """Lay a hint over the end of a line, if there is room for it."""
+        """Overlay a hint on the end of a line if there is room."""
         if not hint or width < len(hint):
             return strip
         return Strip([*strip.crop(0, width - len(hint)), Segment(hint, self.style("hint"))])
@@ -74,6 +74,6 @@ class Painter:
 
 
 def _cuts(start: int, end: int, overlays: list[Overlay]) -> Iterator[tuple[int, int]]:
-    """Part a stretch wherever an overlay begins or ends."""
+    """Split a range wherever an overlay starts or ends."""
     inner = {place for overlay in overlays for place in overlay[:2] if start < place < end}
     yield from pairwise(sorted({start, end} | inner))

@@ -1,4 +1,4 @@
-"""Tables of Markdown: columns side by side while there is room, one value on each line when there is not."""
+"""Markdown tables: columns side by side if they fit, else one value per line."""
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -11,17 +11,17 @@ BETWEEN = " │ "
 
 
 class Table(Struct, frozen=True):
-    """Rows of cells; the first row is the head."""
+    """Rows of cells; the first row is the header."""
 
     rows: tuple[tuple[Pieces, ...], ...]
     aligned: tuple[str, ...]
-    """Left, center or right, for each column."""
+    """`left`, `center` or `right` for each column."""
     lead: Pieces = ()
     hang: Pieces = ()
 
 
 def wrap_table(table: Table, width: int) -> list[Line]:
-    """Lay a table out."""
+    """Lay out a table."""
     before = max(sum(cell_len(text) for text, _ in margin) for margin in (table.lead, table.hang))
     lead, hang = (table.lead, table.hang) if before < width else ((), ())
     room = max(1, width - (before if before < width else 0))
@@ -36,7 +36,7 @@ def wrap_table(table: Table, width: int) -> list[Line]:
 
 
 def _widths(table: Table, room: int) -> list[int] | None:
-    """Say how wide each column is; none if they do not fit."""
+    """Return the width of each column; None if they do not fit."""
     wanted = [
         max(1, *(sum(cell_len(text) for text, _ in row[column]) for row in table.rows))
         for column in range(len(table.rows[0]))
@@ -77,7 +77,7 @@ def _padded(line: Pieces, width: int, side: str) -> list[Piece]:
 
 
 def _listed(table: Table, room: int) -> list[Line]:
-    """Show each cell on a line of its own, after the head of its column."""
+    """Return one line per cell, prefixed by its column header."""
     head, *rows = table.rows
     lines: list[Line] = []
     for number, row in enumerate(rows):

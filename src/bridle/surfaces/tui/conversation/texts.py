@@ -1,10 +1,10 @@
-"""Items as plain text: what is copied and searched."""
+"""Items as plain text, for copying and searching."""
 
 from bridle.surfaces.board.values import Answer, Call, Item, Note, Said, Thought
 
 
 def item_text(item: Item) -> str:
-    """Return an item as it was written."""
+    """Return an item's text as it was written."""
     match item:
         case Said() | Answer() | Thought() | Note():
             return item.text

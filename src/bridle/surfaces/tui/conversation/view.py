@@ -1,4 +1,4 @@
-"""The widget that shows a conversation: it scrolls, follows the end, folds, selects and copies."""
+"""The conversation widget: scrolling, following the end, folding, selecting and copying."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -42,11 +42,11 @@ from bridle.surfaces.tui.keys import bindings
 GUTTER = 1  # cells before the text, for the cursor; one more is free after it
 
 ItemAction = Literal["diff", "child"]
-"""Look at what a call has changed; go to the sub-agent that it has started."""
+"""Show a call's diff, or open the sub-agent it started."""
 
 
 class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
-    """The items of a board."""
+    """Shows the items of a board."""
 
     DEFAULT_CSS = """
     Conversation {
@@ -60,13 +60,13 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class OlderWanted(Message):
-        """The top is near: answer with `prepend(await older_items(door, session, before))`."""
+        """The user is near the top: respond with `prepend(await older_items(door, session, before))`."""
 
         before: int
 
     @dataclass
     class NewerWanted(Message):
-        """The bottom is near, and newer items were let go of: answer with `append`.
+        """The user is near the bottom, where newer items were unloaded: respond with `append`.
 
         With `before`: `append(await older_items(door, session, before))`; without: `append(board.view)`.
         """
@@ -75,19 +75,19 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Forgotten(Message):
-        """Items that are no longer held, because too many came after them: tell `Board.forget`."""
+        """Items that were unloaded because too many came after them: pass them to `Board.forget`."""
 
         keys: tuple[str, ...]
 
     @dataclass
     class ItemChosen(Message):
-        """The user wants to see more of an item than fits here."""
+        """The user wants to see details of an item."""
 
         item: Item
         action: ItemAction
 
     def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:  # noqa: A002  Textual's word
-        """Make one that shows nothing; `clock` gives the seconds since 1970."""
+        """Create an empty conversation; `clock` returns seconds since 1970."""
         super().__init__(id=id)
         self._clock = clock
         self._window = Window()
@@ -97,28 +97,28 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         self._pulse = Pulse(self, self.bring_up_to_date, self._tick)
         self._asked: set[str] = set()
         self._missed: list[str] = []
-        """New items that came while the end was not held."""
+        """New items that arrived while the end was unloaded."""
         self._unseen = 0
         self._painter: Painter | None = None
 
     @property
     def selected(self) -> Item | None:
-        """Return the item under the cursor."""
+        """The item under the cursor; None without a cursor."""
         row = self._window.row(self._marks.cursor)
         return row.item if row is not None else None
 
     @property
     def unseen(self) -> int:
-        """Return how many items came while the user looked further up."""
+        """How many items arrived while the user was scrolled up."""
         return self._unseen
 
     @property
     def is_following(self) -> bool:
-        """Say whether the end is in view, and stays so."""
+        """True while the view stays at the end."""
         return self._scroll.is_following
 
     def show(self, view: BoardView) -> None:
-        """Show a session from its end; what was shown before is let go of."""
+        """Show a session from its end, replacing the previous content."""
         self.clear()
         self._window.show(view, self._now())
 
@@ -131,7 +131,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         self._pulse.wake()
 
     def apply(self, patches: Sequence[Patch]) -> None:
-        """Do what patches say; those that are not about items are left to the caller."""
+        """Apply patches; ignore those that are not about items."""
         for patch in patches:
             match patch:
                 case Put():
@@ -145,13 +145,13 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
             self._pulse.wake()
 
     def prepend(self, page: BoardPage) -> None:
-        """Put older items before those that are there; what is looked at stays where it is."""
+        """Add older items at the top; the visible text does not move."""
         self._asked.discard("older")
         self._window.prepend(page, self._now())
         self._pulse.wake()
 
     def append(self, page: BoardPage | BoardView) -> None:
-        """Put newer items after those that are there; what is looked at stays where it is."""
+        """Add newer items at the bottom; the visible text does not move."""
         self._asked.discard("newer")
         if self._window.append(page, self._now()):
             self._missed = [] if self._window.has_end else self._missed
@@ -160,17 +160,17 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
             self.show(page)
 
     def load_failed(self) -> None:
-        """Take note that what was wanted could not be had, so that it is asked for again."""
+        """Record that loading a page failed, so that it is requested again."""
         self._asked.clear()
 
     def find(self, words: str) -> int:
-        """Mark every place where words are found, go to the last one, and return how many there are."""
+        """Highlight all matches, scroll to the last one, and return their number."""
         found = self._marks.find(words)
         self.bring_up_to_date()
         return found
 
     def bring_up_to_date(self) -> None:
-        """Lay out what is in view now, instead of with the next frame."""
+        """Lay out the visible rows now instead of at the next frame."""
         if not self.is_attached:
             return
         self._resized()
@@ -208,7 +208,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll_by(max(1, self.size.height - 1))
 
     def action_go_home(self) -> None:
-        """Go to the oldest item that is loaded."""
+        """Go to the oldest loaded item."""
         self.scroll_to(y=0, animate=False)
 
     def action_go_end(self) -> None:
@@ -219,12 +219,12 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         self._pulse.wake()
 
     def action_item_up(self) -> None:
-        """Move the cursor to the item before."""
+        """Move the cursor to the previous item."""
         self._marks.move(-1)
         self.bring_up_to_date()
 
     def action_item_down(self) -> None:
-        """Move the cursor to the item after."""
+        """Move the cursor to the next item."""
         self._marks.move(1)
         self.bring_up_to_date()
 
@@ -235,59 +235,59 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
             self._fold(row)
 
     def action_fold_all(self) -> None:
-        """Open every item, or close all of them."""
+        """Open all items, or close all."""
         self._window.fold_all()
         self._pulse.wake()
 
     def action_copy_item(self) -> None:
-        """Copy the item under the cursor as it was written."""
+        """Copy the original text of the item under the cursor."""
         if (item := self.selected) is not None:
             text = item_text(item)
             self.app.copy_to_clipboard(text)
             self.notify(f"copied {count(len(text), 'character')}", timeout=2)
 
     def action_open_diff(self) -> None:
-        """Ask for the diff of the call under the cursor."""
+        """Request the diff of the call under the cursor."""
         if isinstance(item := self.selected, Call) and (item.diff or item.preview):
             self.post_message(self.ItemChosen(item, "diff"))
 
     def action_open_child(self) -> None:
-        """Ask for the sub-agent that the call under the cursor has started."""
+        """Request the sub-agent that the call under the cursor started."""
         if isinstance(item := self.selected, Call) and item.child is not None:
             self.post_message(self.ItemChosen(item, "child"))
 
     def action_next_match(self) -> None:
-        """Go to the next place that was found."""
+        """Go to the next match."""
         self._marks.step(is_up=False)
         self.bring_up_to_date()
 
     def action_previous_match(self) -> None:
-        """Go to the place before that was found."""
+        """Go to the previous match."""
         self._marks.step(is_up=True)
         self.bring_up_to_date()
 
     def on_mount(self) -> None:
-        """Begin to show what has come so far."""
+        """Draw what has arrived so far."""
         self._pulse.wake()
 
     def on_resize(self) -> None:
-        """Lay out what is in view for the new size, before it is drawn."""
+        """Lay out the visible rows for the new size before they are drawn."""
         self.bring_up_to_date()
 
     def notify_style_update(self) -> None:
-        """Take the colours of the theme anew."""
+        """Discard the styles of the old theme."""
         super().notify_style_update()
         self._painter = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Follow the user, and stay where he is."""
+        """Record where the user scrolled to."""
         super().watch_scroll_y(old_value, new_value)
         if not self._is_placing and round(old_value) != round(new_value):
             self._scroll.moved(round(new_value))
             self.bring_up_to_date()
 
     def on_click(self, event: events.Click) -> None:
-        """Open or close what is clicked at, and put the cursor there."""
+        """Move the cursor to the clicked item, and open or close it if the line folds."""
         if self.text_selection is not None:
             return
         hint = self._hint()
@@ -308,7 +308,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
             self.screen.selections = {self: selected_row(self._window, index, self._scroll.shift)}
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return what is selected, as it was written."""
+        """Return the selected text as it was written."""
         return selected_text(self._window, selection, self._scroll.shift), "\n"
 
     def render_line(self, y: int) -> Strip:
@@ -330,7 +330,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _width(self) -> int:
-        """Return the cells beside the scrollbar."""
+        """The width without the scrollbar."""
         return max(0, self.size.width - self.scrollbar_size_vertical)
 
     def _now(self) -> int:
@@ -355,7 +355,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
                 self.screen.clear_selection()
 
     def _want(self) -> None:
-        """Ask for what comes before or after, when it will soon be needed."""
+        """Request the page before or after if it will soon be needed."""
         wanted = self._scroll.wanted() if self.size else ""
         if not wanted or wanted in self._asked:
             return
@@ -374,7 +374,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _fold(self, row: Row) -> None:
         self._window.fold(row, is_open=not row.is_open)
-        self._scroll.is_following = False  # what was opened stays where it is
+        self._scroll.is_following = False  # the opened row stays in place
         self._pulse.wake()
 
     def _new_painter(self) -> Painter:

@@ -1,16 +1,16 @@
-"""The part of a conversation that is held: rows, where each of them stands, and the pages around them.
+"""The loaded part of a conversation: rows, their positions, and the pages around them.
 
 ```
- before ── asked for when the top is near
- ┌────────────┐
- │ page 120   │  each page is known by what it was asked for with
- │ page 310   │
- │ live end   │  page none: patches are about these rows
- └────────────┘
- newer  ── pages that were let go of below, asked for when the bottom is near
+before ── requested when the top is near
+┌────────────┐
+│ page 120   │  a page is identified by the argument that requested it
+│ page 310   │
+│ live end   │  page None: patches apply to these rows
+└────────────┘
+newer  ── pages unloaded below, requested when the bottom is near
 ```
 
-A row that was never looked at has a guessed height; it gets its right one when it comes into view.
+A row that was never visible has an estimated height; it gets its exact height when it becomes visible.
 """
 
 from bisect import bisect_right
@@ -22,29 +22,29 @@ from bridle.surfaces.tui.conversation.lines import Line
 from bridle.surfaces.tui.conversation.rows import Field, Row
 
 MOST_ROWS = 600
-KEPT_ROWS = 450  # when there are more than the most, so many are kept
-SPARE_ROWS = 100  # on either side of what is in view
+KEPT_ROWS = 450  # rows kept after unloading
+SPARE_ROWS = 100  # rows kept laid out on either side of the visible ones
 MOST_NESTED = 20
 
 EMPTY_LINE = Line(())
 
 
 class Place(NamedTuple):
-    """A line of the window: which row it belongs to, and its number in it; -1 is the gap before the row."""
+    """A line of the window: the index of its row, and its number in the row; -1 is the gap before it."""
 
     row: int
     line: int
 
 
 class Window:
-    """Rows in their order."""
+    """The loaded rows in order."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.before: int | None = None
-        """What the page before the first row is asked for with."""
+        """The argument that requests the page before the first row; None if there is none."""
         self.newer: list[int | None] = []
-        """The pages that were let go of below, the nearest last."""
+        """The pages unloaded below, the nearest last."""
         self.width = 1
         self.opens_all = False
         self._by_key: dict[str, Row] = {}
@@ -54,34 +54,34 @@ class Window:
 
     @property
     def has_end(self) -> bool:
-        """Say whether the live end is held."""
+        """True if the live end is loaded."""
         return not self.newer
 
     @property
     def is_live(self) -> bool:
-        """Say whether something near the end may still change by itself."""
+        """True while a row near the end may still change."""
         return any(row.is_live for row in self.rows[-SPARE_ROWS:])
 
     @property
     def total(self) -> int:
-        """Return how many lines there are."""
+        """The total number of lines."""
         self._measure()
         return self._total
 
     def show(self, view: BoardView, now_ms: int) -> None:
-        """Hold the end of a session, and nothing else."""
+        """Load the end of a session, and nothing else."""
         self.rows, self._by_key, self.newer = [], {}, []
         self.before = view.before
         self._insert(len(self.rows), view.items, None, now_ms)
 
     def prepend(self, page: BoardPage, now_ms: int) -> None:
-        """Hold an older page too."""
+        """Add an older page."""
         if self.before is not None:
             asked, self.before = self.before, page.before
             self._insert(0, page.items, asked, now_ms)
 
     def append(self, page: BoardPage | BoardView, now_ms: int) -> bool:
-        """Hold the nearest newer page again; say no if it does not fit after what is held."""
+        """Add the nearest newer page again; return False if it does not fit after the loaded rows."""
         if not self.newer:
             return True
         asked = self.newer.pop()
@@ -92,7 +92,7 @@ class Window:
         return True
 
     def put(self, item: Item, before: str, now_ms: int) -> bool:
-        """Take an item in; say whether it is a new one."""
+        """Add or replace an item; return True if it is new."""
         if (row := self._by_key.get(item.key)) is not None:
             row.put(item, now_ms)
             self._is_measured = False
@@ -103,28 +103,28 @@ class Window:
         return True
 
     def grow(self, key: str, field: Field, text: str) -> None:
-        """Add to the text of an item, if it is held."""
+        """Append to an item's text, if it is loaded."""
         if (row := self._by_key.get(key)) is not None:
             row.grow(field, text)
             self._is_measured = False
 
     def drop(self, key: str) -> None:
-        """Let go of an item."""
+        """Remove an item."""
         if (row := self._by_key.pop(key, None)) is not None:
             self.rows.remove(row)
             self._is_measured = False
 
     def row(self, key: str | None) -> Row | None:
-        """Return the row of an item."""
+        """Return the row of an item; None if it is not loaded."""
         return self._by_key.get(key) if key is not None else None
 
     def index(self, key: str) -> int | None:
-        """Return where an item stands."""
+        """Return the index of an item's row; None if it is not loaded."""
         row = self._by_key.get(key)
         return self.rows.index(row) if row is not None else None
 
     def resize(self, width: int) -> None:
-        """Be laid out for another width."""
+        """Set another width."""
         self.width = width
         for row in self.rows:
             row.guess(width)
@@ -137,7 +137,7 @@ class Window:
         self._is_measured = False
 
     def fold_all(self) -> None:
-        """Open every row, or close all of them."""
+        """Open all rows, or close all."""
         self.opens_all = not self.opens_all
         for row in self.rows:
             row.fold(is_open=self.opens_all)
@@ -145,24 +145,24 @@ class Window:
         self._is_measured = False
 
     def tick(self, now_ms: int) -> bool:
-        """Let time pass; say whether something looks different."""
+        """Update the time; return True if that changes a row's text."""
         changed = [row.tick(now_ms) for row in self.rows[-SPARE_ROWS:]]
         self._is_measured = self._is_measured and not any(changed)
         return any(changed)
 
     def top(self, index: int) -> int:
-        """Return the first line of a row, which is the gap before it if it has one."""
+        """Return the first line of a row, which is the gap before it if there is one."""
         self._measure()
         return self._tops[index]
 
     def gap(self, index: int) -> int:
-        """Return how many empty lines stand before a row."""
+        """Return the number of empty lines before a row."""
         if index == 0:
             return 0
         return 0 if _is_small(self.rows[index - 1]) and _is_small(self.rows[index]) else 1
 
     def place(self, y: int) -> Place | None:
-        """Return what is on a line; none where nothing is."""
+        """Return the place of a line; None outside the window."""
         self._measure()
         if not 0 <= y < self._total:
             return None
@@ -170,7 +170,7 @@ class Window:
         return Place(index, y - self._tops[index] - self.gap(index))
 
     def line(self, y: int) -> tuple[Row, Line] | None:
-        """Return one line; lays out the row that it belongs to."""
+        """Return one line with its row, laying the row out if needed; None outside the window."""
         place = self.place(y)
         if place is None:
             return None
@@ -181,7 +181,7 @@ class Window:
         return row, lines[place.line] if 0 <= place.line < len(lines) else EMPTY_LINE
 
     def lay(self, start: int, end: int) -> bool:
-        """Lay out the rows between two lines; say whether that moves anything."""
+        """Lay out the rows between two lines; return True if that moves any line."""
         self._measure()
         moved = False
         index = max(0, bisect_right(self._tops, start) - 1)
@@ -191,7 +191,7 @@ class Window:
         return moved
 
     def lay_row(self, index: int) -> bool:
-        """Lay out one row; say whether it has another height than was thought."""
+        """Lay out one row; return True if its height differs from the estimate."""
         row = self.rows[index]
         if row.is_laid:
             return False
@@ -201,7 +201,7 @@ class Window:
         return row.height != before
 
     def trim_top(self, first_seen: int) -> tuple[str, ...]:
-        """Let go of the oldest rows if there are too many and they are out of sight; return their keys."""
+        """Unload the oldest rows if there are too many and they are not visible; return their keys."""
         if len(self.rows) <= MOST_ROWS:
             return ()
         first = min(len(self.rows) - KEPT_ROWS, first_seen - SPARE_ROWS)
@@ -214,7 +214,7 @@ class Window:
         return self._remove(0, first)
 
     def trim_bottom(self, last_seen: int) -> None:
-        """Let go of the newest rows if there are too many and they are out of sight."""
+        """Unload the newest rows if there are too many and they are not visible."""
         first = max(KEPT_ROWS, last_seen + SPARE_ROWS)
         if len(self.rows) <= MOST_ROWS or first >= len(self.rows):
             return
@@ -224,16 +224,16 @@ class Window:
         self._remove(first, len(self.rows))
 
     def release(self, first: int, last: int) -> None:
-        """Let go of the lines of rows that are far from those in view."""
+        """Free the lines of rows far from the visible ones."""
         for index, row in enumerate(self.rows):
             if not first - SPARE_ROWS <= index <= last + SPARE_ROWS:
                 row.release()
 
     def _can_begin(self, index: int) -> bool:
-        """Say whether the window may begin with a row: no call before it may still be open there.
+        """Return True if the window may start with a row: no earlier call may still be open there.
 
-        The calls of a turn begin with the same record, and those of their code later: so something else
-        that begins with a later record begins a turn.
+        The calls of a turn start with the same record, and the calls made by their code start later; so any
+        other item that starts with a later record starts a turn.
         """
         row, earlier = self.rows[index], self.rows[index - 1]
         if row.page != earlier.page:
@@ -242,7 +242,7 @@ class Window:
         return row.kind is not Note and not is_nested and row.item.seq > earlier.item.seq
 
     def _fits(self, page: BoardPage | BoardView) -> bool:
-        """Say whether the live end follows what is held, without anything missing between them."""
+        """Return True if the live end directly follows the loaded rows."""
         if not isinstance(page, BoardView) or not self.rows:
             return False
         last = self.rows[-1]
@@ -293,5 +293,5 @@ class Window:
 
 
 def _is_small(row: Row) -> bool:
-    """Say whether it stands close to others of its kind."""
+    """Return True if the row needs no gap to another small row."""
     return row.kind in (Call, Note, Thought)

@@ -1,1 +1,1 @@
-"""The panels of the terminal interface: what is asked, lists to choose from, and how a session is."""
+"""The panels of the terminal interface: approvals and questions, lists, and windows about a session."""

@@ -1,4 +1,4 @@
-"""The card of a call that somebody has to allow, and how it is answered."""
+"""The card that asks the user to approve a tool call."""
 
 from typing import ClassVar
 
@@ -25,13 +25,13 @@ from bridle.surfaces.tui.panels.telling import foot_line
 STOPPED = "stopped by the user"
 WHY_NOT = "why not? Enter for no reason, Esc for another answer"
 ROWS_BESIDE = 8
-"""Of a card, beside its preview: borders, title, why, rules, keys."""
+"""Rows of a card besides its preview: borders, title, reason, rules, keys."""
 
 LASTING: tuple[tuple[str, str], ...] = (
     ("approve_session", "for this session"),
     ("approve_always", "always, in every project"),
 )
-"""They add rules, and are offered where there are rules to add."""
+"""Answers that add rules; offered only if the request suggests rules."""
 FOOT: tuple[tuple[str, str], ...] = (
     ("deny", "no"),
     ("stop", "stop the run"),
@@ -41,7 +41,7 @@ FOOT: tuple[tuple[str, str], ...] = (
 
 
 class ApprovalCard(Card):
-    """Shows who wants to do what and why, and what it would do; one key answers."""
+    """Shows the call, its origin and reason, and what it would do; one key answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("approval")]
 
@@ -57,13 +57,13 @@ class ApprovalCard(Card):
         super().__init__(hands, guard_s=guard_s, whole=whole)
         self.request = request
         self.rules = request.suggestions
-        """What "session" and "always" let through."""
+        """The rules that "session" and "always" add."""
         self._who = who
         self._style: DiffStyle = hands.diff_style
         self._shown: DiffStyle | None = None
 
     def compose(self) -> ComposeResult:
-        """Put the preview between who asks and what can be answered."""
+        """Place the preview between the request and the possible answers."""
         yield Static(classes="title")
         yield Static(classes="why")
         yield LinesView()
@@ -71,29 +71,29 @@ class ApprovalCard(Card):
         yield Static(classes="foot")
 
     def on_mount(self) -> None:
-        """Write everything."""
+        """Fill in all texts."""
         self.write_title()
         self._write_why()
         self._write_rules()
 
     def on_resize(self) -> None:
-        """Show the preview as the room allows."""
+        """Fit the preview to the new size."""
         self._write_preview()
 
     def take_focus(self) -> None:
-        """Move the focus to the preview: it scrolls, and the card hears its keys."""
-        for part in (*self.query(LinesView), *self.query(Input)):  # the last one keeps it
+        """Focus the preview: it scrolls, and the card handles its keys."""
+        for part in (*self.query(LinesView), *self.query(Input)):  # the last one keeps the focus
             part.focus()
 
     def named(self, who: str) -> None:
-        """Say who asks, once that is known."""
+        """Show which sub-agent asks, once its name is loaded."""
         self._who = who
         self._write_why()
 
-    # ------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------ display
 
     def write_title(self) -> None:
-        """Name the call."""
+        """Show the call in the title."""
         request = self.request
         is_shown = code_of(request.tool, request.args) or (request.tool == SHELL_TOOL and request.preview)
         about = "" if is_shown else brief(describe_args(request.args))
@@ -136,36 +136,36 @@ class ApprovalCard(Card):
         self.post_message(self.Answered(Decide(self.request.call_id, answer, reason, rules)))
 
     def action_approve_once(self) -> None:
-        """Allow it once."""
+        """Allow the call once."""
         self._answer("once")
 
     def action_approve_session(self) -> None:
-        """Allow it, and what the rules let through, for the rest of the session."""
+        """Allow the call and whatever the rules match, for the rest of the session."""
         if self.rules:
             self._answer("session")
 
     def action_approve_always(self) -> None:
-        """Allow it, and what the rules let through, from now on."""
+        """Allow the call and whatever the rules match, permanently."""
         if self.rules:
             self._answer("always")
 
     def action_stop(self) -> None:
-        """Refuse it and end the run."""
+        """Deny the call and stop the run."""
         self._answer("stop", STOPPED)
 
     def action_deny(self) -> None:
-        """Refuse it: ask why first, which may be left out."""
+        """Deny the call; ask for an optional reason first."""
         if not self.query(Input):
             self.mount(Input(placeholder=WHY_NOT, compact=True))
             self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Refuse it for a reason."""
+        """Deny the call with the entered reason."""
         event.stop()
         self._answer("deny", event.value.strip())
 
     def action_edit_rule(self) -> None:
-        """Let the rules be changed that "session" and "always" add."""
+        """Edit the rules that "session" and "always" add."""
         words = "what to let through from now on, one rule on each line: tool, or tool(pattern)"
         dialog = LongTextDialog(self.hands, words, "\n".join(self.rules), check=_wrong_with_rules)
         self.app.push_screen(dialog, self._take_rules)
@@ -176,23 +176,23 @@ class ApprovalCard(Card):
             self._write_rules()
             self.take_focus()
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ view
 
     def action_switch_diff(self) -> None:
-        """Show a diff in the other way."""
+        """Switch between a unified and a side-by-side diff."""
         self._style = "unified" if self._style == "side-by-side" else "side-by-side"
         self._write_preview()
 
     def action_full_screen(self) -> None:
-        """Use the whole screen, or no longer."""
+        """Switch full screen on or off."""
         self.post_message(self.WholeWanted())
 
     def action_next_approval(self) -> None:
-        """Go to the next thing that is asked."""
+        """Go to the next open approval or question."""
         self.post_message(self.NextWanted())
 
     def action_leave_approval(self) -> None:
-        """Leave the reason, or the card."""
+        """Close the reason field, or return to the prompt."""
         fields = self.query(Input)
         if fields:
             fields.remove()
@@ -206,7 +206,7 @@ def _rules_in(text: str) -> list[str]:
 
 
 def _wrong_with_rules(text: str) -> str:
-    """Say why these rules cannot be taken; nothing when they can."""
+    """Return why these rules are invalid; empty if they are valid."""
     rules = _rules_in(text)
     if not rules:
         return "there is no rule"

@@ -1,7 +1,7 @@
-"""What waits for a person, above the prompt: approvals and questions, one at a time.
+"""Open approvals and questions above the prompt, one at a time.
 
-Nothing is answered by accident: the focus moves here only while nothing stands in the prompt, keys count
-only here, and not before what is asked has been on the screen for a moment.
+Three measures prevent accidental answers: the focus moves here only if the prompt is empty, keys work only
+while a card has the focus, and a new card ignores keys for a moment.
 """
 
 from typing import ClassVar
@@ -23,14 +23,14 @@ from bridle.surfaces.tui.panels.telling import telling
 
 
 class Asked(Vertical):
-    """Shows what is asked, and is not there when nothing is."""
+    """Shows one open approval or question; hidden if there is none."""
 
     DEFAULT_CSS = """
     Asked { height: auto; max-height: 70%; display: none; }
     """
 
     def __init__(self, hands: Hands, *, guard_s: float = GUARD_S) -> None:
-        """Ignore keys for `guard_s` after something new has appeared."""
+        """Ignore keys for `guard_s` seconds after a new card appears."""
         super().__init__()
         self.hands = hands
         self._guard_s = guard_s
@@ -38,17 +38,17 @@ class Asked(Vertical):
         self._waiting: tuple[Waiting, ...] = ()
         self._shown: CallId | None = None
         self._answered: set[CallId] = set()
-        """Told to the session, which has not said so yet."""
+        """Answers sent, but not yet confirmed by the session."""
         self._names: dict[SessionId, str] = {}
         self._whole: WholeScreen | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether something is asked."""
+        """True while an approval or question is open."""
         return bool(self._waiting)
 
     def show_head(self, head: Head | None) -> None:
-        """Show what the session asks now; call it with every HeadChanged."""
+        """Show the session's open approvals and questions; call it on every HeadChanged."""
         session = head.session if head is not None else None
         if session != self._session:
             self._session, self._answered, self._names = session, set(), {}
@@ -57,11 +57,11 @@ class Asked(Vertical):
         self._show(asked)
 
     def take_focus(self) -> None:
-        """Move the focus to what is asked, if something is."""
+        """Focus the current card, if there is one."""
         for card in self.query(Card):
             card.call_after_refresh(card.take_focus)
 
-    # ------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------ display
 
     def _show(self, asked: tuple[Waiting, ...]) -> None:
         self._waiting = tuple(one for one in asked if one.call_id not in self._answered)
@@ -72,7 +72,7 @@ class Asked(Vertical):
             card.placed(self._place())
 
     def _put(self, asked: Waiting | None, *, focus: bool = False) -> None:
-        """Show this one in the place of what was shown; None shows nothing."""
+        """Replace the current card; None hides the panel."""
         had_focus = self.has_focus_within or self._whole is not None
         self._close_whole()
         self._shown = asked.call_id if asked is not None else None
@@ -99,7 +99,7 @@ class Asked(Vertical):
         return f"{ids.index(self._shown) + 1} of {len(ids)}" if len(ids) > 1 and self._shown in ids else ""
 
     def _who(self, asked: Waiting) -> str:
-        """Say which sub-agent asks; its name is asked for and comes later."""
+        """Return a label of the sub-agent that asks; its name is loaded later."""
         if asked.child is None:
             return ""
         if asked.child not in self._names:
@@ -123,15 +123,15 @@ class Asked(Vertical):
         whole = list(self._whole.query(Card)) if self._whole is not None else []
         return [*self.query(Card), *whole]
 
-    # ------------------------------------------------------------------ what is answered
+    # ------------------------------------------------------------------ answers
 
     def on_card_answered(self, event: Card.Answered) -> None:
-        """Tell the session."""
+        """Send the answer to the session."""
         event.stop()
         self.answer(event.command)
 
     def answer(self, command: Decide | Reply) -> None:
-        """Tell the session what was decided, once."""
+        """Send the decision or reply to the session, once."""
         if self._session is not None and command.call_id not in self._answered:
             self._answered.add(command.call_id)
             asked = self._waiting
@@ -149,23 +149,23 @@ class Asked(Vertical):
             self._show(tuple(one for one in asked if one.call_id not in gone))
 
     def on_card_next_wanted(self, event: Card.NextWanted) -> None:
-        """Show the next one."""
+        """Show the next card."""
         event.stop()
         self.show_next()
 
     def show_next(self) -> None:
-        """Show the next thing that is asked."""
+        """Show the next open approval or question."""
         ids = [one.call_id for one in self._waiting]
         if self._shown in ids and len(ids) > 1:
             self._put(self._waiting[(ids.index(self._shown) + 1) % len(ids)], focus=True)
 
     def on_card_left(self, event: Card.Left) -> None:
-        """Go back to the prompt."""
+        """Return to the prompt."""
         event.stop()
         self.hands.focus_prompt()
 
     def on_card_whole_wanted(self, event: Card.WholeWanted) -> None:
-        """Use the whole screen."""
+        """Show the approval on the full screen."""
         event.stop()
         asked = next((one for one in self._waiting if one.call_id == self._shown), None)
         if isinstance(asked, ApprovalRequested):
@@ -185,7 +185,7 @@ class Asked(Vertical):
 
 
 class WholeScreen(ModalScreen[None]):
-    """One thing that is asked, on the whole screen."""
+    """One approval on the full screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
     DEFAULT_CSS = """
@@ -202,25 +202,25 @@ class WholeScreen(ModalScreen[None]):
         yield self._card
 
     def on_mount(self) -> None:
-        """Let the card hear keys."""
+        """Focus the card."""
         self._card.take_focus()
 
     def on_card_answered(self, event: Card.Answered) -> None:
-        """Hand the answer on, and close."""
+        """Pass the answer on; the screen then closes."""
         event.stop()
         self._asked.answer(event.command)
 
     def on_card_next_wanted(self, event: Card.NextWanted) -> None:
-        """Show the next one."""
+        """Show the next card."""
         event.stop()
         self._asked.show_next()
 
     def on_card_left(self, event: Card.Left) -> None:
-        """Close; it goes on waiting."""
+        """Close the screen; the approval stays open."""
         event.stop()
         self.dismiss(None)
 
     def on_card_whole_wanted(self, event: Card.WholeWanted) -> None:
-        """Close; it goes on waiting above the prompt."""
+        """Close the screen; the approval stays open above the prompt."""
         event.stop()
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""Lists of what is below a session: its sub-agents, and the files it has changed."""
+"""Lists of a session's sub-agents and of its changed files."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from bridle.surfaces.tui.panels.windows import DiffWindow
 
 
 class ChildrenScreen(ListScreen):
-    """Lists the sub-agents of a session as a tree; Enter opens one."""
+    """Lists a session's sub-agents as a tree; Enter opens one."""
 
     heading = "sub-agents"
     nothing = "this session has started no sub-agents"
@@ -26,7 +26,7 @@ class ChildrenScreen(ListScreen):
         self._children: dict[str, Child] = {}
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the sub-agents."""
+        """Load the sub-agents."""
         children = await self.hands.reach.children(self._session)
         self._children = {child.id: child for child in children}
         return [
@@ -35,18 +35,18 @@ class ChildrenScreen(ListScreen):
         ]
 
     async def preview(self, row: Row) -> Sequence[Line]:
-        """Show what it was told to do."""
+        """Show the sub-agent's task."""
         child = self._children[row.key]
         return text_lines(f"{child.agent or 'default'} {child.model}\n{child.task}")
 
     def chosen(self, row: Row) -> None:
-        """Open its session."""
+        """Open the sub-agent's session."""
         self.dismiss(None)
         self.hands.open_session(SessionId(row.key))
 
 
 class FilesScreen(ListScreen):
-    """Lists the files that a session has changed; Enter shows the change."""
+    """Lists the files that a session changed; Enter shows a diff."""
 
     heading = "changed files"
     nothing = "no file changes"
@@ -58,11 +58,11 @@ class FilesScreen(ListScreen):
         self._diff = Diff([], "")
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the changes."""
+        """Load the changes."""
         self._diff = await self.hands.reach.diff(self._session)
         rows = zip(self._diff.changes, file_rows(self._diff.changes), strict=True)
         return [Row(change.path, label, change.path) for change, label in rows]
 
     def chosen(self, row: Row) -> None:
-        """Show the diff from this file on."""
+        """Show the diff, starting at this file."""
         self.app.push_screen(DiffWindow(self.hands, "what the session has changed", self._diff.text, row.key))

@@ -1,4 +1,4 @@
-"""What the cards of things that are asked have in common: they do not hear keys meant for others."""
+"""The base class of approval and question cards, which ignore keys pressed too early to be meant."""
 
 import time
 from math import inf
@@ -14,16 +14,16 @@ from bridle.surfaces.tui.panels.hands import Hands
 from bridle.surfaces.tui.panels.telling import clicked
 
 GUARD_S = 0.3
-"""How long after it has appeared a card takes no key: a person has not read it yet."""
+"""Seconds that a new card ignores keys: the user has not read it yet."""
 
 LEAST_HEIGHT = 16
-"""Of a screen on which a card has all its lines and a border."""
+"""The minimum screen height for a card with a border and all its lines."""
 
 Waiting = ApprovalRequested | QuestionAsked
 
 
 class Card(Vertical):
-    """Something that waits for an answer."""
+    """An open approval or question."""
 
     DEFAULT_CSS = """
     Card {
@@ -41,49 +41,49 @@ class Card(Vertical):
     """
 
     class Answered(Message):
-        """Somebody has decided."""
+        """The user answered."""
 
         def __init__(self, command: Decide | Reply) -> None:
             super().__init__()
             self.command = command
 
     class NextWanted(Message):
-        """Somebody wants to see the next thing that is asked."""
+        """The user wants the next open approval or question."""
 
     class Left(Message):
-        """Somebody goes back to the prompt; what is asked goes on waiting."""
+        """The user returns to the prompt without answering."""
 
     class WholeWanted(Message):
-        """Somebody wants to see it on the whole screen, or no longer."""
+        """The user switches full screen on or off."""
 
     def __init__(self, hands: Hands, *, guard_s: float = GUARD_S, whole: bool = False) -> None:
         super().__init__(classes="-whole" if whole else None)
         self.hands = hands
         self.whole = whole
         self.place = ""
-        """Which of how many it is, in words; empty for the only one."""
+        """Its position, such as `1 of 3`; empty for the only card."""
         self._guard_s = guard_s
         self._hears_at = inf
 
     def on_mount(self) -> None:
-        """Begin to hear keys a while after the card is on the screen."""
+        """Accept keys a moment after the card is on the screen."""
         self.call_after_refresh(self._begin_to_hear)
 
     def _begin_to_hear(self) -> None:
         self._hears_at = time.monotonic() + self._guard_s
 
     def on_resize(self) -> None:
-        """Leave out what is not needed to decide where there is no room for it."""
+        """On a low screen, hide what is not needed to decide."""
         self.set_class(self.screen.size.height < LEAST_HEIGHT, "-short")
 
     def on_key(self, event: events.Key) -> None:
-        """Let a key that was pressed too early come to nothing, however late it is heard."""
+        """Ignore a key pressed too early, even if it is processed later."""
         if event.time < self._hears_at:
             event.stop()
             event.prevent_default()
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what is named where somebody clicks, like its key."""
+        """Run the action whose label was clicked."""
         if (name := clicked(event)) and event.time >= self._hears_at:
             await self.run_action(name)
 
@@ -91,17 +91,17 @@ class Card(Vertical):
         """Move the focus into the card."""
 
     def placed(self, place: str) -> None:
-        """Say which of how many it is."""
+        """Set the card's position among the open ones."""
         self.place = place
         self.write_title()
 
     def named(self, who: str) -> None:
-        """Say who asks, once that is known."""
+        """Show which sub-agent asks, once its name is loaded."""
 
     def write_title(self) -> None:
-        """Write the first line anew."""
+        """Redraw the first line."""
 
     def write(self, line: str, words: Content) -> None:
-        """Write a line of the card anew, once it is there."""
+        """Update a line of the card, if it is mounted."""
         for part in self.query(f".{line}").results(Static):
             part.update(words)

@@ -1,4 +1,4 @@
-"""Lists to choose the model, the agent and the mode of the next prompts from."""
+"""Lists to choose the model, agent, mode and theme from, and the list of pins."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ MODES: dict[Mode, str] = {
 
 
 class ModelsScreen(ListScreen):
-    """Lists the models that have a name; those without a key are dim and cannot be chosen."""
+    """Lists the named models; those without an API key are dim and cannot be chosen."""
 
     heading = "model of the next prompts"
     nothing = "no model has a name here: see bridle doctor"
@@ -34,7 +34,7 @@ class ModelsScreen(ListScreen):
         self._models: dict[str, ModelView] = {}
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the models; those that can be asked come first."""
+        """Load the models; usable ones come first."""
         self.title_words("window, dollars per million tokens in/out, abilities")
         found = sorted(await self.hands.reach.models(self.hands.cwd), key=lambda model: not model.has_key)
         self._models = {model.ref: model for model in found}
@@ -45,7 +45,7 @@ class ModelsScreen(ListScreen):
         return self.hands.head.model if self.hands.head is not None else ""
 
     def chosen(self, row: Row) -> None:
-        """Choose the model, if it can be asked."""
+        """Choose the model, if it has an API key."""
         model = self._models[row.key]
         if not model.has_key:
             tell(self.app, f"{model.ref} needs a key: set {model.key_env}", failed=True)
@@ -55,7 +55,7 @@ class ModelsScreen(ListScreen):
 
 
 class AgentsScreen(ListScreen):
-    """Lists the agents of the folder; those that are broken say why."""
+    """Lists the folder's agents; invalid ones show the reason."""
 
     heading = "agent of the next prompts"
     AUTO_FOCUS = "#search"
@@ -65,13 +65,13 @@ class AgentsScreen(ListScreen):
         self._agents: dict[str, AgentRow] = {}
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the agents."""
+        """Load the agents."""
         found = await self.hands.reach.agents(self.hands.cwd)
         self._agents = {agent.agent: agent for agent in found}
         return [_agent_row(agent) for agent in found]
 
     def chosen(self, row: Row) -> None:
-        """Choose the agent, if it can be used."""
+        """Choose the agent, if it is valid."""
         agent = self._agents[row.key]
         if agent.problem:
             tell(self.app, agent.problem, failed=True)
@@ -81,7 +81,7 @@ class AgentsScreen(ListScreen):
 
 
 class ModesScreen(ListScreen):
-    """Lists what a run may do without asking."""
+    """Lists the modes: what a run may do without approval."""
 
     heading = "mode of the next prompts"
 
@@ -99,7 +99,7 @@ class ModesScreen(ListScreen):
 
 
 class ThemesScreen(ListScreen):
-    """Lists the colours there are."""
+    """Lists the color themes."""
 
     heading = "colours"
 
@@ -108,25 +108,25 @@ class ThemesScreen(ListScreen):
         return [Row(name, painted(name), name) for name in THEMES]
 
     def chosen(self, row: Row) -> None:
-        """Use these colours."""
+        """Use this theme."""
         self.dismiss(None)
         self.hands.choose_theme(row.key)
 
 
 class PinsScreen(ListScreen):
-    """Lists what every compaction keeps word for word; Enter lets go of it."""
+    """Lists the texts that every compaction keeps verbatim; Enter unpins one."""
 
     heading = "pinned"
     choose_words = "let go of it"
     nothing = "nothing is pinned"
 
     async def load(self) -> Sequence[Row]:
-        """Return the pins of the session in front."""
+        """Return the pins of the current session."""
         head = self.hands.head
         return [Row(pin, painted(brief(pin)), pin) for pin in head.pins] if head is not None else ()
 
     def chosen(self, row: Row) -> None:
-        """Let go of a pin."""
+        """Unpin the text."""
         self.dismiss(None)
         head = self.hands.head
         if head is not None:
@@ -163,7 +163,7 @@ def _agent_row(agent: AgentRow) -> Row:
 
 
 def _short(tokens: int) -> str:
-    """Write a number of tokens in few letters."""
+    """Format a number of tokens: 200k, 1M."""
     if tokens >= 1_000_000:
         return f"{tokens / 1_000_000:.3g}M"
     return f"{tokens / 1000:.3g}k" if tokens >= 1000 else str(tokens)

@@ -1,4 +1,4 @@
-"""The colours of panels: one table from what a colour means to what the theme calls it."""
+"""The colors of panels: maps meanings to theme variables."""
 
 from textual.content import Content
 
@@ -30,13 +30,13 @@ OUTCOMES: dict[Outcome, tuple[str, str, Colour]] = {
     "budget_exhausted": ("✗", "out of budget", "failed"),
     "limit": ("✗", "reached a limit", "failed"),
 }
-"""How the end of a run is shown: a mark, a word, and their colour."""
+"""A mark, a word and a color for each outcome of a run."""
 
 Part = str | Content | tuple[Colour, str]
 
 
 def painted(*parts: Part) -> Content:
-    """Join texts into one, each in the colour of what it means; control characters become visible."""
+    """Join texts, each in the color of its meaning; control characters become visible."""
     return Content.assemble(*map(_part, parts))
 
 

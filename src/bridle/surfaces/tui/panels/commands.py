@@ -1,6 +1,6 @@
-"""Everything the palette offers: one table of names, words and what to do.
+"""The commands of the palette: one table of names, help texts and functions.
 
-What it opens is loaded when it is wanted: the first screen is not kept waiting for the others.
+Each command imports its screen when it runs, so that the first frame does not wait for the imports.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ Run = Callable[[Hands], None]
 
 
 class PaletteCommand(Struct, frozen=True):
-    """One thing that a person can have done, by the palette, by `/name`, and maybe by a key of its name."""
+    """A command that the user can run from the palette, as `/name`, and sometimes by a key."""
 
     name: str
     help: str
@@ -28,7 +28,7 @@ class PaletteCommand(Struct, frozen=True):
 
 
 def run_command(hands: Hands, name: str) -> None:
-    """Do what a command of this name does; keys call this too."""
+    """Run the command of this name; keys call this too."""
     COMMANDS[name].run(hands)
 
 
@@ -43,7 +43,7 @@ def system_commands(hands: Hands) -> Iterable[SystemCommand]:
         )
 
 
-# ---------------------------------------------------------------------------- opening
+# ---------------------------------------------------------------------------- screens
 
 
 def _push(hands: Hands, screen: Screen[None]) -> None:
@@ -51,7 +51,7 @@ def _push(hands: Hands, screen: Screen[None]) -> None:
 
 
 def _here(use: Callable[[Hands, Head], None]) -> Run:
-    """Do something with the session in front, or say that there is none."""
+    """Return a command that runs `use` with the current session, or reports that there is none."""
 
     def run(hands: Hands) -> None:
         head = hands.head
@@ -160,7 +160,7 @@ def _help(hands: Hands) -> None:
     _push(hands, HelpWindow(hands, commands))
 
 
-# ---------------------------------------------------------------------------- doing
+# ---------------------------------------------------------------------------- actions
 
 
 def _export(hands: Hands, head: Head) -> None:
@@ -264,11 +264,11 @@ def _submit(
     hands.app.run_worker(submit(hands, session, command, done))
 
 
-# ---------------------------------------------------------------------------- the table
+# ---------------------------------------------------------------------------- table
 
 
 def _action(row: Key) -> Run:
-    """Do what a key of the app does."""
+    """Return a command that runs the action of an app key."""
     name = f"{row.of}.{row.name}" if row.of in ("app", "screen") else f"screen.{row.name}"
 
     def run(hands: Hands) -> None:
@@ -320,4 +320,4 @@ COMMANDS: dict[str, PaletteCommand] = {
         *((row.name, row.help, _action(row)) for row in _APP_KEYS if row.name not in _OWN),
     )
 }
-"""By name: our own, and what else the keys of the app do."""
+"""By name: the commands of the table, and the other actions of app keys."""

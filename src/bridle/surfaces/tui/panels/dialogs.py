@@ -1,4 +1,4 @@
-"""Small windows that ask for one thing: a text, or a `y`."""
+"""Dialogs that ask for a text or a confirmation."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,16 +21,16 @@ CONSENT = ("y", "yes")
 FOOT = (("save", "done"), ("another_line", "new line"), ("dismiss", "leave it as it is"))
 
 Check = Callable[[str], str]
-"""Says what is wrong with a text; nothing when it is right."""
+"""Returns what is wrong with a text; empty if it is valid."""
 
 
 def anything(text: str) -> str:
-    """Find nothing wrong."""
+    """Accept any text."""
     return ""
 
 
 class Dialog(ModalScreen[str | None]):
-    """A window in the middle that asks for a text; None when it was left."""
+    """A centered window that asks for a text; its result is None if the user cancels."""
 
     DEFAULT_CSS = """
     Dialog {
@@ -48,8 +48,8 @@ class Dialog(ModalScreen[str | None]):
     }
     """
 
-    def action_dismiss(self, result: str | None = None) -> None:  # type: ignore[override]  # at once
-        """Leave without a text."""
+    def action_dismiss(self, result: str | None = None) -> None:  # type: ignore[override]  # synchronous
+        """Cancel the dialog."""
         self.dismiss(None)
 
 
@@ -61,7 +61,7 @@ class TextDialog(Dialog):
     def __init__(
         self, words: str, value: str = "", *, check: Check = anything, placeholder: str = ""
     ) -> None:
-        """Ask with words; `check` says why a text is not taken."""
+        """Ask with `words`; `check` returns why a text is invalid."""
         super().__init__()
         self._words = words
         self._value = value
@@ -69,7 +69,7 @@ class TextDialog(Dialog):
         self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
-        """Put the words above the field."""
+        """Place the words above the input."""
         with Vertical():
             yield Static(painted(shortened(self._words)), classes="words")
             yield Input(
@@ -78,11 +78,11 @@ class TextDialog(Dialog):
             yield Static("", classes="wrong", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Forget what was wrong."""
+        """Clear the error."""
         self.query_one(".wrong", Static).update("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the text, or say why not."""
+        """Accept the text, or show why it is invalid."""
         event.stop()
         if wrong := self._check(event.value):
             self.query_one(".wrong", Static).update(painted(wrong))
@@ -90,31 +90,31 @@ class TextDialog(Dialog):
             self.dismiss(self.taken(event.value))
 
     def taken(self, text: str) -> str | None:
-        """Return what a text that was given stands for."""
+        """Return the dialog's result for an accepted text."""
         return text
 
 
 class Confirm(TextDialog):
-    """Asks whether to go on: only a typed `y` does, Enter alone does not."""
+    """Asks for a confirmation: only a typed `y` or `yes` confirms, Enter alone does not."""
 
     def __init__(self, words: str) -> None:
         super().__init__(f"{words}\ntype y and press Enter; Esc leaves everything as it is")
 
     def taken(self, text: str) -> str | None:
-        """Go on, or leave."""
+        """Return the text if it confirms, else None."""
         return text if text.strip().lower() in CONSENT else None
 
 
 class LongTextDialog(Dialog):
-    """Asks for a text of many lines."""
+    """Asks for a text of several lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        one if one.id == "dismiss" else replace(one, priority=True)  # the field would take Enter for itself
+        one if one.id == "dismiss" else replace(one, priority=True)  # before the text area handles Enter
         for one in bindings("dialog")
     ]
 
     def __init__(self, hands: Hands, words: str, value: str = "", *, check: Check = anything) -> None:
-        """Ask with words; `check` says why a text is not taken."""
+        """Ask with `words`; `check` returns why a text is invalid."""
         super().__init__()
         self._hands = hands
         self._words = words
@@ -122,7 +122,7 @@ class LongTextDialog(Dialog):
         self._check = check
 
     def compose(self) -> ComposeResult:
-        """Put the words above the field."""
+        """Place the words above the text area."""
         with Vertical():
             yield Static(painted(shortened(self._words)), classes="words")
             yield TextArea(self._value, soft_wrap=True, show_line_numbers=False, compact=True)
@@ -130,13 +130,13 @@ class LongTextDialog(Dialog):
             yield Static(foot_line(self._hands, FOOT), classes="foot")
 
     def on_mount(self) -> None:
-        """Begin at the end of the text."""
+        """Focus the text area, with the cursor at the end."""
         field = self.query_one(TextArea)
         field.focus()
         field.move_cursor(field.document.end)
 
     def action_save(self) -> None:
-        """Take the text, or say why not."""
+        """Accept the text, or show why it is invalid."""
         text = self.query_one(TextArea).text[:MOST_CHARS]
         if wrong := self._check(text):
             self.query_one(".wrong", Static).update(painted(wrong))
@@ -144,5 +144,5 @@ class LongTextDialog(Dialog):
             self.dismiss(text)
 
     def action_another_line(self) -> None:
-        """Begin a new line."""
+        """Insert a line break."""
         self.query_one(TextArea).insert("\n")

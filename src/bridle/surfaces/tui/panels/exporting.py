@@ -1,4 +1,4 @@
-"""Writing a session to a file."""
+"""Exports a session to a file."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ FORMS: dict[str, Format] = {".md": "md", ".json": "json", ".html": "html"}
 
 
 def ask_for_export(hands: Hands, session: SessionId) -> None:
-    """Ask for a path and write the session there; its ending says how."""
+    """Ask for a path and export the session there; the suffix selects the format."""
 
     def named(path: str | None) -> None:
         if path is not None:
@@ -27,7 +27,7 @@ def ask_for_export(hands: Hands, session: SessionId) -> None:
 
 
 def wrong_with_path(path: str) -> str:
-    """Say why this cannot be a file to write to; nothing when it can."""
+    """Return why the path is invalid; empty if it is valid."""
     return "" if Path(path.strip()).suffix in FORMS else "it has to end in .md, .json or .html"
 
 
@@ -43,7 +43,7 @@ async def _export(hands: Hands, session: SessionId, target: Path) -> None:
 
 
 def _write(target: Path, text: str) -> None:
-    """Write a new file that only its owner reads; raises OSError, also when it is there already."""
+    """Write a new file that only its owner can read; raises OSError, also if the file exists."""
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)

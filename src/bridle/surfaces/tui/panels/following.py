@@ -1,4 +1,4 @@
-"""Windows that are open while the session in front changes: they are told how it is."""
+"""Updates open windows when the current session changes."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,15 +9,15 @@ from bridle.surfaces.board.values import Head
 
 @runtime_checkable
 class Follows(Protocol):
-    """A window that shows how the session in front is."""
+    """A window that shows the current session's state."""
 
     def show_head(self, head: Head | None) -> None:
-        """Show how it is now."""
+        """Show the current state."""
         ...
 
 
 def show_in_windows(app: App[Any], head: Head | None) -> None:
-    """Tell every open window how the session in front is; call it with every HeadChanged."""
+    """Update every open window that follows the current session; call it on every HeadChanged."""
     for screen in app.screen_stack[1:]:
         if isinstance(screen, Follows) and screen.is_mounted:
             screen.show_head(head)

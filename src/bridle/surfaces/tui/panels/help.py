@@ -1,4 +1,4 @@
-"""The help: all keys by where they work, and all commands."""
+"""The help window: all keys by scope, and all commands."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ KEY_CELLS = 24
 
 
 class HelpWindow(Window):
-    """Shows the table of keys as the user has them, and the table of commands."""
+    """Shows the user's key bindings and the commands."""
 
     def __init__(self, hands: Hands, commands: Sequence[tuple[str, str]]) -> None:
         super().__init__(hands, "help")
         self._commands = commands
 
     async def load(self) -> Sequence[Line]:
-        """Write both tables."""
+        """Return both tables."""
         lines: list[Line] = []
         for scope, where in SCOPES.items():
             rows = [(self.hands.key_words(row.name), row.help) for row in KEYS if row.scope == scope]

@@ -1,4 +1,4 @@
-"""A view of many lines that scrolls: long ones go on in the next row, so that nothing is out of sight."""
+"""A scrolling view of many lines; long lines wrap, so that nothing is hidden."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -25,18 +25,18 @@ COLUMN_GAP = " │ "
 
 
 class Cell(Struct, frozen=True):
-    """What stands in a column of a line: a margin that is not repeated, and a text."""
+    """One column of a line: a margin that wrapped rows do not repeat, and a text."""
 
     text: Content
     margin: Content = Content("")
 
 
 Line = tuple[Cell, ...]
-"""One column, or two beside each other."""
+"""One column, or two side by side."""
 
 
 def shortened(text: str) -> str:
-    """Leave out the middle of a line that is longer than anybody reads, and say so."""
+    """Replace the middle of a very long line by the number of characters left out."""
     left_out = len(text) - MOST_LINE_CHARS
     if left_out <= 0:
         return text
@@ -44,18 +44,18 @@ def shortened(text: str) -> str:
 
 
 def brief(text: str) -> str:
-    """Say a text on one line that a list can show."""
+    """Shorten a text to one line for a list."""
     line = one_line(text[: 2 * BRIEF_CHARS])
     return line if len(line) <= BRIEF_CHARS else f"{line[: BRIEF_CHARS - 1]}…"
 
 
 def tabs_spread(text: str) -> str:
-    """Put spaces in the place of tabs, which a terminal would draw as it likes."""
+    """Replace tabs by spaces, because terminals draw tabs differently."""
     return text.replace("\t", " " * TAB_CELLS) if "\t" in text else text
 
 
 class LinesView(ScrollView, can_focus=True):
-    """Shows lines, drawing only those that are in sight."""
+    """Shows lines, drawing only the visible ones."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -70,23 +70,23 @@ class LinesView(ScrollView, can_focus=True):
     def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
         self._lines: list[Line] = []
-        self._starts: list[int] = [0]  # the row that each line begins with, and the end
+        self._starts: list[int] = [0]  # the first row of each line, then the total
         self._width = 0
         self._drawn: LRUCache[tuple[int, int], list[Strip]] = LRUCache(512)
         self.show_lines(lines)
 
     @property
     def row_count(self) -> int:
-        """Return how many rows all lines take at the width there is."""
+        """The number of rows of all lines at the current width."""
         return self._starts[-1]
 
     @property
     def lines(self) -> Sequence[Line]:
-        """Return what is shown."""
+        """The lines shown."""
         return self._lines
 
     def show_lines(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
-        """Show other lines, from the first one on unless the place is kept."""
+        """Replace the lines; scroll to the top unless `keep_place`."""
         self._lines = list(lines[:MOST_LINES])
         if len(lines) > MOST_LINES:
             more = Content(f"[{len(lines) - MOST_LINES:,} more lines not shown]")
@@ -99,25 +99,25 @@ class LinesView(ScrollView, can_focus=True):
             self.refresh()
 
     def rows_at(self, width: int) -> int:
-        """Return how many rows all lines take at a width."""
+        """Return the number of rows of all lines at a width."""
         return sum(_height(line, width) for line in self._lines)
 
     def scroll_to_line(self, index: int) -> None:
-        """Bring a line to the top."""
+        """Scroll a line to the top."""
         if 0 <= index < len(self._lines):
             self.scroll_to(0, self._starts[index], animate=False)
 
     @property
     def line_at_top(self) -> int:
-        """Return which line the first row in sight belongs to."""
+        """The line that the first visible row belongs to."""
         return max(0, bisect_right(self._starts, self.scroll_offset.y) - 1)
 
     def on_resize(self) -> None:
-        """Fold the lines anew when the width has changed."""
+        """Wrap the lines again if the width changed."""
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Draw anew in other colours."""
+        """Discard rows drawn in the old theme."""
         super().notify_style_update()
         self._drawn.clear()
 
@@ -172,7 +172,7 @@ class LinesView(ScrollView, can_focus=True):
 
 
 def _room(line: Line, width: int) -> int:
-    """Return how wide each column of a line is."""
+    """Return the width of each column of a line."""
     return width if len(line) == 1 else max(1, (width - len(COLUMN_GAP)) // 2)
 
 
@@ -190,7 +190,7 @@ def _rows(cell: Cell, room: int) -> int:
 
 
 def _folded(text: Content, width: int) -> list[Content]:
-    """Cut a text into rows, between characters; what has no width stays with the character before it."""
+    """Split a text into rows between characters; a zero-width character stays with the one before it."""
     plain = text.plain
     if cell_len(plain) <= width:
         return [text]

@@ -1,4 +1,4 @@
-"""A window with a list to search and choose from."""
+"""The base class of list windows: search and choose."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -20,24 +20,24 @@ from bridle.surfaces.tui.panels.lines import Line, LinesView
 from bridle.surfaces.tui.panels.telling import clicked, foot_line, telling
 
 MOST_ROWS = 500
-"""Shown at once; a search finds the others."""
+"""How many rows are shown at once; a search finds the others."""
 LEAST_HEIGHT_FOR_PREVIEW = 18
 
 FOOT: tuple[tuple[str, str], ...] = (("search_list", "search"), ("close", "close"))
 
 
 class Row(Struct, frozen=True):
-    """One line of a list."""
+    """One row of a list."""
 
     key: str
     label: Content
     words: str
-    """What a search looks at."""
+    """The text that a search matches."""
     dim: bool = False
 
 
 class ListScreen(ModalScreen[None]):
-    """Shows rows, finds some by words, and does something with the marked one."""
+    """Shows rows, filters them by a search, and acts on the selected one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
     DEFAULT_CSS = """
@@ -70,7 +70,7 @@ class ListScreen(ModalScreen[None]):
 
     heading: ClassVar[str] = ""
     actions: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """What the foot names beside what every list has: action and words."""
+    """Actions in the footer besides those of every list: action and label."""
     choose_words: ClassVar[str] = "choose"
     has_preview: ClassVar[bool] = False
     nothing: ClassVar[str] = "nothing here"
@@ -81,23 +81,23 @@ class ListScreen(ModalScreen[None]):
         self._rows: Sequence[Row] = ()
         self._shown: list[Row] = []
 
-    # ------------------------------------------------------------------ for the list at hand
+    # ------------------------------------------------------------------ for subclasses
 
     async def load(self) -> Sequence[Row]:
-        """Ask for what is to be listed; raises BridleError."""
+        """Load the rows; raises BridleError."""
         return ()
 
     def chosen(self, row: Row) -> None:
-        """Do what Enter does with a row."""
+        """Handle Enter on a row."""
 
     async def preview(self, row: Row) -> Sequence[Line]:
-        """Return what to show below the list about the marked row; raises BridleError."""
+        """Return the preview of the selected row; raises BridleError."""
         return ()
 
-    # ------------------------------------------------------------------ the window
+    # ------------------------------------------------------------------ window
 
     def compose(self) -> ComposeResult:
-        """Put the search above the list, and keys below it."""
+        """Place the search above the list and the keys below it."""
         with Vertical():
             yield Static(painted(("strong", self.heading)), id="title")
             yield Input(placeholder="search", id="search", compact=True)
@@ -112,20 +112,20 @@ class ListScreen(ModalScreen[None]):
         self.reload()
 
     def on_resize(self) -> None:
-        """Leave the preview out where there is no room for it."""
+        """Hide the preview on a low screen."""
         self.set_class(self.size.height < LEAST_HEIGHT_FOR_PREVIEW, "-short")
 
     def reload(self) -> None:
-        """Ask for the rows again; the marked one stays marked."""
+        """Load the rows again; keep the selected row."""
         self.run_worker(self._load(), group="load", exclusive=True)
 
     def title_words(self, words: str) -> None:
-        """Say in the title what is listed."""
+        """Add text to the title."""
         self.query_one("#title", Static).update(painted(("strong", self.heading), f"  {words}"))
 
     @property
     def marked(self) -> Row | None:
-        """Return the row that keys act on."""
+        """The selected row; None if there is none."""
         at = self.query_one("#rows", OptionList).highlighted
         return self._shown[at] if at is not None and at < len(self._shown) else None
 
@@ -153,11 +153,11 @@ class ListScreen(ModalScreen[None]):
             self._show_preview(())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search."""
+        """Filter the rows."""
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Choose the marked row from the search too."""
+        """Choose the selected row on Enter in the search."""
         if row := self.marked:
             self.chosen(row)
 
@@ -168,7 +168,7 @@ class ListScreen(ModalScreen[None]):
             self.chosen(self._shown[event.option_index])
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show more about the marked row."""
+        """Load the preview of the selected row."""
         if self.has_preview:
             self.run_worker(self._preview(), group="preview", exclusive=True)
 
@@ -185,21 +185,21 @@ class ListScreen(ModalScreen[None]):
     # ------------------------------------------------------------------ keys
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what is named where somebody clicks, like its key."""
+        """Run the action whose label was clicked."""
         if name := clicked(event):
             await self.run_action(name)
 
     def action_choose(self) -> None:
-        """Choose the marked row; what has the focus hears the key, and a click comes here."""
+        """Choose the selected row; called by clicks, since the focused widget handles the key itself."""
         if row := self.marked:
             self.chosen(row)
 
     def action_search_list(self) -> None:
-        """Go to the search, or write its key where one searches already."""
+        """Focus the search; while it has the focus, the key is typed instead."""
         self.query_one("#search", Input).focus()
 
     def action_close(self) -> None:
-        """Leave the search, or the window."""
+        """Clear the search, or close the window."""
         search = self.query_one("#search", Input)
         if search.has_focus and search.value:
             search.value = ""
@@ -207,11 +207,11 @@ class ListScreen(ModalScreen[None]):
             self.dismiss(None)
 
     def action_mark_up(self) -> None:
-        """Mark the row above."""
+        """Select the row above."""
         self.query_one("#rows", OptionList).action_cursor_up()
 
     def action_mark_down(self) -> None:
-        """Mark the row below."""
+        """Select the row below."""
         self.query_one("#rows", OptionList).action_cursor_down()
 
     def action_mark_page_up(self) -> None:

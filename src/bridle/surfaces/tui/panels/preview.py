@@ -1,4 +1,4 @@
-"""What a call would do, as lines: a diff in one column or two, code with its numbers, or plain text."""
+"""Previews of tool calls as lines: a diff in one or two columns, numbered code, or plain text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,19 +16,19 @@ from bridle.surfaces.tui.panels.hands import DiffStyle
 from bridle.surfaces.tui.panels.lines import Cell, Line, shortened, tabs_spread
 
 LEAST_WIDTH_FOR_TWO = 100
-"""Below it two columns would be too narrow to read."""
+"""Two columns in a narrower view would be unreadable."""
 
 MARKS = {"same": " ", "added": "+", "removed": "-", "gap": " ", "note": " "}
 COLOURS: dict[str, Colour] = {"added": "added", "removed": "removed", "gap": "name", "note": "detail"}
 
 
 def approval_preview(request: ApprovalRequested, style: DiffStyle) -> list[Line]:
-    """Show all that a call would do."""
+    """Return a complete preview of a call."""
     code = code_of(request.tool, request.args)
     if code:
         guard = request.preview.rstrip("\n").rpartition("\n")[
             2
-        ]  # before it comes the code, maybe not all of it
+        ]  # the lines before it are the code, possibly cut
         return [*code_lines(code), *text_lines(guard)]
     if request.preview:
         is_diff = request.tool in DIFFING_TOOLS
@@ -37,13 +37,13 @@ def approval_preview(request: ApprovalRequested, style: DiffStyle) -> list[Line]
 
 
 def diff_lines(text: str, style: DiffStyle) -> list[Line]:
-    """Show a diff; any other text comes line by line."""
+    """Return the lines of a diff, or of any other text."""
     files = parse_diff(text)
     return [line for file in files for line in file_lines(file, style)] if files else text_lines(text)
 
 
 def file_lines(file: FileDiff, style: DiffStyle) -> list[Line]:
-    """Show what changes in one file, below its name."""
+    """Return the lines of one file's diff, below its name."""
     width = len(
         str(max((number for line in file.lines for number in (line.old, line.new) if number), default=0))
     )
@@ -54,14 +54,14 @@ def file_lines(file: FileDiff, style: DiffStyle) -> list[Line]:
 
 
 def file_title(file: FileDiff) -> Content:
-    """Name a file, say what became of it, and count its lines."""
+    """Return a file's name, whether it was created or deleted, and its line counts."""
     word = " created" if file.created else " deleted" if file.deleted else ""
     counts: list[tuple[Colour, str]] = [("added", f" +{file.added}"), ("removed", f" -{file.removed}")]
     return painted(("strong", shortened(file.path)), word, *counts)
 
 
 def text_lines(text: str) -> list[Line]:
-    """Show a text, without what would push the rest off the screen."""
+    """Return the lines of a text; long lines and runs of blank lines are shortened."""
     lines: list[Line] = []
     blank = 0
     for line in text.rstrip("\n").split("\n") if text else []:
@@ -72,7 +72,7 @@ def text_lines(text: str) -> list[Line]:
 
 
 def code_lines(code: str) -> list[Line]:
-    """Show Python in colours with its line numbers."""
+    """Return highlighted Python code with line numbers."""
     scanned = scan_python(code)
     width = len(str(len(scanned)))
     lines: list[Line] = []

@@ -1,4 +1,4 @@
-"""The card of a question of the model, and how it is answered."""
+"""The card that shows a question from the model."""
 
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ MOST_TEXT_ROWS = 8
 
 
 class QuestionCard(Card):
-    """Shows what the model wants to know, and the answers it suggests; one may always write another one."""
+    """Shows the model's question and its suggested answers; the user can always type another answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("question")]
     DEFAULT_CSS = """
@@ -48,7 +48,7 @@ class QuestionCard(Card):
         self._picked: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        """Put the choices below the question."""
+        """Place the choices below the question."""
         yield Static(classes="title")
         yield LinesView(text_lines(self.asked.question.text.strip()))
         if self._choices:
@@ -57,7 +57,7 @@ class QuestionCard(Card):
         yield Static(classes="foot")
 
     def on_mount(self) -> None:
-        """Write the title and the keys."""
+        """Fill in the title and the keys."""
         self.write_title()
         send = ("send_answer", "answer")
         pick = (("pick", "choose"), send) if self.asked.question.several else (send,)
@@ -70,22 +70,22 @@ class QuestionCard(Card):
             self.query_one(OptionList).highlighted = 0
 
     def on_resize(self) -> None:
-        """Give the question the rows that it needs."""
+        """Set the height that the question needs."""
         view = self.query_one(LinesView)
         view.styles.height = min(MOST_TEXT_ROWS, view.rows_at(max(1, self.size.width)))
 
     def take_focus(self) -> None:
-        """Move the focus to the choices, or to where an answer is written."""
+        """Focus the choices, or the input if there are none."""
         for part in self.query(OptionList if self._choices else Input):
             part.focus()
 
     def named(self, who: str) -> None:
-        """Say who asks, once that is known."""
+        """Show which sub-agent asks, once its name is loaded."""
         self._who = who
         self.write_title()
 
     def write_title(self) -> None:
-        """Say who asks."""
+        """Name the sub-agent that asks, or the model."""
         who = brief(self._who) or "the model"
         place = f"? {self.place} · " if self.place else "? "
         self.write("title", painted(("warning", place), ("strong", f"{who} asks")))
@@ -106,9 +106,9 @@ class QuestionCard(Card):
     # ------------------------------------------------------------------ keys
 
     def on_key(self, event: events.Key) -> None:
-        """Take the choice of a number."""
+        """Pick the choice with the pressed number."""
         if event.time < self._hears_at or not event.key.isdecimal() or self.query_one(Input).has_focus:
-            return  # too early, or no such key
+            return  # too early, or not a number
         at = int(event.key) - 1
         if 0 <= at < len(self._choices):
             event.stop()
@@ -119,19 +119,19 @@ class QuestionCard(Card):
                 self._answer(self._choices[at])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer with what is chosen, or else with the marked choice."""
+        """Answer with the picked choices, or with the selected one if none is picked."""
         event.stop()
         picked = sorted(self._picked) or [event.option_index]
         self._answer(*(self._choices[at] for at in picked))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer in own words; nothing is no answer by accident."""
+        """Answer with the typed text; ignore an empty one."""
         event.stop()
         if event.value.strip():
             self._answer(event.value.strip())
 
     def action_pick(self) -> None:
-        """Take the marked choice, or leave it."""
+        """Pick or unpick the selected choice."""
         options = self.query_one(OptionList) if self._choices else None
         if options is None or options.highlighted is None or not self.asked.question.several:
             return
@@ -143,23 +143,23 @@ class QuestionCard(Card):
             self.query_one(OptionList).replace_option_prompt_at_index(at, label)
 
     def action_send_answer(self) -> None:
-        """Enter is heard by what has the focus: this row gives it its name in the table of keys."""
+        """Do nothing: the focused widget handles Enter; this gives the key its entry in the help."""
 
     def action_own_words(self) -> None:
-        """Write an answer."""
+        """Show the input for a typed answer."""
         self.query_one(Input).display = True
         self.query_one(Input).focus()
 
     def action_skip_question(self) -> None:
-        """Give no answer."""
+        """Send no answer."""
         self._answer()
 
     def action_next_question(self) -> None:
-        """Go to the next thing that is asked."""
+        """Go to the next open approval or question."""
         self.post_message(self.NextWanted())
 
     def action_leave_question(self) -> None:
-        """Leave the own words, or the card."""
+        """Leave the input, or return to the prompt."""
         field = self.query_one(Input)
         if not field.has_focus:
             self.post_message(self.Left())

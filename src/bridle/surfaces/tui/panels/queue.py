@@ -1,4 +1,4 @@
-"""The prompts that wait: change one, take one out, or send one into the active run."""
+"""The queue window: edit or remove a queued prompt, or send it into the active run."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -20,7 +20,7 @@ DELIVERIES = {"steer": "at the next turn", "queue": "after the run"}
 
 
 class QueueScreen(ListScreen):
-    """Lists what waits for the session in front, in the order of its delivery."""
+    """Lists the queued prompts of the current session, in order of delivery."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("queue")]
     heading = "prompts that wait"
@@ -33,18 +33,18 @@ class QueueScreen(ListScreen):
         self._shown_queue: tuple[QueuedPrompt, ...] = ()
 
     async def load(self) -> Sequence[Row]:
-        """Look at the queue as it is."""
+        """Return the current queue."""
         self._shown_queue = self.hands.head.queue if self.hands.head is not None else ()
         return [_row(one) for one in self._shown_queue]
 
     def show_head(self, head: Head | None) -> None:
-        """Look again when the queue has changed."""
+        """Reload if the queue changed."""
         queue = head.queue if head is not None else ()
         if queue != self._shown_queue:
             self.reload()
 
     def chosen(self, row: Row) -> None:
-        """Change it."""
+        """Edit the prompt."""
         self.action_edit_queued()
 
     def _marked_prompt(self) -> QueuedPrompt | None:
@@ -54,7 +54,7 @@ class QueueScreen(ListScreen):
         return next((one for one in head.queue if one.item_id == row.key), None)
 
     def action_edit_queued(self) -> None:
-        """Ask for other words."""
+        """Edit the selected prompt."""
         if queued := self._marked_prompt():
             dialog = LongTextDialog(
                 self.hands, "change the prompt", queued.message.text, check=wrong_with_prompt
@@ -67,12 +67,12 @@ class QueueScreen(ListScreen):
             self._tell(EditQueued(queued.item_id, Message("user", (Text(text), *attached))))
 
     def action_drop_queued(self) -> None:
-        """Take it out."""
+        """Remove the selected prompt."""
         if queued := self._marked_prompt():
             self._tell(DropQueued(queued.item_id))
 
     def action_steer_queued(self) -> None:
-        """Send it into the run that is active."""
+        """Send the selected prompt into the active run."""
         if queued := self._marked_prompt():
             if self.hands.head is None or self.hands.head.run is None:
                 tell(self.app, "no run is active", failed=True)
@@ -95,7 +95,7 @@ class QueueScreen(ListScreen):
 
 
 def wrong_with_prompt(text: str) -> str:
-    """Say why this cannot be a prompt; nothing when it can."""
+    """Return why this is not a prompt; empty if it is one."""
     return "" if text.strip() else "a prompt has at least one letter"
 
 

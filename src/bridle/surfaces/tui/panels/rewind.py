@@ -1,4 +1,4 @@
-"""Going back: choose a prompt, see what would change, then do it. It can be undone."""
+"""The rewind windows: choose a prompt, preview the changes, rewind. A rewind can be undone."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -31,7 +31,7 @@ MOST_NAMED = 8
 
 
 class RewindScreen(ListScreen):
-    """Lists the prompts one can go back to, newest first."""
+    """Lists the prompts to rewind to, newest first."""
 
     heading = "go back to before …"
     nothing = "there is no prompt to go back to"
@@ -43,13 +43,13 @@ class RewindScreen(ListScreen):
         self._points: dict[str, Point] = {}
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the prompts."""
+        """Load the prompts."""
         points = await self.hands.reach.points(self._session)
         self._points = {str(point.seq): point for point in points}
         return [_row(point) for point in points]
 
     def chosen(self, row: Row) -> None:
-        """Show what going back there would do."""
+        """Show what the rewind would do."""
         self.app.push_screen(PlanScreen(self.hands, self._session, self._points[row.key]), self._planned)
 
     def _planned(self, done: Literal["done"] | None) -> None:
@@ -58,7 +58,7 @@ class RewindScreen(ListScreen):
 
 
 class PlanScreen(ModalScreen[Literal["done"] | None]):
-    """Shows what going back would do, and does it."""
+    """Previews a rewind and performs it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(one for one in bindings("list") if one.id == "close"),
@@ -87,11 +87,11 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     @property
     def scope(self) -> RewindScope:
-        """Return what would go back."""
+        """Whether the rewind affects files, the conversation or both."""
         return SCOPES[self._scope][0]
 
     def compose(self) -> ComposeResult:
-        """Put the diff between what would be done and the keys."""
+        """Place the diff between the summary and the keys."""
         actions = (
             ("go_back", "go back"),
             ("switch_scope", "files, conversation or both"),
@@ -105,7 +105,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
             yield Static(foot_line(self.hands, actions), id="foot")
 
     def on_mount(self) -> None:
-        """Ask what would be done."""
+        """Load the plan of the rewind."""
         self._write()
         self.query_one(LinesView).focus()
         self.run_worker(self._load(), group="load", exclusive=True)
@@ -145,17 +145,17 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
     # ------------------------------------------------------------------ keys
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what is named where somebody clicks, like its key."""
+        """Run the action whose label was clicked."""
         if name := clicked(event):
             await self.run_action(name)
 
     def action_switch_scope(self) -> None:
-        """Let files, conversation or both go back."""
+        """Switch between files, conversation and both."""
         self._scope = (self._scope + 1) % len(SCOPES)
         self._write()
 
     def action_go_back(self) -> None:
-        """Go back; over the changes of others only after a yes."""
+        """Rewind; ask first if that would overwrite changes that the session did not make."""
         if self._plan is None:
             return
         if self.scope == "conversation" or not self._plan.conflicts:
@@ -186,7 +186,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
             self.hands.open_session(forked)
 
     def action_close(self) -> None:
-        """Leave everything as it is."""
+        """Close without changes."""
         self.dismiss(None)
 
 

@@ -1,4 +1,4 @@
-"""How a session is, in a few lines each: context, to-do list, queue, files, sub-agents, servers, use."""
+"""Sections of the side bar: context, to-do list, queue, files, sub-agents, servers, usage."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from bridle.surfaces.tui.panels.hands import Child
 from bridle.surfaces.tui.panels.lines import brief
 
 MOST_ROWS = 8
-"""Of one section; its window has all of them."""
+"""Rows of one section; its window shows all."""
 LABEL_CELLS = 8
 MOST_BAR_CELLS = 40
 
@@ -43,7 +43,7 @@ LOST: tuple[str, str, Colour] = ("…", "cut off", "warning")
 
 
 def context_rows(usage: ContextUsage, bar_cells: int) -> list[Content]:
-    """Show who uses how much of the window, one bar for each."""
+    """Return a bar for each part of the context window."""
     free = max(0, usage.window - usage.total - usage.reserve)
     amounts = (usage.system, usage.tools, usage.earlier, usage.run, usage.reserve, free)
     if not usage.window:
@@ -62,7 +62,7 @@ def _bar(label: str, colour: Colour, amount: int, window: int, cells: int) -> Co
 
 
 def todo_rows(todos: Sequence[Todo]) -> list[Content]:
-    """Show what is to be done."""
+    """Return a row for each to-do item."""
     rows = []
     for todo in todos:
         mark, colour = TODO_MARKS[todo.status]
@@ -71,14 +71,14 @@ def todo_rows(todos: Sequence[Todo]) -> list[Content]:
 
 
 def queue_rows(queue: Sequence[QueuedPrompt]) -> list[Content]:
-    """Show what waits."""
+    """Return a row for each queued prompt."""
     return [
         painted(("name", "↪ " if one.delivery == "steer" else "  "), brief(one.message.text)) for one in queue
     ]
 
 
 def file_rows(changes: Sequence[FileChange]) -> list[Content]:
-    """Show which files have changed."""
+    """Return a row for each changed file."""
     return [painted(_change(change), f" {brief(change.path)}") for change in changes]
 
 
@@ -89,7 +89,7 @@ def _change(change: FileChange) -> tuple[Colour, str]:
 
 
 def child_rows(children: Sequence[Child]) -> list[Content]:
-    """Show the sub-agents as a tree."""
+    """Return the sub-agents as a tree."""
     depths: dict[str, int] = {}
     rows = []
     for child in children:
@@ -100,7 +100,7 @@ def child_rows(children: Sequence[Child]) -> list[Content]:
 
 
 def child_row(child: Child, depth: int) -> Content:
-    """Show one sub-agent."""
+    """Return the row of one sub-agent."""
     mark, word, colour = OUTCOMES[child.outcome] if child.outcome else RUNNING if child.running else LOST
     branch = f"{'  ' * (depth - 1)}└ " if depth else ""
     used = f" {child.tokens:,} tokens, {describe_cost(child.cost)}" if child.tokens else ""
@@ -114,7 +114,7 @@ def child_row(child: Child, depth: int) -> Content:
 
 
 def server_rows(servers: Sequence[ServerView]) -> list[Content]:
-    """Show how tool servers and language servers are."""
+    """Return a row for each MCP and language server."""
     rows = []
     for server in servers:
         mark, colour = SERVER_STATES[server.state]
@@ -125,7 +125,7 @@ def server_rows(servers: Sequence[ServerView]) -> list[Content]:
 
 
 def use_rows(head: Head) -> list[Content]:
-    """Show what the run and the session have used."""
+    """Return the usage of the run and of the session."""
     rows = []
     if head.run is not None:
         cost = describe_cost(head.run.cost)
@@ -139,7 +139,7 @@ def use_rows(head: Head) -> list[Content]:
 
 
 def cost_words(cost: float, unpriced: int, noun: str) -> str:
-    """Say what something has cost, and how much of it has no known price."""
+    """Format a cost, and how many turns or requests have no known price."""
     if not unpriced:
         return describe_cost(cost)
     return (

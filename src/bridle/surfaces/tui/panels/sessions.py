@@ -1,4 +1,4 @@
-"""The list of sessions: open one, begin one, and keep them in order."""
+"""The list of sessions: open, create, rename, fork, archive, delete and rewind sessions."""
 
 import time
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ WORD_CELLS = 15  # "reached a limit"
 
 
 class SessionsScreen(ListScreen):
-    """Lists sessions, newest first; sub-agents are found below their parent, in the panel of its children."""
+    """Lists sessions, newest first; sub-agents appear only in their parent's list of sub-agents."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("sessions")]
     heading = "sessions"
@@ -53,7 +53,7 @@ class SessionsScreen(ListScreen):
         self._sessions: dict[str, SessionSummary] = {}
 
     async def load(self) -> Sequence[Row]:
-        """Ask for the sessions."""
+        """Load the sessions."""
         found = [one for one in await self.hands.reach.sessions(archived=self._archived) if not one.sub_agent]
         here = [one for one in found if one.cwd == self.hands.cwd]
         shown = found if self._all_folders else here
@@ -97,7 +97,7 @@ class SessionsScreen(ListScreen):
     # ------------------------------------------------------------------ keys
 
     def action_new_here(self) -> None:
-        """Begin a session in the folder."""
+        """Start a session in the current folder."""
         self.dismiss(None)
         self.hands.new_session(self.hands.cwd)
 
@@ -121,7 +121,7 @@ class SessionsScreen(ListScreen):
             self.reload()
 
     def action_fork(self) -> None:
-        """Fork the session as it is."""
+        """Fork the session in its current state."""
         if row := self.marked:
             self.run_worker(self._fork(SessionId(row.key)))
 
@@ -132,7 +132,7 @@ class SessionsScreen(ListScreen):
             self.hands.open_session(forked)
 
     def action_archive(self) -> None:
-        """Put the session away, or bring it back."""
+        """Archive or unarchive the session."""
         if row := self.marked:
             session = self._sessions[row.key]
             done = (
@@ -141,7 +141,7 @@ class SessionsScreen(ListScreen):
             self.run_worker(self._submit(session.id, Archive(not session.archived), done))
 
     def action_delete(self) -> None:
-        """Delete the session, if that is really wanted."""
+        """Delete the session after a confirmation."""
         if row := self.marked:
             session = self._sessions[row.key]
             title = brief(session.title) or UNTITLED
@@ -160,27 +160,27 @@ class SessionsScreen(ListScreen):
             self.reload()
 
     def action_rewind_it(self) -> None:
-        """Go back to an earlier prompt of the session."""
+        """Choose a prompt of the session to rewind to."""
         if row := self.marked:
             self.app.push_screen(RewindScreen(self.hands, SessionId(row.key)))
 
     def action_folders(self) -> None:
-        """List the sessions of all folders, or of this one."""
+        """Switch between all folders and this one."""
         self._all_folders = not self._all_folders
         self.reload()
 
     def action_archived(self) -> None:
-        """List archived sessions too, or no longer."""
+        """Show or hide archived sessions."""
         self._archived = not self._archived
         self.reload()
 
 
 def wrong_with_title(title: str) -> str:
-    """Say why this cannot be a title; nothing when it can."""
+    """Return why this is not a title; empty if it is one."""
     return "" if title.strip() else "a title has at least one letter"
 
 
 def _when(at_ms: int) -> str:
-    """Say when something was: the hour of today, or the day."""
+    """Format a time: the hour if it is today, else the date."""
     written = local_time(at_ms)
     return f"{written[11:]:>10}" if written[:10] == local_time(int(time.time() * 1000))[:10] else written[:10]

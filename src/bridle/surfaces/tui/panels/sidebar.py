@@ -1,4 +1,4 @@
-"""The side bar: context, to-do list, queue, files, sub-agents and servers, one above the other."""
+"""The side bar: context, usage, to-do list, queue, files, sub-agents and servers."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -30,11 +30,11 @@ from bridle.surfaces.tui.panels.sections import (
 from bridle.surfaces.tui.panels.telling import telling
 
 ROOM_FOR_NUMBERS = 28
-"""Cells of a bar's row beside the bar, and of what is around it."""
+"""Cells of a bar's row besides the bar itself, and around it."""
 
 
 class SideBar(VerticalScroll):
-    """How a session is, in a narrow column."""
+    """A session's state in a narrow column."""
 
     can_focus = False
     DEFAULT_CSS = """
@@ -47,7 +47,7 @@ class SideBar(VerticalScroll):
     """
 
     def __init__(self, hands: Hands) -> None:
-        """Show nothing at first."""
+        """Create an empty side bar."""
         super().__init__()
         self.hands = hands
         self._head: Head | None = None
@@ -57,19 +57,19 @@ class SideBar(VerticalScroll):
         self._asked: tuple[SessionId | None, int, int, bool] = (None, -1, -1, False)
 
     def compose(self) -> ComposeResult:
-        """Write everything as one text: it changes as a whole."""
+        """Use a single widget for all sections, because they are updated together."""
         yield Static(id="sections")
 
     def on_mount(self) -> None:
-        """Show how the session is, if that was told already."""
+        """Show the session's state, if it is already set."""
         self._write()
 
     def on_resize(self) -> None:
-        """Draw the bars as wide as they can be."""
+        """Fit the bars to the width."""
         self._write()
 
     def show_head(self, head: Head | None) -> None:
-        """Show how a session is now; call it with every HeadChanged."""
+        """Show a session's state; call it on every HeadChanged."""
         if head is None or self._head is None or head.session != self._head.session:
             self._files, self._children = (), ()
         self._head = head
@@ -82,7 +82,7 @@ class SideBar(VerticalScroll):
             self.run_worker(self._load(head), group="load", exclusive=True)
 
     async def _load(self, head: Head) -> None:
-        """Ask for what the head does not hold."""
+        """Load what the head does not contain."""
         reach = self.hands.reach
         async with telling(self.app):
             self._files = (await reach.diff(head.session)).changes if head.files_seq else ()
@@ -114,7 +114,7 @@ class SideBar(VerticalScroll):
 
 
 class SideScreen(ModalScreen[None]):
-    """The side bar over the conversation, where there is no room beside it."""
+    """The side bar over the conversation, for narrow terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("list") if one.id == "close"]
     DEFAULT_CSS = """
@@ -137,15 +137,15 @@ class SideScreen(ModalScreen[None]):
         yield SideBar(self.hands)
 
     def on_mount(self) -> None:
-        """Show how the session in front is."""
+        """Show the current session's state."""
         self.show_head(self.hands.head)
 
     def show_head(self, head: Head | None) -> None:
-        """Show how a session is now; call it with every HeadChanged."""
+        """Show a session's state; call it on every HeadChanged."""
         self.query_one(SideBar).show_head(head)
 
     def action_close(self) -> None:
-        """Close it."""
+        """Close the side bar."""
         self.dismiss(None)
 
 

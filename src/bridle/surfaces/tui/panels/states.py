@@ -1,4 +1,4 @@
-"""How a session is, as a mark and a word."""
+"""A session's state as a mark and a word."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ NEW: tuple[str, str, Colour] = ("·", "new", "detail")
 
 
 def state_of(session: SessionSummary, live: Mapping[SessionId, LiveSession]) -> tuple[str, str, Colour]:
-    """Return the mark, the word and the colour for how a session is."""
+    """Return the mark, the word and the color of a session's state."""
     now = live.get(session.id)
     if now is not None and now.state in LIVE:
         return LIVE[now.state]

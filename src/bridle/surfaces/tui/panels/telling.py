@@ -1,4 +1,4 @@
-"""Telling what went wrong, and what was done, in a corner of the screen."""
+"""Notifications in a corner of the screen, and the footer with clickable actions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -22,12 +22,12 @@ MOST_CHARS = 500
 
 CLICKED = "action"
 WAITING = "…"
-"""Stands where something will be that was asked for."""
+"""Shown until the requested data arrives."""
 
 
 @asynccontextmanager
 async def telling(app: App[Any]) -> AsyncIterator[None]:
-    """Tell of an error and go on behind the block; do inside it what only a success allows."""
+    """Show a BridleError or a timeout as a notification and skip the rest of the block."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             yield
@@ -39,21 +39,21 @@ async def telling(app: App[Any]) -> AsyncIterator[None]:
 
 
 def tell(app: App[Any], words: str, *, failed: bool = False) -> None:
-    """Show words for a moment."""
+    """Show a notification."""
     app.notify(visible(words)[:MOST_CHARS], severity="error" if failed else "information", markup=False)
 
 
 async def submit(hands: Hands, session: SessionId, command: Command, done: str) -> None:
-    """Hand a command to a session, and say that it was taken or why not."""
+    """Submit a command to a session, and notify the user of the result."""
     async with telling(hands.app):
         await hands.reach.submit(session, command)
         tell(hands.app, done)
 
 
 def foot_line(hands: Hands, actions: Iterable[tuple[str, str]]) -> Content:
-    """Name keys and what they do, on one line; an action that has no key is left out.
+    """Return keys and their labels on one line, without actions that have no key.
 
-    A click on one does it too, where the widget around the line asks `clicked`.
+    A click on a label runs its action if the surrounding widget calls `clicked`.
     """
     named = [(name, hands.key_words(name), words) for name, words in actions]
     parts = [
@@ -65,5 +65,5 @@ def foot_line(hands: Hands, actions: Iterable[tuple[str, str]]) -> Content:
 
 
 def clicked(event: events.Click) -> str:
-    """Return the action that was clicked on in a foot line; empty when there is none."""
+    """Return the action that was clicked in a foot line; empty if none."""
     return str(event.style.meta.get(CLICKED, ""))

@@ -1,4 +1,4 @@
-"""A window with a title, something to read that scrolls, and keys at its foot."""
+"""The base class of windows: a title, scrolling lines, and keys in the footer."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -19,7 +19,7 @@ from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, tell
 
 
 class Window(ModalScreen[None]):
-    """Shows lines that are asked for when it opens."""
+    """Shows lines that are loaded when it opens."""
 
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("list") if one.id == "close"]
     DEFAULT_CSS = """
@@ -43,11 +43,11 @@ class Window(ModalScreen[None]):
         self.heading = heading
 
     async def load(self) -> Sequence[Line]:
-        """Ask for what is to be shown; raises BridleError."""
+        """Load the lines; raises BridleError."""
         return ()
 
     def compose(self) -> ComposeResult:
-        """Put the lines between title and keys."""
+        """Place the lines between the title and the keys."""
         with Vertical():
             yield Static(painted(("strong", self.heading)), id="title")
             yield LinesView(text_lines(WAITING))
@@ -58,7 +58,7 @@ class Window(ModalScreen[None]):
         self.reload()
 
     def reload(self) -> None:
-        """Ask for the lines again."""
+        """Load the lines again."""
         self.run_worker(self._load(), group="load", exclusive=True)
 
     async def _load(self) -> None:
@@ -68,7 +68,7 @@ class Window(ModalScreen[None]):
         self.query_one(LinesView).show_lines(lines)
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what is named where somebody clicks, like its key."""
+        """Run the action whose label was clicked."""
         if name := clicked(event):
             await self.run_action(name)
 

@@ -1,4 +1,4 @@
-"""Windows that show one thing of the session in front: its to-do list, context, use, files, servers."""
+"""Windows about the current session or folder: to-do list, context, usage, servers, doctor, diffs."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -36,35 +36,35 @@ class TodosWindow(Window):
         return [(Cell(row),) for row in todo_rows(self._head.todos)] or text_lines("nothing is on the list")
 
     def show_head(self, head: Head | None) -> None:
-        """Show the list as it is now."""
+        """Show the current list."""
         if head is not None and head.todos != self._head.todos:
             self._head = head
             self.reload()
 
 
 class ContextWindow(Window):
-    """Shows who uses the window, and what the next turn would send."""
+    """Shows how the context window is used, and what the next turn would send."""
 
     def __init__(self, hands: Hands, head: Head) -> None:
         super().__init__(hands, "context of the next turn")
         self._head = head
 
     async def load(self) -> Sequence[Line]:
-        """Ask what would be sent."""
+        """Load the next turn's context."""
         sent = await self.hands.reach.context(self._head.session)
         bars = [(Cell(row),) for row in context_rows(sent.usage, 40)]
         return [*bars, *text_lines(" "), *_sent_lines(sent)]
 
 
 class UsageWindow(Window):
-    """Shows what was used: by the run, the session, its sub-agents, by model and by tool."""
+    """Shows usage by run, session, sub-agents, model, agent and tool."""
 
     def __init__(self, hands: Hands, head: Head) -> None:
         super().__init__(hands, "tokens and cost")
         self._head = head
 
     async def load(self) -> Sequence[Line]:
-        """Ask what was used."""
+        """Load the usage."""
         stats = await self.hands.reach.usage(self._head.session)
         lines: list[Line] = [(Cell(row),) for row in use_rows(self._head)]
         lines += [_use_line("with sub-agents", stats.total), *text_lines(" ")]
@@ -79,14 +79,14 @@ class UsageWindow(Window):
 
 
 class ServersWindow(Window):
-    """Shows how the tool servers and language servers of the folder are, and why."""
+    """Shows the state of the folder's MCP and language servers, with details."""
 
     def __init__(self, hands: Hands, cwd: str) -> None:
         super().__init__(hands, "servers")
         self._cwd = cwd
 
     async def load(self) -> Sequence[Line]:
-        """Ask how they are."""
+        """Load the servers' states."""
         servers = await self.hands.reach.servers(self._cwd)
         lines: list[Line] = []
         for server, row in zip(servers, server_rows(servers), strict=True):
@@ -96,14 +96,14 @@ class ServersWindow(Window):
 
 
 class DoctorWindow(Window):
-    """Shows what is not as it should be in the folder, as far as the sessions know."""
+    """Shows problems with the folder's models and servers."""
 
     def __init__(self, hands: Hands, cwd: str) -> None:
         super().__init__(hands, "what is missing here")
         self._cwd = cwd
 
     async def load(self) -> Sequence[Line]:
-        """Ask servers and models."""
+        """Load models and servers."""
         models = await self.hands.reach.models(self._cwd)
         usable = sum(model.has_key for model in models)
         servers = [
@@ -126,7 +126,7 @@ class DiffWindow(Window):
     )
 
     def __init__(self, hands: Hands, heading: str, text: str, path: str = "") -> None:
-        """Begin at a path, if one is named."""
+        """Start at `path`, if it is given."""
         super().__init__(hands, heading)
         self._style: DiffStyle = hands.diff_style
         self._text = text
@@ -135,7 +135,7 @@ class DiffWindow(Window):
         self._path = path
 
     async def load(self) -> Sequence[Line]:
-        """Take the diff apart."""
+        """Parse the diff."""
         self._files = parse_diff(self._text)
         self.call_after_refresh(self._begin)
         return self._lines()
@@ -155,7 +155,7 @@ class DiffWindow(Window):
         return lines or diff_lines(self._text, style) or text_lines("no file changes")
 
     def action_diff_style(self) -> None:
-        """Show it in the other way."""
+        """Switch between unified and side by side."""
         self._style = "unified" if self._style == "side-by-side" else "side-by-side"
         self.query_one(LinesView).show_lines(self._lines())
 
@@ -164,7 +164,7 @@ class DiffWindow(Window):
         self._go(1)
 
     def action_previous_file(self) -> None:
-        """Go to the file before."""
+        """Go to the previous file."""
         self._go(-1)
 
     def _go(self, step: int) -> None:
