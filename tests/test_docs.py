@@ -134,7 +134,6 @@ def cwd(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.timeout(120)  # a page may start the command line many times
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_do_what_they_show(page: Path, cwd: Path, env: dict[str, str]):
     if page.name != "README.md":  # which is read first: there each command is a new process

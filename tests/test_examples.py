@@ -133,7 +133,6 @@ def test_hooks(scripted: Any, capsys: pytest.CaptureFixture[str]):
     ]
 
 
-@pytest.mark.timeout(120)  # it starts a kernel
 def test_codeact(scripted: Any, capsys: pytest.CaptureFixture[str]):
     code = 'cost = 3 * float(await price("apple")) + 2 * float(await price("pear"))\nprint(round(cost, 2))'
     scripted({"text": f"```python\n{code}\n```"}, {"text": "2.4 in all.", "expect": {"user": "2.4"}})

@@ -135,7 +135,6 @@ def person(tmp_path: Path, env: dict[str, str], weights: Path) -> dict[str, str]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)  # it starts the program some thirty times, and a browser
 @pytest.mark.asyncio(loop_scope="session")
 async def test_every_step_does_what_the_page_shows(person: dict[str, str], browser: Browser):
     followed = []

@@ -13,7 +13,7 @@ from tests.attacks.leaky_play import HARMLESS, IN_A_FILE, TYPED, Kept, environme
 from tests.environment import folder_outside_tmp
 from tests.surfaces.command import Bridle
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 WRITTEN_BY_THE_USER = "config.toml"
 THE_TOKEN = "run/token"
 

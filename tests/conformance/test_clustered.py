@@ -20,7 +20,7 @@ from tests.conformance.test_matrix import reference
 from tests.conformance.test_watchers import test_a_late_watcher_sees_what_an_early_one_sees as see_twice
 from tests.conformance.world import World, environment
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLAY_ALL = os.environ.get("BRIDLE_CONFORMANCE") == "all"
 ALWAYS = ("daemon",)

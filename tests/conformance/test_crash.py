@@ -17,7 +17,7 @@ from tests.conformance.surface import Played, Surface
 from tests.conformance.surfaces import IN_PROCESS, SURFACES
 from tests.conformance.world import Place, World, follow
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 INTERRUPTED_CALL = finished("c1", INTERRUPTED, is_error=True)
 

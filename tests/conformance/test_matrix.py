@@ -10,7 +10,7 @@ from tests.conformance.surface import Surface, perform
 from tests.conformance.surfaces import IN_PROCESS, SURFACES
 from tests.conformance.world import World
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 CELLS = [

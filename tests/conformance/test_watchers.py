@@ -14,7 +14,7 @@ from tests.conformance.surface import Surface
 from tests.conformance.surfaces import SURFACES
 from tests.conformance.world import World
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WATCHED = Scenario(
     "two_watchers",

@@ -293,7 +293,6 @@ def test_a_glob_means_the_same_as_trying_every_choice(pieces: list[str], path: s
     )
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("tool", "kind", "pattern", "value"),
     [

@@ -40,7 +40,6 @@ def daemon(tmp_path: Path) -> Iterator[DaemonProcess]:
     daemon.close()
 
 
-@pytest.mark.timeout(120)
 async def test_a_run_that_gathers_under_approval_survives_the_death_of_the_daemon(
     daemon: DaemonProcess, tmp_path: Path
 ):

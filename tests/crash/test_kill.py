@@ -59,7 +59,6 @@ async def stored(kind: str, directory: Path) -> list[Record]:
     return records
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("kind", "seed"), [("sqlite", 1), ("jsonl", 2)])
 async def test_a_run_survives_any_number_of_kills(kind, seed, tmp_path):
     chance = random.Random(seed)

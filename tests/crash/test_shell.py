@@ -203,7 +203,6 @@ async def test_a_change_is_recorded_once_however_its_record_was_cut_off(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_rewind_that_was_cut_off_can_be_done_again(
     env: dict[str, str], project: Path, tmp_path: Path
 ):

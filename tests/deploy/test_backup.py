@@ -18,7 +18,7 @@ from tests.scale.stage import Cluster
 ROOT = Path(__file__).parents[2]
 LONG = 200_000  # characters of an output, more than a session keeps in its records
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 
 def backup(*words: str, url: str) -> subprocess.CompletedProcess[str]:

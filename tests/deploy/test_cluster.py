@@ -36,7 +36,7 @@ SERVICES = {
     "worker-3": "healthy",
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 
 class Cluster:

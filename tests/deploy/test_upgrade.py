@@ -20,7 +20,6 @@ NEWER = "INSERT INTO bridle.migrations (number, name, oldest_reader) VALUES (99,
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_worker_that_leaves_hands_its_run_on(tmp_path: Path):
     mark = tmp_path / "mark"
     async with Cluster(tmp_path / "cluster", workers=2, url=fresh_database()) as cluster:
@@ -42,7 +41,6 @@ async def test_a_worker_that_leaves_hands_its_run_on(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_leg_of_another_protocol_is_left_to_those_who_know_it(tmp_path: Path):
     async with Cluster(tmp_path / "cluster", workers=1, url=fresh_database()) as cluster:
         client = DBOSClient(

@@ -27,7 +27,6 @@ def walk(kind: str, *faults: str) -> dict[str, Any]:
     return tallies
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     ("kind", "faults"),
     [

@@ -34,7 +34,6 @@ DAY_MS = 86_400_000
 # ---------------------------------------------------------------------------- the disk
 
 
-@pytest.mark.timeout(120)
 def test_every_step_of_small_work_on_the_disk_may_fail():
     """Blobs, claims, derived files, settings: an error that says so, nothing half, and then it works."""
     done = subprocess.run(

@@ -14,7 +14,6 @@ from tests.endurance.soak_report import Part, Report
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_nothing_is_lost_doubled_or_left_behind(tmp_path: Path):
     seed = int(os.environ.get("BRIDLE_SOAK_SEED") or random.SystemRandom().randrange(10**6))
     report = await soak(tmp_path, 10.0, seed)

@@ -16,6 +16,7 @@ from bridle.core.tool import ToolSpec
 from bridle.kernel.cell import CellResult
 from bridle.kernel.snapshot import open_sealed, seal
 from tests.kernel.conftest import ECHO, Stage, StartKernel
+from tests.patience import PATIENCE_S
 
 MIB = 1024 * 1024
 
@@ -81,7 +82,7 @@ async def test_a_cell_that_does_not_heed_is_killed(stage: Stage, code: str):
     result = await stage.run(dedent(code), timeout_s=0.2)
 
     assert result == CellResult("", ended="timeout", why="no answer 0.5 s after it was interrupted")
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < PATIENCE_S
     with pytest.raises(ToolError, match=r"the Python kernel is gone: no answer 0\.5 s after"):
         await stage.run("1")
 
@@ -105,7 +106,7 @@ async def test_a_cell_that_is_cancelled_settles_at_once_and_the_kernel_lives(sta
 
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < PATIENCE_S
     assert await works(stage)
 
 
@@ -157,7 +158,7 @@ async def test_a_gigabyte_of_output_is_bounded(stage: Stage):
     start = time.monotonic()
     result = await stage.run("line = 'x' * (1 << 20)\nfor _ in range(1024): print(line)\nprint('end')")
 
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < PATIENCE_S
     assert (result.error, result.ended) == ("", "")
     assert len(result.output) < 10 * MIB + 100
     assert result.output.endswith("x\nend\n")

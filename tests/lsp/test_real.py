@@ -14,7 +14,6 @@ from bridle.lsp.settings import LanguageServer, Pace
 from tests.lsp.conftest import BIN, MakeLanguages
 from tests.node_servers import PACKAGES, node, script
 
-pytestmark = pytest.mark.timeout(120)
 PACE = Pace(reading_s=30.0, working_s=30.0)
 """Patience for a busy machine."""
 

@@ -38,8 +38,6 @@ SCRIPT = "@modelcontextprotocol/server-everything"
 STATIC = "demo://resource/static/document"
 DYNAMIC = "demo://resource/dynamic"
 
-pytestmark = pytest.mark.timeout(120)
-
 PLAIN_CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "echo": ({"message": "hi"}, "Echo: hi"),
     "get-sum": ({"a": 1, "b": 2.5}, "The sum of 1 and 2.5 is 3.5."),

@@ -7,15 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.loopback import answering, response
 from tests.mcp.players import kept
 from tests.node_servers import node, script
 from tests.patience import PATIENCE_S
-
-pytestmark = pytest.mark.timeout(120)
 
 BIN = Path(sys.executable).parent
 

@@ -13,7 +13,6 @@ from tests.scale.stage import seed_of
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 async def test_what_was_promised_holds_whatever_dies(tmp_path: Path):
     seed = seed_of(os.environ.get("BRIDLE_CHAOS_SEED"))
     plan = Plan(seed, runs=12, seconds=12.0, pause_s=1.0)

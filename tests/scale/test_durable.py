@@ -17,7 +17,7 @@ from bridle.system.tenant import current
 from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PLAIN, SINGLE, SLOW = Lane("plain"), Lane("single", runs=1), Lane("slow", starts=(2, 3600.0))
 SHARED = Lane("shared", tenant_runs=1)

@@ -92,7 +92,6 @@ def test_headings_are_named_as_elsewhere_and_code_is_words():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_the_search_works_without_a_server(site: Path):
     async with chromium() as browser:
         page = await browser.new_page()

@@ -222,7 +222,6 @@ async def test_a_session_that_waits_for_an_answer_holds_up_no_other(office: Offi
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_two_hundred_commands_leave_nothing_behind(office: Office):
     office.means("begin", bash("echo 0 > count"))
     office.means("work", *(bash(f"sleep 60 & echo {number} > count; cat count") for number in range(200)))
@@ -237,7 +236,6 @@ async def test_two_hundred_commands_leave_nothing_behind(office: Office):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_fifty_sessions_leave_nothing_behind(env: dict[str, str], tmp_path: Path):
     office = Office(env, tmp_path)
     job = {"name": "bash", "args": {"command": "sleep 60", "background": True}}

@@ -171,7 +171,6 @@ def as_call(number: int, step: tuple[str, ...]) -> ToolCall:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 @settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(steps, min_size=1, max_size=3), min_size=1, max_size=5), st.randoms())
 def test_every_turn_comes_back_byte_for_byte(turns: list[list[tuple[str, ...]]], random: Any):

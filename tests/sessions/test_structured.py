@@ -156,11 +156,11 @@ def test_an_answer_is_bounded_in_bytes():
 @pytest.mark.parametrize("piece", ["[", "[a", "```x\n", "```\n", "{}", "[{", '{"a":', "[[]", "{} ``` "])
 def test_a_flood_is_read_in_no_time(piece: str):
     text = "x " + piece * (MAX_ANSWER_BYTES // len(piece) - 1)
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert not read(text)[0]
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_an_error_is_bounded():
@@ -173,12 +173,12 @@ def test_an_error_is_bounded():
 
 def test_a_deep_value_that_fits_no_variant_is_refused_in_no_time():
     variants = [{"type": "array", "items": {"$ref": "#"}, "minItems": n} for n in (0, 1)]
-    began = time.perf_counter()
+    began = time.process_time()
 
     error = error_of("[" * 40 + '"x"' + "]" * 40, {"anyOf": variants})
 
     assert error == "Schema validation failed: the value does not fit, and it is too large to say where"
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
@@ -191,11 +191,11 @@ def test_a_deep_value_that_fits_no_variant_is_refused_in_no_time():
     ids=str,
 )
 def test_many_mistakes_are_told_in_no_time(schema: dict[str, Any]):
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert error_of(json.dumps(["x"] * 200_000), schema).startswith("Schema validation failed: ")
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_mistake_in_a_small_tree_is_found():

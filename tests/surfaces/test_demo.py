@@ -14,7 +14,6 @@ DEMO = Path(__file__).parents[2] / "examples" / "demo.sh"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_the_demo_answers_edits_and_lists(env: dict[str, str], weights: Path):
     done = subprocess.run(
         ["bash", DEMO],

@@ -121,9 +121,9 @@ def test_what_is_found_has_the_letters_in_their_order(text: str, paths: list[str
 def test_names_that_are_made_to_be_slow_are_not():
     paths = ["a" * 250 + f"/{n}" for n in range(2_000)]
 
-    began = time.monotonic()
+    began = time.process_time()
     assert best_of(paths, "a" * 150 + "b", 20) == []
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 async def test_a_search_leaves_no_process_behind(project: Path):

@@ -123,7 +123,6 @@ def test_other_systems_are_not_refused(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_every_module_can_be_loaded_on_macos():
     done = play(
         MACOS,

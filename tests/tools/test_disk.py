@@ -117,7 +117,6 @@ def in_folder(path: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-@pytest.mark.timeout(60)
 def test_what_is_no_file_is_refused_without_blocking(cwd: Path, special: dict[str, str]):
     for name, kind in special.items():
         for act in (lambda name: read(cwd, name), lambda name: write(cwd, name, b"x")):

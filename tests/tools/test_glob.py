@@ -139,7 +139,6 @@ async def test_a_very_long_list_is_sorted_by_path(cwd: Path, context: ToolContex
     )
 
 
-@pytest.mark.timeout(60)
 async def test_only_regular_files_inside_are_found(cwd: Path, context: ToolContext, outside: Path):
     make(cwd, "f")
     os.mkfifo(cwd / "fifo")

@@ -83,12 +83,10 @@ def test_the_folders_before_the_first_pattern():
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 60 + "b", "*?" * 60 + "b", "[a]*" * 60 + "b"])
-@pytest.mark.timeout(60)
 def test_no_pattern_explodes(pattern: str):
     assert not matches(pattern, "a" * 255)
 
 
-@pytest.mark.timeout(60)
 def test_no_number_of_folders_explodes():
     assert not matches("**/a/" * 30 + "b", "a/" * 200 + "c")
 
@@ -125,7 +123,6 @@ def test_a_whole_path_is_matched_like_its_names_one_by_one(pattern: str, path: s
         assert matches(pattern, path) == matches(plain_name(pattern), path.rpartition("/")[2])
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("pattern", ["**/a/" * 30 + "b", "**/*/" * 30 + "b", "**/*a*a*a/" * 20 + "b"])
 def test_no_path_pattern_explodes(pattern: str):
     assert not path_expression((pattern,)).fullmatch("/".join(["aaaa", "a"] * 60))
@@ -154,7 +151,6 @@ def test_braces_stand_for_several_patterns():
     ]
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("pattern", ["{a,b}" * 1000, "{" + "a," * 100 + "}"])
 def test_too_many_braces_are_refused(pattern: str):
     with pytest.raises(ToolError) as caught:

@@ -128,7 +128,6 @@ async def test_edits_that_grow_the_file_too_much_are_refused(cwd: Path, context:
     assert (cwd / "f").read_text() == "x"
 
 
-@pytest.mark.timeout(60)
 async def test_a_cancelled_call_changes_nothing(cwd: Path, context: ToolContext):
     text = "".join(f"line {number}\n" for number in range(300_000))
     (cwd / "f").write_text(text)

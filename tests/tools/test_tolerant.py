@@ -168,7 +168,6 @@ def as_text(lines: list[str]) -> str:
 # ---------------------------------------------------------------------------- cost
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("text", "old"),
     [

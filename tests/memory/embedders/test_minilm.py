@@ -14,7 +14,7 @@ from tests.memory.embedders.paraphrases import found_of
 from tests.memory.stage import created, replied, said
 from tests.providers.llama.get_llama_server import CACHE, locked
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 A = SessionId("a")
 

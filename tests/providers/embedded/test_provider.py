@@ -15,7 +15,6 @@ SMALL = LlamaOptions(ctx_size=512, threads=1)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("by", ["name", "path"])
 async def test_it_answers(weights: Path, by: str) -> None:
     name = weights.stem if by == "name" else str(weights)
@@ -32,7 +31,6 @@ async def test_it_answers(weights: Path, by: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_it_gives_a_value_that_fits_a_schema(weights: Path) -> None:
     schema = {
         "type": "object",

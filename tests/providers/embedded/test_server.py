@@ -40,7 +40,6 @@ def test_it_refuses_what_it_must_not_do(args: tuple[str, ...], key: str, said: s
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_it_ends_when_its_stdin_does(weights: Path) -> None:
     process = start("--model", str(weights), "--ctx-size", "256", "--threads", "1")
     assert process.stdin is not None

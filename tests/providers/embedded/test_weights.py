@@ -220,7 +220,6 @@ def test_an_unknown_name_gets_near_ones(models: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_the_real_weights_are_fetched(models: Path) -> None:
     shown: list[Progress] = []
 

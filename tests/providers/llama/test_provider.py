@@ -215,7 +215,6 @@ def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_model_answers_and_calls(real: LlamaOptions, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
     tools = {tool.spec.name: tool for tool in file_tools(1000)}
@@ -269,7 +268,6 @@ TREE = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_model_is_held_to_a_schema(real: LlamaOptions) -> None:
     """A model of this size fits none of these by itself: it is the server that holds it to them."""
     schemas: list[dict[str, Any]] = [
@@ -296,7 +294,6 @@ async def test_a_real_model_is_held_to_a_schema(real: LlamaOptions) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_server_that_is_killed_is_replaced(real: LlamaOptions) -> None:
     story = replace(request("Tell me a long story about a dog.", tools=()), max_output_tokens=512)
     async with opened(replace(real, ctx_size=1024)) as provider:
@@ -322,7 +319,6 @@ async def test_a_real_server_that_is_killed_is_replaced(real: LlamaOptions) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_prompt_that_does_not_fit_is_reported_as_such(real: LlamaOptions) -> None:
     async with opened(replace(real, ctx_size=256)) as provider:
         with pytest.raises(ProviderError) as caught:
@@ -332,7 +328,6 @@ async def test_a_prompt_that_does_not_fit_is_reported_as_such(real: LlamaOptions
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_model_that_has_seen_calls_in_words_writes_one(weights: Path) -> None:
     """The road of a capable model, with real weights: they imitate what they were shown."""
     shown = [

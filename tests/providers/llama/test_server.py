@@ -258,7 +258,6 @@ def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_server_starts_and_ends(real: LlamaOptions) -> None:
     server = LlamaServer("llama", real)
 
@@ -274,7 +273,6 @@ async def test_a_real_server_starts_and_ends(real: LlamaOptions) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_no_real_server_outlives_its_owner(real: LlamaOptions) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, real.model, *real.program], stdout=subprocess.PIPE, text=True
@@ -291,7 +289,6 @@ async def test_no_real_server_outlives_its_owner(real: LlamaOptions) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_server_says_why_it_cannot_load_a_model(real: LlamaOptions, tmp_path: Path) -> None:
     cut = tmp_path / "cut.gguf"
     with open(real.model, "rb") as whole:
@@ -302,12 +299,11 @@ async def test_a_real_server_says_why_it_cannot_load_a_model(real: LlamaOptions,
     with pytest.raises(ProviderError, match="model is corrupted or incomplete"):
         await server.ready()
 
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < PATIENCE_S
     await server.aclose()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_folder_of_models_is_served_by_name(
     llama_server: Path, weights: Path, tmp_path: Path
 ) -> None:

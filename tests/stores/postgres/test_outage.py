@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-import pytest
-
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Record
 from bridle.stores.check import fsck
@@ -27,7 +25,6 @@ def killed(server: Server) -> None:
     server.start()
 
 
-@pytest.mark.timeout(120)
 async def test_appends_go_on_after_every_kind_of_outage():
     with Server() as server:
         postgres = Postgres(server.url(), size=SESSIONS, patience_s=60)

@@ -133,7 +133,6 @@ def inspect(bridle: Bridle, *args: str) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_the_inspector_lists_calls_and_reads(bridle: Bridle, tmp_path: Path):
     configure(bridle, tmp_path, {"text": "hello"})
     tools = inspect(bridle, "tools/list", "--strict")["tools"]

@@ -234,7 +234,6 @@ def test_no_heavy_library_is_loaded_to_list_models(bridle: Bridle):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_fresh_installation_fetches_its_model_and_answers(bridle: Bridle, weights: Path):
     """The weights come from a file here, as no test leaves this machine; all else is as on the first day."""
     pulled = bridle("models", "pull", "--from", str(weights))
@@ -252,7 +251,6 @@ def test_a_fresh_installation_fetches_its_model_and_answers(bridle: Bridle, weig
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_on_a_terminal_a_pull_shows_how_far_it_is(bridle: Bridle, weights: Path):
     with bridle.terminal("models", "pull", "--from", str(weights)) as terminal:
         terminal.expect("unpack   ")

@@ -54,7 +54,6 @@ async def sessions_of(daemon: DaemonProcess) -> list[str]:
 
 
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir()))
-@pytest.mark.timeout(120)
 async def test_the_examples_give_the_same_bytes(daemon: DaemonProcess, bridle: Bridle, example: str):
     def outputs() -> list[Done]:
         done = []

@@ -69,7 +69,6 @@ async def first_word(client: RemoteService, session: SessionId) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_real_server_starts_answers_crashes_recovers_and_is_not_left_behind(
     agents: DaemonProcess, tmp_path: Path
 ):

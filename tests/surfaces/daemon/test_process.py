@@ -278,7 +278,6 @@ async def until_true(read: Callable[[], Awaitable[Any]], wanted: Any) -> None:
 # ---------------------------------------------------------------------------- hard times
 
 
-@pytest.mark.timeout(120)
 async def test_a_thousand_connections_come_and_go(daemon: DaemonProcess, project: Path, tmp_path: Path):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))  # for our own ends of them

@@ -220,7 +220,6 @@ async def test_an_edit_that_breaks_a_type_shows_exactly_the_new_error(
     assert "wrong" not in news
 
 
-@pytest.mark.timeout(300)  # on a busy machine a server may take its time for each step
 async def test_a_symbol_is_renamed_in_three_files_with_one_approval_and_one_rewind(
     daemon: DaemonProcess, project: Path, tmp_path: Path, code: Language
 ):

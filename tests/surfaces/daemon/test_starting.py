@@ -37,7 +37,6 @@ def pid_of(bridle: Bridle) -> int:
     return pid
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.usefixtures("stopping")
 def test_ten_starts_at_once_give_one_daemon(bridle: Bridle):
     starts = [bridle.start("daemon", "start") for _ in range(10)]

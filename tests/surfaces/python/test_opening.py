@@ -254,7 +254,6 @@ async def test_what_there_is_in_a_folder(home: Path, env: dict[str, str], tmp_pa
         await b.agents()
 
 
-@pytest.mark.timeout(120)
 async def test_the_sessions_of_the_daemon(home: Path, env: dict[str, str], tmp_path: Path):
     (tmp_path / "script.json").write_text(SCRIPT)
     daemon = DaemonProcess(home, env)

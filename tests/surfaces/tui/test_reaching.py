@@ -12,7 +12,6 @@ from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 from tests.surfaces.tui.stage import tui
 
 
-@pytest.mark.timeout(120)
 async def test_without_a_daemon_what_is_typed_for_the_shell_runs_here_unless_it_is_denied(
     tmp_path: Path, env: dict[str, str]
 ):
@@ -48,7 +47,6 @@ async def test_a_daemon_that_does_not_start_is_done_without(tmp_path: Path, env:
     assert told[0].endswith("; going on without it")
 
 
-@pytest.mark.timeout(120)
 async def test_a_daemon_that_was_stopped_is_waited_for(tmp_path: Path, env: dict[str, str]):
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from bridle.core.door import Door
 from bridle.core.errors import DaemonGone
 from tests.surfaces.daemon.process import DaemonProcess
@@ -14,7 +12,6 @@ CALL = {"name": "bash", "args": {"command": "touch x"}}
 REPLIES = json.dumps({"replies": [{"text": "the first answer"}, {"calls": [CALL]}, {"text": "never"}]})
 
 
-@pytest.mark.timeout(120)
 async def test_the_daemon_is_killed_and_comes_back(tmp_path: Path, env: dict[str, str]):
     home, cwd = tmp_path / "home", tmp_path / "project"
     home.mkdir(exist_ok=True)

@@ -3,13 +3,10 @@
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.surfaces.command import PROGRAM, Bridle
 from tests.surfaces.tui.tmux import PATIENCE_S, Tmux
 
 
-@pytest.mark.timeout(120)
 def test_runs_with_approvals_a_steer_a_fork_and_a_rewind(bridle: Bridle):
     call = {"name": "bash", "args": {"command": "echo made >> made.txt"}}
     model = bridle.script(
@@ -66,7 +63,6 @@ def test_runs_with_approvals_a_steer_a_fork_and_a_rewind(bridle: Bridle):
         bridle("daemon", "stop")
 
 
-@pytest.mark.timeout(120)
 def test_a_terminal_that_is_closed_leaves_no_process_behind(bridle: Bridle):
     bridle.home.mkdir(exist_ok=True)
     (bridle.home / "config.toml").write_text('daemon = "never"\nmodel = "scripted/demo"\n')

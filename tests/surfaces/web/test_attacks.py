@@ -7,7 +7,7 @@ from bridle.core.protocol import ApprovalRequested
 from tests.surfaces.web.payloads import PAYLOADS
 from tests.surfaces.web.stage import Stage
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 ALL = "\n\n".join(PAYLOADS)
 ELEMENTS = (

@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 from tests.surfaces.web.long import RECORDS_OF_A_RUN, write_long_session
 from tests.surfaces.web.stage import Stage, eventually
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 
 async def test_a_session_of_100_000_records_is_read_and_replayed_without_loading_all_of_it(stage: Stage):

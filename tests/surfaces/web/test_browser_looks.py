@@ -11,7 +11,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested
 from tests.surfaces.web.stage import DESK, Stage
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 AXE = Path(__file__).parents[3] / ".venv/node/node_modules/axe-core/axe.min.js"
 WRITES = {

@@ -9,7 +9,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Decide, RunEnded
 from tests.surfaces.web.stage import PHONE, Stage, words
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 EDIT = {
     "text": "I will write it.",

@@ -7,7 +7,7 @@ from playwright.async_api import Page
 
 from tests.surfaces.web.stage import Stage
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 
 async def of(page: Page, module: str, expression: str, given: Any = None) -> Any:

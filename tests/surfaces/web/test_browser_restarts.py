@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from bridle.core.protocol import ToolStarted
 from tests.surfaces.web.stage import Stage
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 
 async def test_what_came_with_the_last_breath_of_the_daemon_is_shown(stage: Stage):

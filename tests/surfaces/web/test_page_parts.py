@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page
 
 from tests.surfaces.web.stage import Stage
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 DIFF = """diff --git a/one.py b/one.py
 --- a/one.py

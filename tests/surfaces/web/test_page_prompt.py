@@ -10,7 +10,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalDecided, ApprovalRequested, MessageAdded, Rename, RunEnded
 from tests.surfaces.web.stage import Stage, eventually, words
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 EDIT = {"name": "edit_file", "args": {"path": "a.py", "old_str": "x = 1", "new_str": "x = 2"}}
 READ = {"name": "read_file", "args": {"path": "a.py"}}

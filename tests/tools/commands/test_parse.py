@@ -122,7 +122,6 @@ def test_whatever_bash_makes_of_a_broken_script_was_found(tmp_path: Path, script
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @given(scripts() | damaged_scripts())
 @LONG
 def test_whatever_bash_runs_was_found_in_the_long_run(tmp_path: Path, script: str):
