@@ -111,7 +111,7 @@ class LocalSandbox:
 
     @cached_property
     def status(self) -> SandboxStatus:
-        """What is active; tried out once, which takes some 20 ms."""
+        """What is active; tried out once in a process, which takes some 20 ms."""
         return find_status(self._wanted)
 
     async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
