@@ -34,6 +34,13 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
     await made.close()
 
 
+@pytest.fixture(scope="module")
+def judge_stage() -> Iterator[Stage]:
+    """Give one stage for all decisions of a module: nothing runs."""
+    with folder_outside_tmp("attacks") as path:
+        yield Stage(path)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
     """Give one stage to all attacks of a module: its kernel is reset between cells."""

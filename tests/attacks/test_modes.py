@@ -85,23 +85,23 @@ MODES: tuple[Mode, ...] = ("ask", "plan", "accept-edits", "yolo")
 
 
 @pytest.mark.parametrize("tool", CALLS)
-async def test_every_mode_says_what_it_should_about_every_tool(stage: Stage, tool: str):
-    said = tuple(stage.check(tool, CALLS[tool], (), mode).action for mode in MODES)
+async def test_every_mode_says_what_it_should_about_every_tool(judge_stage: Stage, tool: str):
+    said = tuple(judge_stage.check(tool, CALLS[tool], (), mode).action for mode in MODES)
 
     assert said == EXPECTED[tool]
 
 
-def test_no_tool_is_missing_in_the_table(stage: Stage):
-    assert {spec.name for spec in stage.specs} == set(CALLS) == set(EXPECTED)
+def test_no_tool_is_missing_in_the_table(judge_stage: Stage):
+    assert {spec.name for spec in judge_stage.specs} == set(CALLS) == set(EXPECTED)
 
 
 @pytest.mark.parametrize("tool", CALLS)
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_tool_that_is_denied_is_denied_in_every_mode(stage: Stage, tool: str, mode: Mode):
+async def test_a_tool_that_is_denied_is_denied_in_every_mode(judge_stage: Stage, tool: str, mode: Mode):
     both = rules(f"allow {tool}", f"deny {tool}")
 
-    assert stage.check(tool, CALLS[tool], both, mode).action == "deny"
-    assert stage.check(tool, CALLS[tool], rules("deny *"), mode).action == "deny"
+    assert judge_stage.check(tool, CALLS[tool], both, mode).action == "deny"
+    assert judge_stage.check(tool, CALLS[tool], rules("deny *"), mode).action == "deny"
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ async def test_a_tool_that_is_denied_is_denied_in_every_mode(stage: Stage, tool:
         "download",
     ],
 )
-async def test_no_allow_rule_changes_anything_in_plan_mode(stage: Stage, tool: str):
-    assert stage.check(tool, CALLS[tool], rules(f"allow {tool}", "allow *"), "plan").action == "deny"
+async def test_no_allow_rule_changes_anything_in_plan_mode(judge_stage: Stage, tool: str):
+    assert judge_stage.check(tool, CALLS[tool], rules(f"allow {tool}", "allow *"), "plan").action == "deny"
 
 
 # A rule for one tool, and the other tools that it must hold for as well.
@@ -157,8 +157,8 @@ HOLDS_FOR: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("rule", "tool", "args"), HOLDS_FOR)
 async def test_a_rule_holds_for_every_tool_that_would_do_the_same(
-    stage: Stage, rule: str, tool: str, args: dict[str, Any]
+    judge_stage: Stage, rule: str, tool: str, args: dict[str, Any]
 ):
-    decided = [stage.check(tool, args, given, "yolo").action for given in (rules(rule), ())]
+    decided = [judge_stage.check(tool, args, given, "yolo").action for given in (rules(rule), ())]
 
     assert decided == ["deny", "allow"]

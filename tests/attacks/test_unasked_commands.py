@@ -7,7 +7,7 @@ which nobody says yes; and behind the walls for reading commands alone, as if th
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from bridle.providers import Call, ScriptedProvider
 from bridle.sandbox import LocalSandbox
 from bridle.tools.shell.state import shell_argv
 from tests.attacks.stage import OUTSIDE, SECRET, Stage, leaks, rules
+from tests.environment import folder_outside_tmp
 
 MODES: tuple[Mode, ...] = ("ask", "plan", "accept-edits")
 
@@ -120,9 +121,22 @@ REPOSITORIES = {
 GIT_LINES = ["git status", "git diff", "git log -p -1", "git show HEAD", "git grep x", "git blame notes.txt"]
 
 
-@pytest.fixture(autouse=True)
-def something_to_read(stage: Stage) -> None:
+def readable(stage: Stage) -> Stage:
+    """Put something to read into the project."""
     (stage.project / "a.txt").write_text("b\na\n")
+    return stage
+
+
+@pytest.fixture
+def stage(stage: Stage) -> Stage:
+    """Give the stage with something to read."""
+    return readable(stage)
+
+
+@pytest.fixture(scope="module")
+def judge_stage(judge_stage: Stage) -> Stage:
+    """Give one stage with something to read for all decisions: nothing runs."""
+    return readable(judge_stage)
 
 
 def git(folder: Path, *words: str) -> None:
@@ -132,18 +146,18 @@ def git(folder: Path, *words: str) -> None:
 
 
 @pytest.mark.parametrize("line", WORDS)
-async def test_a_line_that_may_do_more_is_never_let_through(stage: Stage, line: str):
-    decided = [stage.decide(line, mode=mode) for mode in MODES]
+def test_a_line_that_may_do_more_is_never_let_through(judge_stage: Stage, line: str):
+    decided = [judge_stage.decide(line, mode=mode) for mode in MODES]
 
     assert "allow" not in decided
-    assert not (stage.project / "P").exists()
+    assert not (judge_stage.project / "P").exists()
 
 
-def test_a_redirection_into_a_file_is_an_edit(stage: Stage):
+def test_a_redirection_into_a_file_is_an_edit(judge_stage: Stage):
     modes: tuple[Mode, ...] = (*MODES, "yolo")
 
-    assert [stage.decide("ls > P", mode=mode) for mode in modes] == ["ask", "deny", "allow", "allow"]
-    assert stage.decide("ls > .envrc", mode="accept-edits") == "ask"
+    assert [judge_stage.decide("ls > P", mode=mode) for mode in modes] == ["ask", "deny", "allow", "allow"]
+    assert judge_stage.decide("ls > .envrc", mode="accept-edits") == "ask"
 
 
 async def run_in_reading_walls(stage: Stage, lines: list[str]) -> str:
@@ -239,8 +253,7 @@ async def test_a_model_to_which_nobody_says_yes_changes_nothing(stage: Stage, mo
 # ---------------------------------------------------------------------------- git as a reader
 
 
-@pytest.fixture
-def repository(stage: Stage) -> Path:
+def make_history(stage: Stage) -> Path:
     """Give the project a history, and a program that leaves a canary."""
     project = stage.project
     git(project, "init", "-q")
@@ -253,6 +266,39 @@ def repository(stage: Stage) -> Path:
     (project / ".gitattributes").write_text("* diff=x filter=x\n")
     (project / "settings").write_text("[core]\n\tfsmonitor = ./evil\n")
     return project
+
+
+@pytest.fixture
+def repository(stage: Stage) -> Path:
+    """Give the project a history."""
+    return make_history(stage)
+
+
+@pytest.fixture(scope="module")
+def history_judge() -> Iterator[Stage]:
+    """Give one stage with a history for all decisions: nothing runs."""
+    with folder_outside_tmp("attacks") as path:
+        stage = readable(Stage(path))
+        make_history(stage)
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def elsewhere_judge() -> Iterator[Stage]:
+    """Give one with repositories below and outside of that one, which name programs, too."""
+    with folder_outside_tmp("attacks") as path:
+        stage = readable(Stage(path))
+        repository = make_history(stage)
+        outside = stage.world / "outside/evil"
+        for folder in (repository / "nested", outside / "deep"):
+            folder.mkdir(parents=True)
+            git(folder, "init", "-q")
+            git(folder, "config", "core.fsmonitor", str(repository / "evil"))
+        git(outside, "init", "-q")
+        git(outside, "config", "core.fsmonitor", str(repository / "evil"))
+        git(repository, "init", "-q", "--bare", "bare")
+        (repository / "linked").symlink_to(outside / "deep")
+        yield stage
 
 
 @pytest.mark.parametrize("line", GIT_LINES)
@@ -301,26 +347,16 @@ async def test_a_repository_that_names_programs_is_asked_about(stage: Stage, rep
         "git -c core.fsmonitor=./evil status",
     ],
 )
-async def test_git_elsewhere_or_with_more_is_asked_about(stage: Stage, repository: Path, line: str):
-    outside = stage.world / "outside/evil"
-    for folder in (repository / "nested", outside / "deep"):
-        folder.mkdir(parents=True)
-        git(folder, "init", "-q")
-        git(folder, "config", "core.fsmonitor", str(repository / "evil"))
-    git(outside, "init", "-q")
-    git(outside, "config", "core.fsmonitor", str(repository / "evil"))
-    git(repository, "init", "-q", "--bare", "bare")
-    (repository / "linked").symlink_to(outside / "deep")
-
-    assert "allow" not in [stage.decide(line, mode=mode) for mode in MODES]
+def test_git_elsewhere_or_with_more_is_asked_about(elsewhere_judge: Stage, line: str):
+    assert "allow" not in [elsewhere_judge.decide(line, mode=mode) for mode in MODES]
 
 
-def test_a_diff_into_a_file_is_a_write_under_an_allow_rule_too(stage: Stage, repository: Path):
+def test_a_diff_into_a_file_is_a_write_under_an_allow_rule_too(history_judge: Stage):
     allowed = rules("allow bash(git diff:*)", "deny write_file(src/**)")
 
-    assert stage.decide("git diff --output=src/main.py", allowed) == "deny"
-    assert stage.decide("git diff --output src/main.py", rules("allow bash(git diff:*)")) == "ask"
-    assert stage.decide("git diff --stat", allowed) == "allow"
+    assert history_judge.decide("git diff --output=src/main.py", allowed) == "deny"
+    assert history_judge.decide("git diff --output src/main.py", rules("allow bash(git diff:*)")) == "ask"
+    assert history_judge.decide("git diff --stat", allowed) == "allow"
 
 
 # ---------------------------------------------------------------------------- denied files, and files outside
@@ -373,11 +409,10 @@ THROUGH_GIT = [
 
 
 @pytest.mark.parametrize("line", THROUGH_GIT)
-def test_a_denied_file_is_not_read_out_of_the_history(stage: Stage, repository: Path, line: str):
-    decided = [
-        stage.decide(line, (*DENIED, *rules("allow bash(git:*)")), mode) for mode in ("ask", "accept-edits")
-    ]
-    decided += [stage.decide(line, DENIED, mode) for mode in MODES]
+def test_a_denied_file_is_not_read_out_of_the_history(history_judge: Stage, line: str):
+    allowed = (*DENIED, *rules("allow bash(git:*)"))
+    decided = [history_judge.decide(line, allowed, mode) for mode in ("ask", "accept-edits")]
+    decided += [history_judge.decide(line, DENIED, mode) for mode in MODES]
 
     assert "allow" not in decided
 
@@ -385,8 +420,8 @@ def test_a_denied_file_is_not_read_out_of_the_history(stage: Stage, repository: 
 @pytest.mark.parametrize(
     "line", ["git status", "git log --oneline -5", "git diff --stat", "git branch -a", "ls"]
 )
-def test_what_shows_no_contents_still_runs(stage: Stage, repository: Path, line: str):
-    assert stage.decide(line, DENIED) == "allow"
+def test_what_shows_no_contents_still_runs(history_judge: Stage, line: str):
+    assert history_judge.decide(line, DENIED) == "allow"
 
 
 @pytest.mark.parametrize(
@@ -438,8 +473,8 @@ OUTSIDE_READS = [
 ]
 
 
-@pytest.fixture
-def ways_out(stage: Stage) -> Path:
+def lay_ways_out(stage: Stage) -> Path:
+    """Let links and lists in the project lead out of it."""
     outside = stage.world / "outside"
     (stage.project / "way").symlink_to(outside)
     (stage.project / "folder").mkdir()
@@ -449,9 +484,24 @@ def ways_out(stage: Stage) -> Path:
     return stage.project
 
 
+@pytest.fixture
+def ways_out(stage: Stage) -> Path:
+    """Give the project ways out."""
+    return lay_ways_out(stage)
+
+
+@pytest.fixture(scope="module")
+def outside_judge() -> Iterator[Stage]:
+    """Give one stage with ways out for all decisions: nothing runs."""
+    with folder_outside_tmp("attacks") as path:
+        stage = readable(Stage(path))
+        lay_ways_out(stage)
+        yield stage
+
+
 @pytest.mark.parametrize("line", OUTSIDE_READS)
-def test_reading_outside_is_a_question(stage: Stage, ways_out: Path, line: str):
-    assert "allow" not in [stage.decide(line, mode=mode) for mode in MODES]
+def test_reading_outside_is_a_question(outside_judge: Stage, line: str):
+    assert "allow" not in [outside_judge.decide(line, mode=mode) for mode in MODES]
 
 
 async def test_behind_the_walls_for_reading_nothing_outside_is_seen(stage: Stage, ways_out: Path):

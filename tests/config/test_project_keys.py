@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ def places(key: str) -> Iterator[tuple[str, ...]]:
             return
 
 
+@cache
 def values(shape: type[Struct], path: tuple[str, ...]) -> list[Any]:
     """Return what a project could write there."""
     kind = kind_at(shape, path)
@@ -250,16 +252,20 @@ def test_whole_tables_are_not_for_a_project():
     assert listed == {"children", "limits", "lsp", "mcp", "memory", "retry", "rules", "tools"}
 
 
-CHOICES = [
-    (path, value)
-    for key in known_keys(ConfigFile)
-    for path in places(key)
-    for value in some(values(ConfigFile, path), 6)
-]
+def choices() -> st.SearchStrategy[tuple[tuple[str, ...], Any]]:
+    """Draw a key with a value; to find all takes half a second, which no other test is to wait for."""
+    return st.sampled_from(
+        [
+            (path, value)
+            for key in known_keys(ConfigFile)
+            for path in places(key)
+            for value in some(values(ConfigFile, path), 6)
+        ]
+    )
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.sampled_from(CHOICES), min_size=1, max_size=12), st.sampled_from(["", YOURS]))
+@given(st.lists(st.deferred(choices), min_size=1, max_size=12), st.sampled_from(["", YOURS]))
 def test_no_settings_of_a_project_together_loosen_anything(chosen: list[tuple[Any, Any]], yours: str):
     tree: dict[str, Any] = {}
     for path, value in chosen:

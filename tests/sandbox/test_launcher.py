@@ -4,6 +4,9 @@ import subprocess
 import sys
 from textwrap import dedent
 
+from bridle.sandbox import launcher
+from bridle.sandbox.interpreter import interpreter
+
 BEGIN = """
     import os, socket
     from bridle.sandbox import launcher
@@ -24,3 +27,17 @@ def test_a_warden_whose_launcher_died_before_it_began_ends_at_once():
     )
 
     assert done.stdout == "b'' 137\n"
+
+
+def test_it_loads_nothing_that_takes_long():
+    """Every cell waits for it."""
+    program = "import sys; exec(open(sys.argv[1]).read(), {'__name__': 'launcher'}); print(*sys.modules)"
+    done = subprocess.run(
+        [interpreter(), "-I", "-S", "-c", program, launcher.__file__],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+
+    assert {"contextlib", "enum", "re", "typing"} & set(done.stdout.split()) == set()

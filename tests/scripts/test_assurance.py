@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,13 @@ from scripts.assurance import audit, licences, sbom
 from scripts.assurance.inventory import ROOT, Component, components, extras, pins
 from scripts.assurance.licence_names import licence_of, objection
 
-FOUND = components()
 CYCLONEDX = json.loads(Path(__file__).with_name("cyclonedx-1.6-shape.json").read_text())
+
+
+@cache
+def made_of() -> list[Component]:
+    """Return what is installed: read when a test asks for it, not while tests are collected."""
+    return components()
 
 
 # ---------------------------------------------------------------------------- what there is
@@ -29,14 +35,14 @@ def test_every_dependency_of_every_extra_is_there():
     for name in re.findall(r'"([A-Za-z0-9._-]+)(?:\[[a-z]+\])?>=', listed):
         asked.add(name.lower().replace("_", "-"))
 
-    assert asked <= {one.name for one in FOUND if one.kind == "package"}
+    assert asked <= {one.name for one in made_of() if one.kind == "package"}
     assert set(extras()) >= {"", "grpc", "local", "memory", "scale"}
-    assert {one.name for one in FOUND if one.kind == "page"} >= {"preact", "dompurify", "marked"}
-    assert {one.name for one in FOUND if one.kind == "data"} == {"genai-prices", "litellm"}
+    assert {one.name for one in made_of() if one.kind == "page"} >= {"preact", "dompurify", "marked"}
+    assert {one.name for one in made_of() if one.kind == "data"} == {"genai-prices", "litellm"}
 
 
 def test_each_says_who_wants_it():
-    by_name = {one.name: one for one in FOUND}
+    by_name = {one.name: one for one in made_of()}
 
     assert "" in by_name["msgspec"].wanted_by
     assert by_name["dbos"].wanted_by == ("scale",)
@@ -90,14 +96,14 @@ def test_what_was_let_in_is_let_in_under_that_licence_only():
 
 
 def test_all_licences_may_be_used():
-    assert licences.objections(FOUND) == []
+    assert licences.objections(made_of()) == []
 
 
 def test_the_page_of_licences_is_complete():
     """Other versions of Python need other packages: each that is needed here must be there."""
     written = set(licences.PAGE.read_text().splitlines())
 
-    assert set(licences.page(FOUND).splitlines()) <= written
+    assert set(licences.page(made_of()).splitlines()) <= written
 
 
 # ---------------------------------------------------------------------------- the audit
@@ -106,8 +112,8 @@ def test_the_page_of_licences_is_complete():
 def test_everything_is_pinned_and_unchanged():
     named = pins((ROOT / "constraints.txt").read_text())
 
-    assert audit.unpinned(FOUND, named) == []
-    assert audit.changed_files(FOUND) == []
+    assert audit.unpinned(made_of(), named) == []
+    assert audit.changed_files(made_of()) == []
 
 
 def test_what_is_not_pinned_or_not_that_version_is_named():
@@ -158,7 +164,7 @@ def test_an_answer_that_makes_no_sense_is_no_answer():
 
 
 def test_the_sbom_has_the_shape_of_cyclonedx():
-    document = sbom.document(FOUND)
+    document = sbom.document(made_of())
 
     jsonschema_rs.validator_for(CYCLONEDX).validate(document)
     references = [one["bom-ref"] for one in (document["metadata"]["component"], *document["components"])]
@@ -169,7 +175,7 @@ def test_the_sbom_has_the_shape_of_cyclonedx():
 
 @pytest.mark.parametrize("wrong", ["hashes", "scope", "licenses", "dependencies"])
 def test_another_shape_is_noticed(wrong: str):
-    document = sbom.document(FOUND)
+    document = sbom.document(made_of())
     broken: dict[str, Any] = {
         "hashes": [{"alg": "SHA-256", "content": "no digest"}],
         "scope": "perhaps",
@@ -188,5 +194,5 @@ def test_the_same_packages_give_the_same_bytes(tmp_path: Path):
 
     assert [sbom.main([str(first)]), sbom.main([str(second)])] == [0, 0]
     assert first.read_bytes() == second.read_bytes()
-    newer = sbom.document([replace(FOUND[0], version="99"), *FOUND[1:]])
+    newer = sbom.document([replace(made_of()[0], version="99"), *made_of()[1:]])
     assert newer["serialNumber"] != json.loads(first.read_text())["serialNumber"]

@@ -113,7 +113,7 @@ class LocalSandbox:
 
     @cached_property
     def status(self) -> SandboxStatus:
-        """The active kind of sandbox; tested once, which takes about 20 ms."""
+        """The active kind of sandbox; tested once per process, which takes about 20 ms."""
         return find_status(self._wanted)
 
     async def start(self, spec: ProcessSpec, session: SessionId) -> Process:

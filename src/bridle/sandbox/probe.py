@@ -21,6 +21,8 @@ from bridle.system.platform import is_linux
 
 _PROBE_S = 10.0
 _INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap"
+_working: set[tuple[str, int, int, int]] = set()
+"""Each bubblewrap that worked in this process; if one stops working later, starting a cell fails."""
 
 
 def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTEM_PLACES) -> SandboxStatus:
@@ -46,10 +48,15 @@ def _bubblewrap_fault(places: Sequence[str]) -> str:
         return f"bubblewrap is not installed ({_INSTALL})"
     command = [program, *arguments(Shield(), (), "/"), "--", "true"]
     try:
+        found = os.stat(program)
+        identity = (program, found.st_dev, found.st_ino, found.st_mtime_ns)
+        if identity in _working:
+            return ""
         said = _complaint(command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}"
     if not said:
+        _working.add(identity)
         return ""
     hint = " (user namespaces may be forbidden: sysctl kernel.apparmor_restrict_unprivileged_userns)"
     return f"bubblewrap does not work: {said}{hint if os.getuid() else ''}"
