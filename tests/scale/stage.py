@@ -176,20 +176,20 @@ class Cluster:
 
     # ------------------------------------------------------------------ clients
 
-    async def door(self, gateway: str = "g1") -> RemoteService:
+    async def api(self, gateway: str = "g1") -> RemoteService:
         """Connect to a gateway; it is closed with the cluster."""
-        door = await self[gateway].door()
-        self._stack.push_async_callback(door.aclose)
-        return door
+        api = await self[gateway].api()
+        self._stack.push_async_callback(api.aclose)
+        return api
 
     @asynccontextmanager
     async def client(self, gateway: str = "g1"):
         """Connect to a gateway for a while."""
-        door = await self[gateway].door()
+        api = await self[gateway].api()
         try:
-            yield door
+            yield api
         finally:
-            await door.aclose()
+            await api.aclose()
 
     def project(self, name: str = "") -> Path:
         """Make a folder for a session."""

@@ -1,43 +1,16 @@
 """Servers that lend a run tools: what they offer, how they are, and the seam to whoever keeps them."""
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Tool
+from bridle.core.server_views import PromptView, ServerView
 
 LENT_PREFIX = "mcp__"
 """Begins the name of every tool of a server, and of every prompt: `mcp__server__name`."""
-
-ServerState = Literal["off", "untrusted", "starting", "ready", "waiting", "login", "failed", "idle"]
-"""`waiting` is for the next attempt after a failure, `login` for the user, `idle` for the first use."""
-
-
-class ServerView(Struct, frozen=True, omit_defaults=True):
-    """How one server is, for people."""
-
-    kind: Literal["mcp", "lsp"]
-    name: str
-    state: ServerState
-    detail: str = ""
-    """Why it is so, what to do, or what it says of itself."""
-    cwd: str = ""
-    """The folder that it works for; empty for all."""
-    tools: int = 0
-    prompts: int = 0
-    resources: int = 0
-    pid: int = 0
-
-
-class PromptView(Struct, frozen=True, omit_defaults=True):
-    """A prompt that a server offers, called as `/name`."""
-
-    name: str
-    description: str = ""
-    arguments: tuple[str, ...] = ()
-    """The names of what it takes, in order; one that may be left out ends in `?`."""
 
 
 class ToolOffer(Struct, frozen=True):

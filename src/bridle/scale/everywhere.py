@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
-from bridle.core.door import Door, SessionNews
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi, SessionNews
 from bridle.scale.peers import Peers
 from bridle.scale.roster import Roster
 
 LOOK_S = 1.0  # for workers that have come
 SETTLE_S = 5.0  # for those that are there
 
-Work = Callable[[str, Door, Callable[[], None]], Awaitable[None]]
+Work = Callable[[str, SessionApi, Callable[[], None]], Awaitable[None]]
 """Takes a worker's name and door, and lasts until it is cancelled; calls back once it is in place."""
 
 
@@ -61,7 +61,7 @@ class Everywhere:
     async def _at(self, worker: str, address: str, settled: asyncio.Event) -> None:
         try:
             with suppress(BridleError, OSError):  # it is tried again as long as the worker is there
-                await self._work(worker, await self._peers.door(address), settled.set)
+                await self._work(worker, await self._peers.api(address), settled.set)
         finally:
             settled.set()
 
@@ -81,11 +81,11 @@ class Heard:
         news, self._news = list(self._news.values()), {}
         return news
 
-    async def listen(self, worker: str, door: Door, in_place: Callable[[], None]) -> None:
+    async def listen(self, worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
         """Take in the news of one worker, and once it is gone that its sessions are in memory no more."""
         try:
             in_place()
-            async with aclosing(door.news()) as items:
+            async with aclosing(api.watch(None)) as items:
                 async for news in items:
                     self._add(worker, news)
         finally:

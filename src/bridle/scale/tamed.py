@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from bridle.core.errors import NotAllowed
 from bridle.core.hook import HookOverride
-from bridle.core.protocol import Command, Decide, Prompt, Resume, RunOptions
+from bridle.core.protocol import AnyCommand, Decide, Prompt, Resume, RunOptions
 from bridle.core.tenancy import Tenant
 
 MODEL_PARAMS = frozenset({"model", "models"})
 """Parameters have the last word in what is sent, so that these would choose another model."""
 
 
-def tamed(command: Command, tenant: Tenant) -> Command:
+def tamed(command: AnyCommand, tenant: Tenant) -> AnyCommand:
     """Return a command as a tenant may give it; raises NotAllowed."""
     if isinstance(command, Prompt | Resume):
         return replace(command, options=_tamed(command.options, tenant))
@@ -32,7 +32,7 @@ def tamed(command: Command, tenant: Tenant) -> Command:
     return command
 
 
-def folder_wanted(command: Command) -> str | None:
+def folder_wanted(command: AnyCommand) -> str | None:
     """Return the folder that a command wants a run to work in."""
     return command.options.cwd if isinstance(command, Prompt | Resume) else None
 

@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from bridle.app import skills_in
 from bridle.config.settings import Settings
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
+from bridle.core.queries import Changes, Describe, Records, Servers
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.surfaces.export import FORMATS, Format
 from bridle.surfaces.folder import (
@@ -59,24 +60,24 @@ class FolderView(Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Looking(Struct, frozen=True):
     """Looks and changes nothing. A folder is a path, or empty for the usual one; raises BridleError."""
 
-    door: Door
+    api: SessionApi
     folders: Folders
 
     # ------------------------------------------------------------------ a session
 
     async def diff(self, session: SessionId, after: int = 0, upto: int | None = None) -> Diff:
         """Return what a session changed on disk."""
-        changes = list(await self.door.changes(session, after, upto))
-        return Diff(changes, await self.door.describe(changes))
+        changes = list(await self.api.ask(Changes(session, after, upto)))
+        return Diff(changes, await self.api.ask(Describe(changes)))
 
     async def export(self, session: SessionId, form: Format = "md") -> str:
         """Return a session as a document."""
-        records = await self.door.records(session)
+        records = await self.api.ask(Records(session))
         return await asyncio.to_thread(FORMATS[form], records)
 
     async def usage(self, session: SessionId) -> Stats:
         """Return what a session and its sub-agents have used."""
-        return await use_of(self.door, session)
+        return await use_of(self.api, session)
 
     # ------------------------------------------------------------------ a folder, and all sessions
 
@@ -103,11 +104,11 @@ class Looking(Struct, frozen=True):
 
     async def servers(self, cwd: str = "") -> list[ServerView]:
         """Say how the tool servers and language servers of a folder are."""
-        return list(await self.door.servers(await asyncio.to_thread(self.folders.path, cwd)))
+        return list(await self.api.ask(Servers(await asyncio.to_thread(self.folders.path, cwd))))
 
     async def stats(self, since: int = 0, *, archived: bool = False) -> AllStats:
         """Return what all sessions have used since a time, in milliseconds since 1970."""
-        return await use_of_all(self.door, since=since, archived=archived)
+        return await use_of_all(self.api, since=since, archived=archived)
 
     async def folder(self, what: Topic, cwd: str = "") -> FolderView:
         """Return one thing about a folder, by its name."""

@@ -23,7 +23,7 @@ DOOR: Any = None
 
 def desk(contract: str) -> Desk:
     return Desk(
-        door=DOOR,
+        api=DOOR,
         folders=Folders({}, "/"),
         contract=parse_contract(contract),
         keeps_runs=False,

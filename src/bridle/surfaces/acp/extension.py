@@ -19,10 +19,11 @@ import msgspec
 from acp import RequestError
 from msgspec import Meta, Struct
 
-from bridle.core.door import Receipt
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.protocol import Command
+from bridle.core.queries import PlanRewind, PreviewContext, Records
+from bridle.core.session_api import Receipt
 from bridle.surfaces.acp.session import OpenSession
 from bridle.surfaces.export import Format
 from bridle.surfaces.looking import Looking, Topic
@@ -137,16 +138,16 @@ async def _look(request: SessionRequest, looking: Looking) -> Any:
     """Look at a session, which need not be open."""
     if not is_session_id(request.session_id):
         raise SessionNotFound(f"{request.session_id[:200]!r} cannot name a session")
-    session, door = SessionId(request.session_id), looking.door
+    session, api = SessionId(request.session_id), looking.api
     match request:
         case RecordsRequest():
-            return {"records": await door.records(session, request.after, request.limit)}
+            return {"records": await api.ask(Records(session, request.after, request.limit))}
         case DiffRequest():
             return await looking.diff(session, request.after, request.upto)
         case PlanRequest():
-            return await door.plan_rewind(session, request.to_seq)
+            return await api.ask(PlanRewind(session, request.to_seq))
         case ContextRequest():
-            return await door.next_context(session, request.at)
+            return await api.ask(PreviewContext(session, request.at))
         case ExportRequest():
             return {"text": await looking.export(session, request.format)}
         case UsageRequest():

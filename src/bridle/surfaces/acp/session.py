@@ -20,7 +20,6 @@ from pydantic import ValidationError
 from bridle.app.lent_servers import LentServers
 from bridle.config.settings import Settings
 from bridle.core.budget import BudgetKind
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import BridleError, SessionNotFound, SessionNotRunning
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import StopReason as ModelStop
@@ -46,6 +45,8 @@ from bridle.core.protocol import (
     RunStarted,
     ToolFinished,
 )
+from bridle.core.queries import Describe, IsRunning, Records, ServerPrompts, Status
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.skill import Skill
 from bridle.core.transcript import live
 from bridle.mcp.settings import ServerSettings
@@ -85,11 +86,13 @@ class Screen(Editor, Protocol):
 class OpenSession:
     """Tells an editor what happens in a session, asks it what the session asks, and hands in its prompts."""
 
-    def __init__(self, door: Door, session: SessionId, cwd: str, choices: Choices, screen: Screen) -> None:
+    def __init__(
+        self, api: SessionApi, session: SessionId, cwd: str, choices: Choices, screen: Screen
+    ) -> None:
         self.id = session
         self.cwd = cwd
         self.choices = choices
-        self._door = door
+        self._api = api
         self._screen = screen
         self._desk = Desk(screen, session)
         self._translation = Translation(cwd)
@@ -116,7 +119,7 @@ class OpenSession:
 
     async def follow(self) -> None:
         """Begin to tell what happens from now on; raises SessionNotFound."""
-        self._stream = self._door.watch(self.id, None)
+        self._stream = self._api.watch(self.id, None)
         await anext(self._stream)  # from here on nothing is missed
         self._following = asyncio.create_task(self._follow(self._stream))
 
@@ -125,13 +128,13 @@ class OpenSession:
 
         Raises SessionNotFound, ConnectionError.
         """
-        known = (await self._door.glance(self.id)).facts
-        records = await self._door.records(self.id)
+        known = (await self._api.ask(Status(self.id))).facts
+        records = await self._api.ask(Records(self.id))
         for record in live(records).records if tells else ():
             await self._show(record, is_own=False)
         self._translation.cost = None if known.totals.unpriced_turns else known.totals.cost
-        self._stream = self._door.watch(self.id, records[-1].seq)
-        if await self._door.is_running(self.id):
+        self._stream = self._api.watch(self.id, records[-1].seq)
+        if await self._api.ask(IsRunning(self.id)):
             self._join(records)
         else:
             for update in self._translation.close():
@@ -140,7 +143,7 @@ class OpenSession:
 
     def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
         """Start tool servers for this session alone."""
-        self._servers = LentServers(self._door, self.id, servers, settings)
+        self._servers = LentServers(self._api, self.id, servers, settings)
         self._servers.start(environ, self._say)
 
     async def servers_settled(self) -> None:
@@ -150,7 +153,7 @@ class OpenSession:
 
     async def tell_commands(self, skills: Sequence[Skill]) -> None:
         """Say what may follow a slash, unless that was said already."""
-        update = commands_update(skills, await self._door.server_prompts(self.cwd))
+        update = commands_update(skills, await self._api.ask(ServerPrompts(self.cwd)))
         if update != self._commands:
             self._commands = update
             await self.tell(update)
@@ -164,7 +167,7 @@ class OpenSession:
     async def aclose(self) -> None:
         """Stop following; a run that others could go on with is left to them, any other is cancelled."""
         is_at_rest = self._ledger is None and not self._ends and not self._queued
-        if not is_at_rest and not self._door.outlives_us:
+        if not is_at_rest and not self._api.is_remote:
             await self.stop(EDITOR_GONE)
         if self._servers is not None:
             await self._servers.aclose()
@@ -220,24 +223,24 @@ class OpenSession:
 
     async def _submit_prompt(self, prompt: Prompt) -> Receipt:
         try:
-            return await self._door.submit(self.id, prompt)
+            return await self._api.submit(self.id, prompt)
         except asyncio.CancelledError:  # the editor went away: the run may begin nevertheless
-            if not self._door.outlives_us:
+            if not self._api.is_remote:
                 await self.cancel(EDITOR_GONE)
             raise
 
     async def submit(self, command: Command) -> Receipt:
         """Hand in any other command; what comes of it is told like all that happens."""
-        return await self._door.submit(self.id, command)
+        return await self._api.submit(self.id, command)
 
     async def cancel(self, reason: str = "") -> None:
         """Take the editor's prompts out of the queue and end the run."""
         self._is_cancelled = True
         for item_id in list(self._queued):
             with suppress(BridleError):  # it has begun
-                await self._door.submit(self.id, DropQueued(item_id))
+                await self._api.submit(self.id, DropQueued(item_id))
         with suppress(BridleError):  # nothing runs
-            await self._door.submit(self.id, Cancel(reason))
+            await self._api.submit(self.id, Cancel(reason))
 
     async def stop(self, reason: str) -> None:
         """Cancel, and wait until the editor's prompts have been answered, but not for long."""
@@ -298,7 +301,7 @@ class OpenSession:
         diff = ""
         event = item.event if isinstance(item, Record) else None
         if isinstance(event, FilesChanged) and self._translation.wants_diff(event):
-            diff = await self._door.describe(event.changes)
+            diff = await self._api.ask(Describe(event.changes))
         for update in self._translation.take(item, is_own=is_own, diff=diff):
             await self.tell(update)
 
@@ -376,7 +379,7 @@ class OpenSession:
         if self._is_cancelled:
             return
         with suppress(BridleError):  # it ended while the question was open
-            await self._door.submit(self.id, answer)
+            await self._api.submit(self.id, answer)
 
     async def _answer_of(self, asked: Asked) -> Decide | Reply:
         if isinstance(asked, QuestionAsked):

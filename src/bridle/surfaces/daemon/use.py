@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.protocol.commands import LENT_VARIABLES
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.terminal import Console
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ ENGINE_KEYS = tuple(
 """What the engine is made of: a project that sets one of these needs an engine of its own."""
 
 
-async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> Door | None:
+async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> SessionApi | None:
     """Return the daemon's sessions, where it is wanted, runs, and is as this directory needs it.
 
     With `starts` it is started when it does not run; why it is not used is said.

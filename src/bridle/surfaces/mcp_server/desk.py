@@ -14,8 +14,8 @@ from mcp_types import (
 )
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.looking import Looking
 from bridle.surfaces.mcp_server.asking import form_of
@@ -32,7 +32,7 @@ Answered = CallToolResult | InputRequiredResult
 class Desk(Struct, frozen=True):
     """What is shared by all calls."""
 
-    door: Door
+    api: SessionApi
     runs: Runs
     folders: Folders
     bus: SubscriptionBus
@@ -42,7 +42,7 @@ class Desk(Struct, frozen=True):
     @property
     def looking(self) -> Looking:
         """Return what looks at sessions and folders."""
-        return Looking(self.door, self.folders)
+        return Looking(self.api, self.folders)
 
 
 class Call(Struct, frozen=True):
@@ -53,9 +53,9 @@ class Call(Struct, frozen=True):
     params: CallToolRequestParams
 
     @property
-    def door(self) -> Door:
+    def api(self) -> SessionApi:
         """Return where the sessions are."""
-        return self.desk.door
+        return self.desk.api
 
 
 Handler = Callable[[Call], Awaitable[Answered]]

@@ -12,8 +12,8 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bridle.core.door import Door, LiveSession
 from bridle.core.ids import SessionId
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.books import Books
 from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
@@ -33,7 +33,7 @@ HeadersT = TypeVar("HeadersT")
 class Desk(Struct, frozen=True):
     """What the operations work with."""
 
-    door: Door
+    api: SessionApi
     folders: Folders
     streams: Streams
     news: NewsFeed
@@ -49,7 +49,7 @@ class Desk(Struct, frozen=True):
     @property
     def looking(self) -> Looking:
         """Return what looks at sessions and folders."""
-        return Looking(self.door, self.folders)
+        return Looking(self.api, self.folders)
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,9 +66,9 @@ class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
     headers: HeadersT
 
     @property
-    def door(self) -> Door:
+    def api(self) -> SessionApi:
         """Return where the sessions are."""
-        return self.desk.door
+        return self.desk.api
 
     @property
     def session(self) -> SessionId:

@@ -16,9 +16,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 
 PAGE = 500  # records that are read at once
 
@@ -57,7 +58,7 @@ class Speech(Struct, frozen=True):
     remembers: bool = False
     """What it says of a record depends on earlier ones: it is fed all of them from the session's first, and
     what it says of those that the client has seen is dropped."""
-    open: Callable[[Door, SessionId, int], Awaitable[Teller]] | None = None
+    open: Callable[[SessionApi, SessionId, int], Awaitable[Teller]] | None = None
     """Makes a teller that goes on after a record, for a speech that can do that by itself."""
     missed: Frame | None = None
     """What a client is told that was too slow, if all that it has heard is void then."""
@@ -87,13 +88,13 @@ OURS = Speech("bridle")
 """Records and deltas as they are, each as an event that is named by its type."""
 
 
-async def teller(door: Door, session: SessionId, speech: Speech, upto: int) -> Teller:
+async def teller(api: SessionApi, session: SessionId, speech: Speech, upto: int) -> Teller:
     """Return a teller that goes on after a record; raises SessionNotFound."""
     if speech.open is not None:
-        return await speech.open(door, session, upto)
+        return await speech.open(api, session, upto)
     translate = speech.begin(session)
     seq = 0 if speech.remembers else upto
-    while seq < upto and (page := await door.records(session, seq, min(PAGE, upto - seq))):
+    while seq < upto and (page := await api.ask(Records(session, seq, min(PAGE, upto - seq)))):
         for record in page:
             translate(record)
         seq = page[-1].seq

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from bridle.core.door import NextContext, RewindPlan
+from bridle.core.protocol import Delete
+from bridle.core.queries import NextContext, PlanRewind, PreviewContext, RewindPlan
 from bridle.surfaces.export import Format
 from bridle.surfaces.folder import RuleList
 from bridle.surfaces.looking import Diff, Looking
@@ -34,8 +35,8 @@ class LookingMethods:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._door = desk.door
-        self._looking = Looking(desk.door, desk.folders)
+        self._api = desk.api
+        self._looking = Looking(desk.api, desk.folders)
 
     # ------------------------------------------------------------------ a session
 
@@ -45,11 +46,11 @@ class LookingMethods:
 
     async def plan_rewind(self, params: PlanParams) -> RewindPlan:
         """Say what going back would do to the files, without doing it."""
-        return await self._door.plan_rewind(known_id(params.session_id), params.to_seq)
+        return await self._api.ask(PlanRewind(known_id(params.session_id), params.to_seq))
 
     async def context(self, params: ContextParams) -> NextContext:
         """Return what the next turn sends."""
-        return await self._door.next_context(known_id(params.session_id), params.at)
+        return await self._api.ask(PreviewContext(known_id(params.session_id), params.at))
 
     async def export(self, params: ExportParams) -> dict[str, str]:
         """Return a session as a document."""
@@ -61,7 +62,7 @@ class LookingMethods:
 
     async def delete(self, params: SessionParams) -> dict[str, bool]:
         """Remove a session for good; raises SessionBusy while it runs."""
-        await self._door.delete(known_id(params.session_id))
+        await self._api.submit(known_id(params.session_id), Delete())
         return {"deleted": True}
 
     # ------------------------------------------------------------------ a folder, and all sessions

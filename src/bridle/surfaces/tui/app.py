@@ -22,10 +22,10 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from bridle.config.settings import Settings
-from bridle.core.door import LiveSession
 from bridle.core.errors import BridleError, SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Resume
+from bridle.core.session_api import LiveSession
 from bridle.surfaces.board.values import BoardView, Flash, Patch
 from bridle.surfaces.render import short_id
 from bridle.surfaces.terminal import one_line, visible
@@ -61,7 +61,7 @@ class BridleApp(App[Left], inherit_bindings=False):
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     """
 
-    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_door: Opening) -> None:
+    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_api: Opening) -> None:
         """Raises ConfigError for keys that cannot be."""
         super().__init__()
         self.settings = settings
@@ -71,10 +71,10 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.front.usual = Usual(settings.agent, settings.model, settings.rules.mode)
         self.front.show(begin.session)
         self.live: dict[SessionId, LiveSession] = {}
-        self.link = Link(lambda: open_door(lambda words: self.notify(visible(words), markup=False)), self)
+        self.link = Link(lambda: open_api(lambda words: self.notify(visible(words), markup=False)), self)
         commands = {name: command.help for name, command in COMMANDS.items()}
         self.editor = PromptEditor(
-            Completer(environ, commands, lambda: self.link.door),
+            Completer(environ, commands, lambda: self.link.api),
             History(settings.home, begin.cwd),
             settings.tui.keys,
             joined([self.front.drafts.pop(self.front.draft_key, ""), begin.typed]),

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from textual.app import App
 
 from bridle.config.settings import Settings
-from bridle.core.door import LiveSession
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
+from bridle.core.session_api import LiveSession
 from bridle.surfaces.board.values import Answer, Head
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.front import Front
@@ -63,7 +63,7 @@ class AppHands:
             from bridle.surfaces.tui.panels.reach import DoorReach
 
             folders = Folders(self._shell.environ, self._shell.front.home_cwd)
-            self._reach = DoorReach(lambda: self._shell.link.door, folders)
+            self._reach = DoorReach(lambda: self._shell.link.api, folders)
         return self._reach
 
     @property
@@ -161,11 +161,11 @@ class AppHands:
         from bridle.surfaces.remote.client import RemoteService
 
         async with telling(self._screens):
-            door = self._shell.link.door
-            if not isinstance(door, RemoteService):
+            api = self._shell.link.api
+            if not isinstance(api, RemoteService):
                 tell(self._screens, "only the daemon serves the page: bridle web", failed=True)
                 return
-            found = await door.open_web()
+            found = await api.open_web()
             if any(self._shell.environ.get(name) for name in SSH_VARIABLES):
                 tell(self._screens, f"open {found.url}")
                 return

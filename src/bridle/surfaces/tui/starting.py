@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi
 
-Opening = Callable[[Callable[[str], None]], Awaitable[Door]]
+Opening = Callable[[Callable[[str], None]], Awaitable[SessionApi]]
 """Opens the door; what is not as usual is told to what it is given."""
 
 

@@ -9,14 +9,15 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from bridle.core.context import ContextUsage
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionError
 from bridle.core.glance import Glance
 from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import ApprovalRequested, Command
+from bridle.core.queries import NextContext, RewindPlan
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import LiveSession, Receipt
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.export import Format

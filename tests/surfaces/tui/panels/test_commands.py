@@ -4,12 +4,12 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from bridle.core.door import NextContext
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Archive, Cancel, Compact, Pin, QueuedPrompt, Rename, Resume, Todo
+from bridle.core.queries import NextContext
 from bridle.core.revision import FileChange, FileState
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.surfaces.folder import AgentRow, ModelView
 from bridle.surfaces.looking import Diff
 from bridle.surfaces.tui.keys import KEYS

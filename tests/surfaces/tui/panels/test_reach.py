@@ -5,8 +5,10 @@ from msgspec.structs import replace
 from bridle.core.ids import SessionId
 from bridle.core.model import Price
 from bridle.core.protocol import Rewind
+from bridle.core.queries import Records
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.folder import Folders
+from bridle.surfaces.session_calls import read_session
 from bridle.surfaces.tui.panels.hands import Child, Point
 from bridle.surfaces.tui.panels.reach import DoorReach, descendants
 from tests.sessions.stage import Play, Stage, says
@@ -19,18 +21,18 @@ async def test_one_can_go_back_to_before_each_prompt_and_undo_that():
     async with Stage(Play(says("one"), says("two"))) as stage:
         reach = DoorReach(lambda: stage.service, FOLDERS)
         await stage.run("first")
-        before = len(await stage.service.records(stage.session))
+        before = len(await stage.service.ask(Records(stage.session)))
         await stage.run("second")
         both = [Point(before, 1000, "second", 1), Point(1, 1000, "first", 1)]
         assert await reach.points(stage.session) == both
-        last = len(await stage.service.records(stage.session))
+        last = len(await stage.service.ask(Records(stage.session)))
         await reach.submit(stage.session, Rewind(before))
 
         points = await reach.points(stage.session)
         assert points == [Point(last, 1000, "", undo=True), Point(1, 1000, "first", 1)]
         await reach.submit(stage.session, Rewind(last))
         assert (await reach.points(stage.session))[1:] == both
-        texts = [one.message.text for one in (await stage.service.read(stage.session)).messages]
+        texts = [one.message.text for one in (await read_session(stage.service, stage.session)).messages]
         assert texts == ["first", "one", "second", "two"]
 
 

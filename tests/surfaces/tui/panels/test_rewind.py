@@ -1,7 +1,7 @@
 """Going back: the plan is shown first, and the changes of others are overwritten only after a yes."""
 
-from bridle.core.door import RewindPlan
 from bridle.core.protocol import Rewind
+from bridle.core.queries import RewindPlan
 from bridle.core.revision import FileChange, FileState
 from bridle.surfaces.tui.panels.hands import Point
 from bridle.surfaces.tui.panels.rewind import RewindScreen

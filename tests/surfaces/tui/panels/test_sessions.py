@@ -2,10 +2,10 @@
 
 import re
 
-from bridle.core.door import LiveSession
 from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Archive, Rename, RunEnded, SessionCreated, SessionFacts
+from bridle.core.session_api import LiveSession
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.tui.panels.rewind import RewindScreen
 from bridle.surfaces.tui.panels.sessions import SessionsScreen

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from bridle.core.errors import ConfigError, UsageError
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.core.skill import Skill
 from bridle.surfaces.books import UsePlots
 from bridle.surfaces.folder import AgentRow, ModelView, RuleList

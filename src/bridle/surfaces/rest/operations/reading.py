@@ -6,8 +6,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.core.door import NextContext, RewindPlan
 from bridle.core.protocol import Record
+from bridle.core.queries import NextContext, PlanRewind, PreviewContext, Records, RewindPlan
 from bridle.surfaces.export import Document, Format
 from bridle.surfaces.looking import Diff
 from bridle.surfaces.meerkat.results import History, history
@@ -71,21 +71,21 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def _records(ask: Ask[None, RecordsQuery, Nothing]) -> Response:
     after, limit = ask.query.after, ask.query.limit
-    found = await ask.door.records(ask.session, after, limit + 1)
+    found = await ask.api.ask(Records(ask.session, after, limit + 1))
     if not found:
-        await ask.door.records(ask.session, limit=1)
+        await ask.api.ask(Records(ask.session, limit=1))
     page = found[:limit]
     return answer(RecordPage(page, page[-1].seq if len(found) > limit else None))
 
 
 async def _history(ask: Ask[None, HistoryQuery, Nothing]) -> Response:
-    records = await ask.door.records(ask.session)
+    records = await ask.api.ask(Records(ask.session))
     page = await asyncio.to_thread(history, ask.session, records, ask.query.offset, ask.query.limit)
     return answer(page)
 
 
 async def _plan_rewind(ask: Ask[None, RewindQuery, Nothing]) -> Response:
-    return answer(await ask.door.plan_rewind(ask.session, ask.query.to_seq))
+    return answer(await ask.api.ask(PlanRewind(ask.session, ask.query.to_seq)))
 
 
 async def _diff(ask: Ask[None, DiffQuery, Nothing]) -> Response:
@@ -93,7 +93,7 @@ async def _diff(ask: Ask[None, DiffQuery, Nothing]) -> Response:
 
 
 async def _context(ask: Ask[None, ContextQuery, Nothing]) -> Response:
-    return answer(await ask.door.next_context(ask.session, ask.query.at))
+    return answer(await ask.api.ask(PreviewContext(ask.session, ask.query.at)))
 
 
 async def _export(ask: Ask[None, ExportQuery, Nothing]) -> Response:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Struct
 from textual.app import App
 
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import Command, Outcome
+from bridle.core.queries import NextContext, RewindPlan
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import LiveSession, Receipt
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.board.values import Head
 

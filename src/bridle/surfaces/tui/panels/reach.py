@@ -3,19 +3,30 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from bridle.core.door import Door, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Command, FilesChanged, MessageAdded, Record, RunStarted, TurnEnded
+from bridle.core.protocol import Command, Delete, FilesChanged, MessageAdded, Record, RunStarted, TurnEnded
+from bridle.core.queries import (
+    Describe,
+    ListSessions,
+    NextContext,
+    PlanRewind,
+    PreviewContext,
+    Records,
+    RewindPlan,
+    Status,
+)
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.core.transcript import live
 from bridle.core.turns import last_rewind
 from bridle.surfaces.export import Format
 from bridle.surfaces.folder import AgentRow, Folders, ModelView
 from bridle.surfaces.looking import Diff, Looking
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.tui.panels.hands import Child, Point
 from bridle.surfaces.usage import Stats
 
@@ -25,45 +36,45 @@ MOST_CHILDREN = 200
 class DoorReach:
     """Is the `Reach` of panels; `door` is asked each time, since it changes when the daemon is back."""
 
-    def __init__(self, door: Callable[[], Door], folders: Folders) -> None:
-        self._door = door
+    def __init__(self, api: Callable[[], SessionApi], folders: Folders) -> None:
+        self._api = api
         self._folders = folders
 
     @property
     def _looking(self) -> Looking:
-        return Looking(self._door(), self._folders)
+        return Looking(self._api(), self._folders)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Hand a command to a session."""
-        return await self._door().submit(session, command)
+        return await self._api().submit(session, command)
 
     async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
         """Begin a child session with the messages up to a record, or with all of them."""
-        return await self._door().fork(session, at)
+        return await fork_session(self._api(), session, at)
 
     async def delete(self, session: SessionId) -> None:
         """Remove a session for good."""
-        await self._door().delete(session)
+        await self._api().submit(session, Delete())
 
     async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
         """Return a line of every session, newest first; archived ones only if asked."""
-        return await self._door().list(archived=archived)
+        return await self._api().ask(ListSessions(archived=archived))
 
     async def glance(self, session: SessionId) -> Glance:
         """Say how a session is; its last answer is there too."""
-        return await self._door().glance(session)
+        return await self._api().ask(Status(session))
 
     async def points(self, session: SessionId) -> Sequence[Point]:
         """Return where one can go back to, newest first."""
-        return await asyncio.to_thread(points_in, await self._door().records(session))
+        return await asyncio.to_thread(points_in, await self._api().ask(Records(session)))
 
     async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
         """Say what going back would do to the files."""
-        return await self._door().plan_rewind(session, to_seq)
+        return await self._api().ask(PlanRewind(session, to_seq))
 
     async def describe(self, changes: Sequence[FileChange]) -> str:
         """Show changes of files as a diff."""
-        return await self._door().describe(changes)
+        return await self._api().ask(Describe(changes))
 
     async def diff(self, session: SessionId, after: int = 0, upto: int | None = None) -> Diff:
         """Return what a session changed on disk."""
@@ -71,7 +82,7 @@ class DoorReach:
 
     async def context(self, session: SessionId) -> NextContext:
         """Return what the next turn would send."""
-        return await self._door().next_context(session)
+        return await self._api().ask(PreviewContext(session))
 
     async def usage(self, session: SessionId) -> Stats:
         """Return what a session and its sub-agents have used."""
@@ -79,12 +90,12 @@ class DoorReach:
 
     async def children(self, session: SessionId) -> Sequence[Child]:
         """Return the sub-agents of a session and those below them, a parent before its children."""
-        door = self._door()
-        below = descendants(session, await door.list(archived=True))[:MOST_CHILDREN]
+        api = self._api()
+        below = descendants(session, await api.ask(ListSessions(archived=True)))[:MOST_CHILDREN]
         children = []
         for one in below:
             try:
-                children.append(_child(one, await door.glance(one.id)))
+                children.append(_child(one, await api.ask(Status(one.id))))
             except SessionNotFound:  # deleted meanwhile
                 continue
         return children

@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from bridle.core.door import RewindPlan
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rewind, RewindScope
+from bridle.core.queries import RewindPlan
 from bridle.surfaces.notes import SCOPE_WORDS
 from bridle.surfaces.render import count
 from bridle.surfaces.transcript import local_time

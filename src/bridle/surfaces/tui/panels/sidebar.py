@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from bridle.core.ids import SessionId
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted

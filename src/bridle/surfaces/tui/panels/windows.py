@@ -6,8 +6,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from bridle.core.blame import ToolUse, Use
-from bridle.core.door import NextContext
 from bridle.core.messages import Message, ToolResult
+from bridle.core.queries import NextContext
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.diffs import FileDiff, parse_diff
 from bridle.surfaces.render import count, describe_args, took
