@@ -30,7 +30,7 @@ AHEAD = 1_000  # fragments that the model may be ahead of the stream
 
 
 class Paced:
-    """A door whose watchers can be waited for, and a provider that does."""
+    """A session API whose watchers can be waited for, and a provider that does."""
 
     def __init__(self) -> None:
         self.api: Any = None

@@ -1,6 +1,6 @@
 """The same world on many machines: what stands for its daemon is a gateway, and its sessions run on workers.
 
-An engine in a process of its own (`import bridle`, the door) keeps its sessions in the same PostgreSQL.
+An engine in its own process (`import bridle`, the session API) keeps its sessions in the same PostgreSQL.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class ClusterWorld(World):
         await self._cluster.__aexit__(None, None, None)
 
     async def api(self) -> RemoteService:
-        """Return the door of the gateway."""
+        """Return the session API of the gateway."""
         if self._api is None:
             self._api = await self._gateway.api()
             self.stack.push_async_callback(self._api.aclose)

@@ -107,7 +107,7 @@ class Driver(Protocol):
 
 
 Open = Callable[["World", Place], AbstractAsyncContextManager[tuple[Driver, SessionApi]]]
-"""Gives a driver, and the door to the engine behind its surface."""
+"""Gives a driver, and the session API of the engine behind its surface."""
 
 
 class World:
@@ -147,7 +147,7 @@ class World:
         return Place(self, self._plays, scenario)
 
     async def api(self) -> RemoteService:
-        """Return the daemon's door, for what a surface has no words for; the first who needs it starts it."""
+        """Return the daemon's session API, for what a surface cannot do; the first use starts the daemon."""
         if self._api is None:
             await self._daemon.start()
             self._api = await self._daemon.client()
@@ -199,7 +199,7 @@ def environment() -> dict[str, str]:
 
 
 async def play(place: Place, driver: Driver, api: SessionApi) -> None:
-    """Play a scenario: what is seen at the door says when to move."""
+    """Play a scenario: what is seen at the session API says when to move."""
     scenario = place.scenario
     if scenario.begins:
         await driver.start()

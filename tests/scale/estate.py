@@ -48,7 +48,7 @@ class Estate:
         return self.tenants.create_token(tenant, f"user-of-{tenant or 'all'}", scopes or SCOPES)
 
     async def api(self, tenant: str, *scopes: Scope) -> SessionApi:
-        """Return the door of somebody with these scopes."""
+        """Return the session API of a token with these scopes."""
         principal = await self.gate.principal(self.token(tenant, *scopes))
         assert principal is not None
         return self.gate.api(principal)
@@ -57,7 +57,7 @@ class Estate:
         return str(self.workspaces / tenant)
 
     async def session(self, tenant: str) -> SessionId:
-        """Begin a session of a tenant, past its door."""
+        """Begin a session of a tenant, past its own API."""
         return await self.service.create(
             cwd=self.folder(tenant), title=f"secret of {tenant}", session_id=SessionId(f"{tenant}.1")
         )

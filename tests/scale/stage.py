@@ -2,7 +2,7 @@
 
 ```
 async with Cluster(tmp_path, workers=3, gateways=2) as cluster:
-    door = await cluster.door()                 a client of the first gateway
+    api = await cluster.api()                   a client of the first gateway
     cluster["w1"].kill()
 ```
 """

@@ -79,7 +79,7 @@ class Engine:
 
 
 class Driver:
-    """The door of a worker."""
+    """The session API of a worker."""
 
     def __init__(self, *outcomes: Receipt | Exception) -> None:
         self.outcomes = list(outcomes)

@@ -1,4 +1,4 @@
-"""A door for one tenant: what is somebody else's does not exist there."""
+"""The session API of one tenant: what belongs to another does not exist there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

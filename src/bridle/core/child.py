@@ -1,6 +1,6 @@
 """Sub-agents: what may be asked of a run's helpers, and what is known of them.
 
-A child is a session of its own, driven through the same door. `spawn` begins one without messages, `fork`
+A child is a session of its own, driven through the same service. `spawn` begins one without messages, `fork`
 with some of its parent's. It works under its parent's rules and out of its parent's budget, and it never
 outlives the run that started it.
 """

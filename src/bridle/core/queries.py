@@ -10,7 +10,7 @@ it to `AnyQuery`, and write its handler in `sessions/queries.py`.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -43,6 +43,14 @@ class RewindPlan(Struct, frozen=True):
     """Paths that somebody else has changed since."""
     lost: tuple[str, ...] = ()
     """Paths whose earlier content was too large to keep."""
+
+
+class Diff(Struct, frozen=True):
+    """What a session changed on disk."""
+
+    changes: list[FileChange]
+    text: str
+    """As a unified diff."""
 
 
 class NextContext(Struct, frozen=True):
@@ -115,6 +123,15 @@ class Describe(Query[str], frozen=True):
     changes: Sequence[FileChange]
 
 
+class ShowDiff(Query[Diff], frozen=True, tag="diff"):
+    """What the session changed on disk with after < seq <= upto, and the same as a diff."""
+
+    answered_by = "owner"
+    session: SessionId
+    after: int = 0
+    upto: int | None = None
+
+
 class PreviewContext(Query[NextContext], frozen=True, tag="next_context"):
     """What the next turn would send, or would have sent after record `at`."""
 
@@ -145,6 +162,7 @@ AnyQuery = (
     | PlanRewind
     | Changes
     | Describe
+    | ShowDiff
     | PreviewContext
     | Servers
     | ServerPrompts
@@ -152,12 +170,8 @@ AnyQuery = (
 
 
 @cache
-def _answer_type(kind: type[Query[Any]]) -> Any:
-    [base] = (base for base in kind.__orig_bases__ if get_args(base))  # type: ignore[attr-defined]  # as of Generic
-    return get_args(base)[0]
-
-
-def answer_type(query: Query[A]) -> type[A]:
+def answer_type(kind: type[Query[A]]) -> type[A]:
     """Return the type to decode an answer as."""
-    found: type[A] = _answer_type(type(query))
+    [base] = (base for base in kind.__orig_bases__ if get_args(base))  # type: ignore[attr-defined]  # as of Generic
+    found: type[A] = get_args(base)[0]
     return found

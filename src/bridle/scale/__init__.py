@@ -6,7 +6,7 @@
 | `durable` | the engine that keeps legs and steps: the only module that knows DBOS |
 | `legs` | the work of a leg: take a command, drive the session until it rests |
 | `worker` | a process that does legs |
-| `gateway` | a door to all sessions, wherever they run |
+| `gateway` | the session API of all sessions, wherever they run |
 | `members` | which processes live, and what becomes of the work of those that do not |
 
 Import the module you need: DBOS and PostgreSQL's driver are not loaded before they are used.

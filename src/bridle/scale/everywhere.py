@@ -14,7 +14,7 @@ LOOK_S = 1.0  # for workers that have come
 SETTLE_S = 5.0  # for those that are there
 
 Work = Callable[[str, SessionApi, Callable[[], None]], Awaitable[None]]
-"""Takes a worker's name and door, and lasts until it is cancelled; calls back once it is in place."""
+"""Takes a worker's name and its session API; lasts until cancelled; calls back once it is in place."""
 
 
 class Everywhere:

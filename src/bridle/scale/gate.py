@@ -1,4 +1,4 @@
-"""Who comes in by a token, and the door that they get.
+"""The principals behind tokens, and the session API that each gets.
 
 A token is looked up at most every few seconds, so revoking one, and every change of a tenant, takes effect
 within `KNOWN_S` at every node; streams that are open end with their next item.
@@ -44,7 +44,7 @@ class Gate:
         workspaces: str = "",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the door of all; who shows the token of the node gets it as it is."""
+        """Take the API of all sessions; the token of the node gets it unchanged."""
         self.audit = audit
         self.folders = TenantFolders(tenants, workspaces)
         self._api = api
@@ -66,7 +66,7 @@ class Gate:
         return kept.principal
 
     def api(self, principal: Principal) -> SessionApi:
-        """Return the door of a principal."""
+        """Return the session API of a principal."""
         if principal == NODE:
             return self._api
         return TenantApi(

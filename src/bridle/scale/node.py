@@ -150,7 +150,7 @@ class Node:
         return self._service
 
     def give(self, service: SessionService) -> ClusterApi:
-        """Take the sessions of this process; returns the door to all of the cluster."""
+        """Take the sessions of this process; returns the session API of the cluster."""
         self._service = service
         if self.executor is not None:
             self._legs = Legs(service, self.executor, self)
@@ -166,7 +166,7 @@ class Node:
 
     @property
     def worker_api(self) -> SessionApi:
-        """Return the door that other nodes come to: the sessions of this process, driven by legs alone."""
+        """Return the session API for other nodes: the sessions of this process, driven by legs alone."""
         assert self._legs is not None, "this node is no worker"
         return cast(SessionApi, _WorkerApi(self.service, self._legs))
 

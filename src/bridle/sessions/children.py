@@ -1,4 +1,4 @@
-"""The sub-agents of a run: sessions of their own, driven through the same door, that end with it."""
+"""The sub-agents of a run: sessions of their own, driven through the same service, that end with it."""
 
 import asyncio
 from collections.abc import Callable, Collection

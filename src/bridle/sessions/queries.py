@@ -15,6 +15,7 @@ from bridle.core.protocol import Notice, Record, RunOptions
 from bridle.core.queries import (
     Changes,
     Describe,
+    Diff,
     IsRunning,
     ListSessions,
     NextContext,
@@ -25,6 +26,7 @@ from bridle.core.queries import (
     RewindPlan,
     ServerPrompts,
     Servers,
+    ShowDiff,
     Status,
 )
 from bridle.core.revision import FileChange, net_changes
@@ -58,6 +60,7 @@ class Queries:
             PlanRewind: self._plan_rewind,
             Changes: self._changes,
             Describe: self._describe,
+            ShowDiff: self._diff,
             PreviewContext: self._preview_context,
             Servers: self._servers,
             ServerPrompts: self._server_prompts,
@@ -122,6 +125,11 @@ class Queries:
     async def _describe(self, query: Describe) -> str:
         blobs = self._engine.blobs
         return "" if blobs is None else await asyncio.to_thread(describe_changes, query.changes, blobs)
+
+    async def _diff(self, query: ShowDiff) -> Diff:
+        changes = list(await self._changes(Changes(query.session, query.after, query.upto)))
+        with tenant.working_for(tenant_of(query.session)):
+            return Diff(changes, await self._describe(Describe(changes)))
 
     async def _preview_context(self, query: PreviewContext) -> NextContext:
         session, at = query.session, query.at

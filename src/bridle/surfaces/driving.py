@@ -1,7 +1,7 @@
 """One run, driven by a program: from the command that starts it to its end, questions answered on the way.
 
 ```python
-async with Drive(door, session, answer) as drive:
+async with Drive(api, session, answer) as drive:
     await drive.start(Prompt(user_message("…")))
     async for item in drive.items():
         …                                   # every record and delta of the run
@@ -125,7 +125,7 @@ class Drive:
         """Yield what happens, up to and with the end of the run.
 
         Raises SessionNotRunning when the prompt is taken out of the queue, or stays there as the run before
-        it was stopped; and what the door raises.
+        it was stopped; and what the session API raises.
         """
         assert self._stream is not None, "start() comes first"
         while self.result is None:

@@ -20,7 +20,7 @@ async def open_session(
 ) -> tuple[SessionId, bool]:
     """Begin a session, or find the one of the same key; tells whether it is new.
 
-    Raises KeyTaken for the key of another session, and what the door raises.
+    Raises KeyTaken for the key of another session, and what the session API raises.
     """
     wanted = keyed_session("session", key) if key else None
     try:

@@ -1,6 +1,8 @@
 """What surfaces often do with the session API in more than one call, or with part of an answer."""
 
+import asyncio
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from bridle.core.errors import SessionNotRunning
 from bridle.core.ids import RunId, SessionId
@@ -8,6 +10,9 @@ from bridle.core.protocol import Aborted, Fork, Record, RunEnded, SessionCreated
 from bridle.core.queries import Records
 from bridle.core.session import Session, fold
 from bridle.core.session_api import ForkReceipt, SessionApi
+
+if TYPE_CHECKING:
+    from bridle.surfaces.export import Format
 
 
 async def origin(api: SessionApi, session: SessionId) -> SessionCreated:
@@ -20,6 +25,13 @@ async def origin(api: SessionApi, session: SessionId) -> SessionCreated:
 async def read_session(api: SessionApi, session: SessionId) -> Session:
     """Return the whole session as stored; raises SessionNotFound."""
     return fold(await api.ask(Records(session)))
+
+
+async def export_session(api: SessionApi, session: SessionId, form: "Format" = "md") -> str:
+    """Return a session as a document; raises SessionNotFound."""
+    from bridle.surfaces.export import FORMATS  # few need it
+
+    return await asyncio.to_thread(FORMATS[form], await api.ask(Records(session)))
 
 
 async def fork_session(

@@ -1,4 +1,4 @@
-"""Our own door, in this process and over the daemon's socket."""
+"""The session API, in this process and over the daemon's socket."""
 
 import asyncio
 from collections.abc import AsyncIterator

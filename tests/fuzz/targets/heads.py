@@ -134,7 +134,7 @@ def run_body(data: bytes) -> None:
 
 
 class _Closed:
-    """A door that refuses everything in a documented way."""
+    """A session API that refuses everything in a documented way."""
 
     def __getattr__(self, name: str) -> Any:
         async def refuse(*args: Any, **kwargs: Any) -> Any:

@@ -178,7 +178,7 @@ def run_acp(data: bytes) -> None:
 
 
 class _NoApi:
-    """A door behind which nothing is: every ask fails in a documented way."""
+    """A session API with nothing behind it: every ask fails in a documented way."""
 
     def __getattr__(self, name: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:

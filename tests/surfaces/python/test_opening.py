@@ -293,3 +293,9 @@ async def test_the_sessions_of_the_daemon(home: Path, env: dict[str, str], tmp_p
     assert result.text.splitlines() == [f"paid 3 by process {os.getpid()}", "looked for remote"]
     assert asked == [("pay", {"amount": 3})]
     assert [event.tool for event in events(stored, bridle.ToolStarted)] == ["pay", "look"]
+
+
+async def test_the_old_name_of_the_session_api_warns():
+    async with bridle.open(ephemeral=True) as b:
+        with pytest.warns(DeprecationWarning, match=r"Bridle\.api"):
+            assert b.door is b.api

@@ -137,7 +137,7 @@ async def talking(
     contract: str = "0.5.2",
     keeps_runs: bool = False,
 ) -> AsyncIterator[Talk]:
-    """Open a connection to a door; nothing of it is left afterwards."""
+    """Open a connection to a session API; nothing of it is left afterwards."""
     desk = Desk(
         api=api,
         folders=Folders(environ, cwd),

@@ -150,7 +150,7 @@ async def test_an_interrupt_overtakes_the_run_it_is_about():
 
 
 class SlowApi:
-    """A door whose sessions take a while to be found."""
+    """A session API whose sessions take a while to be found."""
 
     def __init__(self, api: Any) -> None:
         self._api = api

@@ -86,9 +86,9 @@ async def tui(
     theme: str = "dark",
     waits: bool = True,
 ) -> AsyncIterator[Tui]:
-    """Show the interface over a door, or over what a function opens, until the block ends.
+    """Show the interface over a session API, or over what a function opens, until the block ends.
 
-    It begins once the door is open, unless it shall not wait for that.
+    It begins once the API is open, unless it shall not wait for that.
     """
     home.mkdir(exist_ok=True)
     if config:

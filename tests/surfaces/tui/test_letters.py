@@ -17,7 +17,7 @@ from tests.surfaces.tui.stage import tui
 
 
 class Gate:
-    """A door that can refuse prompts, or let them wait."""
+    """A session API that can refuse prompts, or let them wait."""
 
     def __init__(self, service: SessionService) -> None:
         self._service = service

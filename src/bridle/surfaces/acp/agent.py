@@ -1,4 +1,4 @@
-"""The agent: every request of an editor, answered through the door."""
+"""The agent: every request of an editor, answered through the session API."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -50,7 +50,6 @@ from bridle.surfaces.acp.session import OpenSession, Screen
 from bridle.surfaces.acp.stopping import usage_of
 from bridle.surfaces.fitting import within
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
 from bridle.surfaces.session_calls import fork_session, origin
 from bridle.surfaces.skill_prompt import expand_in
 
@@ -252,7 +251,7 @@ class BridleAgent:
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Answer a request of our own, such as `_bridle/command`."""
-        found = await answer(method, params, Looking(self._api, self._folders), self._open)
+        found = await answer(method, params, self._api, self._folders, self._open)
         plain: dict[str, Any] = await asyncio.to_thread(within, found, MAX_ANSWER_BYTES)
         return plain
 

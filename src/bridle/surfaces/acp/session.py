@@ -1,7 +1,7 @@
 """A session that an editor has open: it is followed as long as that, whoever runs it.
 
 ```
-door.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
+api.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
           └▶ ApprovalRequested, QuestionAsked ─▶ the editor ─▶ Decide, Reply
 ```
 """
@@ -206,7 +206,7 @@ class OpenSession:
     async def prompt(self, prompt: Prompt) -> Ended | None:
         """Hand in a prompt and wait for the end of its run; None when it was taken out of the queue.
 
-        Raises what the door raises.
+        Raises what the session API raises.
         """
         end: End = asyncio.get_running_loop().create_future()
         async with self._taking:

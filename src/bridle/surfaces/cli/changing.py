@@ -1,4 +1,4 @@
-"""`bridle session fork`, `rename`, `archive` and `delete`: changes go through the session's own door."""
+"""`bridle session fork`, `rename`, `archive` and `delete`: changes go through the session API."""
 
 import argparse
 

@@ -138,7 +138,7 @@ class Daemon:
             return LOST if self._is_lost else 0
 
     async def _open(self, brought: Brought) -> tuple[SessionService, SessionApi]:
-        """Open the sessions of this process, and the door that surfaces stand at."""
+        """Open the sessions of this process, and the API that surfaces use."""
         if not (self._is_gateway or self._settings.scale.enabled):
             service = open_service(self._settings, self._environ, self._tell_weights, brought)
             return service, service

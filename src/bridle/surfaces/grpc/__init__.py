@@ -1,7 +1,7 @@
 """The gRPC surface: clients that were built for Kontekst run prompts and answer approvals over it.
 
 ```
-client ─ RunCommand ─▶ stream.py ─ Command ─▶ the door
+client ─ RunCommand ─▶ stream.py ─ Command ─▶ the session API
        ◀─ RunEvent ──  events.py ◀─ Record, Delta
 ```
 

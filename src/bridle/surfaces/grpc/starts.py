@@ -62,7 +62,7 @@ class Starts:
         self._check_folder = check_folder
 
     def held_to(self, api: SessionApi, cwd: str, check_folder: CheckFolder) -> "Starts":
-        """Return the same for somebody who sees another door and may work in some folders only."""
+        """Return the same for a client with another session API that may work in some folders only."""
         return Starts(
             api,
             cwd=cwd,

@@ -2,7 +2,7 @@
 
 ```
           start ─▶ begin ─▶ started ─▶ follow ─▶ completed | cancelled | failed      (one task)
-read ─▶   approve, deny, cancel ─▶ the door
+read ─▶   approve, deny, cancel ─▶ the session API
           end of the client's side ─▶ the stream ends, the run goes on
 ```
 

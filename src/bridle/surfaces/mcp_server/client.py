@@ -90,7 +90,7 @@ class Client:
 async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
     """Follow a run until it ends or needs something of its client.
 
-    Cancelled, the run is cancelled too. Raises what the door raises.
+    Cancelled, the run is cancelled too. Raises what the session API raises.
     """
     runs.wake(held)
     try:

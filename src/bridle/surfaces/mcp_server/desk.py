@@ -17,7 +17,7 @@ from msgspec import Struct
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.mcp_server.asking import form_of
 from bridle.surfaces.mcp_server.client import Asks, Client
 from bridle.surfaces.mcp_server.runs import HeldRun, Runs
@@ -40,9 +40,9 @@ class Desk(Struct, frozen=True):
     """Whether a caller may also do what loosens the rules of the user."""
 
     @property
-    def looking(self) -> Looking:
-        """Return what looks at sessions and folders."""
-        return Looking(self.api, self.folders)
+    def about_folders(self) -> FolderQueries:
+        """Return what answers questions about folders."""
+        return FolderQueries(self.api, self.folders)
 
 
 class Call(Struct, frozen=True):

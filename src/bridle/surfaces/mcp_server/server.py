@@ -1,4 +1,4 @@
-"""The MCP server over a door: which methods it has, and who answers each."""
+"""The MCP server over a session API: which methods it has, and who answers each."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -106,7 +106,7 @@ def _told() -> Iterator[None]:
 async def open_server(
     api: SessionApi, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
 ) -> AsyncIterator[BridleServer]:
-    """Make the server over a door; left, it follows no run any more.
+    """Make the server over a session API; left, it follows no run any more.
 
     Callers may tighten what the user has set; only those who are trusted may loosen it.
     """

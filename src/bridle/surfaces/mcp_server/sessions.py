@@ -37,6 +37,7 @@ from bridle.core.queries import (
     PreviewContext,
     Records,
     RewindPlan,
+    ShowDiff,
     Status,
 )
 from bridle.core.revision import FileChange
@@ -48,9 +49,9 @@ from bridle.surfaces.mcp_server.desk import Answered, Call, answered
 from bridle.surfaces.mcp_server.running import find
 from bridle.surfaces.mcp_server.trusting import refuse_unless_trusted
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
-from bridle.surfaces.session_calls import fork_session, read_session
+from bridle.surfaces.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.terminal import one_line
-from bridle.surfaces.usage import Stats
+from bridle.surfaces.usage import Stats, use_of
 
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024
@@ -189,13 +190,13 @@ async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find(call.api, args.session_id)
-    text = await call.desk.looking.export(session, args.format or "md")
+    text = await export_session(call.api, session, args.format or "md")
     return SessionsAnswer(action=args.action, text=bounded(text))
 
 
 async def _changes(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find(call.api, args.session_id)
-    diff = await call.desk.looking.diff(session, args.after, args.upto)
+    diff = await call.api.ask(ShowDiff(session, args.after, args.upto))
     return SessionsAnswer(action="changes", text=bounded(diff.text), changes=diff.changes)
 
 
@@ -207,7 +208,7 @@ async def _context(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find(call.api, args.session_id)
-    return SessionsAnswer(action="usage", usage=await call.desk.looking.usage(session))
+    return SessionsAnswer(action="usage", usage=await use_of(call.api, session))
 
 
 async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:

@@ -1,4 +1,4 @@
-"""What the sessions of one opened Bridle share: the door, the program's tools, and what must end with it."""
+"""What the sessions of one opened Bridle share: the session API, the program's tools, what ends with it."""
 
 import asyncio
 import itertools
@@ -119,7 +119,7 @@ class Host:
         task.add_done_callback(self._endings.discard)
 
     async def aclose(self) -> None:
-        """Wait for what is ending, take everything back and close the door."""
+        """Wait for what is ending, take everything back and close the session API."""
         if self._endings:
             await asyncio.wait(self._endings)
         for number in list(self._loans):

@@ -26,7 +26,7 @@ from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.folder import AgentRow, Folders, ModelView, RuleList
-from bridle.surfaces.looking import Looking
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.python.hooks import Hook, opened
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, joined
@@ -170,33 +170,33 @@ class Bridle:
 
     async def agents(self, cwd: str | Path | None = None) -> list[AgentRow]:
         """List the agents of a folder, with those that are broken."""
-        return await self._looking().agents(_named(cwd))
+        return await self._folders().agents(_named(cwd))
 
     async def skills(self, cwd: str | Path | None = None) -> list[Skill]:
         """List the skills of a folder, by name."""
-        return await self._looking().skills(_named(cwd))
+        return await self._folders().skills(_named(cwd))
 
     async def models(self, cwd: str | Path | None = None, *, every: bool = False) -> list[ModelView]:
         """Say what is known of the models that can be asked, with `every` also of those without a key.
 
         Those of providers that the program has brought are not among them.
         """
-        return await self._looking().models(_named(cwd), every=every)
+        return await self._folders().models(_named(cwd), every=every)
 
     async def rules(self, cwd: str | Path | None = None, *, agent: str = "") -> RuleList:
         """List the rules of files that hold for an agent of a folder, the strictest first."""
-        return await self._looking().rules(_named(cwd), agent or self._opening.agent)
+        return await self._folders().rules(_named(cwd), agent or self._opening.agent)
 
     async def servers(self, cwd: str | Path | None = None) -> list[ServerView]:
         """Say how the tool servers and language servers of a folder are, without starting one."""
-        return await self._looking().servers(_named(cwd))
+        return await self._folders().servers(_named(cwd))
 
     async def stats(self, *, since: str = "", archived: bool = False) -> AllStats:
         """Say what all sessions have used, for all time or `since` so long ago, such as "7d" or "12h"."""
-        return await self._looking().stats(time_before(since) if since else 0, archived=archived)
+        return await self._folders().stats(time_before(since) if since else 0, archived=archived)
 
-    def _looking(self) -> Looking:
-        return Looking(self.api, Folders(self._opened().environ, self._opening.cwd, self._flags))
+    def _folders(self) -> FolderQueries:
+        return FolderQueries(self.api, Folders(self._opened().environ, self._opening.cwd, self._flags))
 
     # ------------------------------------------------------------------ opening
 

@@ -29,14 +29,13 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.queries import (
-    Changes,
-    Describe,
     IsRunning,
     NextContext,
     PlanRewind,
     PreviewContext,
     Records,
     RewindPlan,
+    ShowDiff,
 )
 from bridle.core.session import Session as SessionState
 from bridle.core.session_api import Receipt
@@ -333,8 +332,7 @@ class Session:
 
     async def diff(self, after: int = 0, upto: int | None = None) -> str:
         """Show what it has changed on disk, with after < seq <= upto."""
-        api = self._host.api
-        return await api.ask(Describe(await api.ask(Changes(self.id, after, upto))))
+        return (await self._host.api.ask(ShowDiff(self.id, after, upto))).text
 
     async def context(self, at: int | None = None) -> NextContext:
         """Return what the next turn would send, without sending it, or would have sent after record `at`."""

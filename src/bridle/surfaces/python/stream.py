@@ -141,7 +141,7 @@ class RunStream(Generic[ValueT]):
     async def _end(self) -> None:
         try:
             if self._starting is not None and self._drive.result is None:
-                with suppress(BridleError):  # it was not taken, or the door is closed: then nothing runs
+                with suppress(BridleError):  # it was not taken, or the API is closed: then nothing runs
                     await self._stop(await self._starting)
         finally:
             await self._drive.aclose()

@@ -78,7 +78,7 @@ class RemoteService:
         """Answer a question; raises BridleError, as the question says."""
         if isinstance(query, Records):
             return await self._records(query)  # type: ignore[return-value]  # A is list[Record] here
-        return await self._connection.ask(AskQuery(query), answer_type(query))  # type: ignore[arg-type]  # one of AnyQuery
+        return await self._connection.ask(AskQuery(query), answer_type(type(query)))  # type: ignore[arg-type]  # one of AnyQuery
 
     async def _records(self, query: Records) -> list[Record]:
         """Ask for records page by page."""

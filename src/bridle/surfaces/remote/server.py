@@ -73,7 +73,7 @@ class Keeper(Protocol):
 
 
 class RemoteServer:
-    """Serves a door to any number of connections."""
+    """Serves a session API to any number of connections."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class RemoteServer:
     ) -> None:
         """Take the sessions; connections that do not come by our own socket must know the token.
 
-        Those who have a token of their own, which `gate` knows, get the door that it gives them.
+        A client whose token `gate` knows gets the API that the gate gives it.
         Clients are told fingerprints of the API keys, to see whether theirs are the same.
         """
         self._api = api

@@ -1,1 +1,1 @@
-"""REST with server-sent events: one HTTP service over the door."""
+"""REST with server-sent events: one HTTP service over the session API."""

@@ -1,7 +1,7 @@
 """One session as its watchers are told of it: read once, encoded once, kept for a while.
 
 ```
-door.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
+api.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
                                  ▲         ▲        ▲
                                  slow      others   end      each watcher takes a slice, as one write
 ```

@@ -1,7 +1,7 @@
 """News of every session as server-sent events: alone, or between the events of one session.
 
 ```
-door.news ─▶ NewsFeed: the latest of each session, encoded once ─▶ every stream that wants it
+api.watch(None) ─▶ NewsFeed: the latest of each session, encoded once ─▶ every stream that wants it
 ```
 
 A browser has few connections for each host, so a page that follows a session hears the news there, too. A
@@ -36,7 +36,7 @@ def news_event(news: SessionNews) -> bytes:
 
 
 class NewsFeed:
-    """The news of a door, read as long as somebody listens."""
+    """The news of all sessions, read as long as a client listens."""
 
     def __init__(self, api: SessionApi, heartbeat_s: float = HEARTBEAT_S, max_gone: int = MAX_GONE) -> None:
         self.heartbeat_s = heartbeat_s

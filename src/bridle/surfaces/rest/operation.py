@@ -17,7 +17,7 @@ from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.books import Books
 from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.problems import Problem
 from bridle.surfaces.rest.news import NewsFeed
 from bridle.surfaces.rest.readiness import Readiness
@@ -47,9 +47,9 @@ class Desk(Struct, frozen=True):
     """Returns the metrics in the words of Prometheus; blocking."""
 
     @property
-    def looking(self) -> Looking:
-        """Return what looks at sessions and folders."""
-        return Looking(self.api, self.folders)
+    def about_folders(self) -> FolderQueries:
+        """Return what answers questions about folders."""
+        return FolderQueries(self.api, self.folders)
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):

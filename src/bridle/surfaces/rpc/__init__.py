@@ -1,7 +1,7 @@
 """The JSON-RPC surface: programs that were built for Meerkat, or for Bridle, run sessions over it.
 
 ```
-lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the door
+lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the session API
 lines ◀─ outbox.py ◀─ telling.py ◀─ Record, Delta
          tools.py: tools of the client, called over the same lines
 ```

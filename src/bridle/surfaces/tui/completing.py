@@ -60,7 +60,7 @@ class Completer:
         commands: Mapping[str, str],
         api: Callable[[], SessionApi],
     ) -> None:
-        """`commands` are ours, by name with a help text; `door` raises BridleError while there is none."""
+        """`commands` are ours, by name with a help text; `api` raises BridleError while there is none."""
         self._environ = environ
         self._commands = commands
         self._api = api

@@ -61,7 +61,7 @@ class Listener(Protocol):
 
 
 class Link:
-    """Keeps a door open, follows the session in front, and hears of the others."""
+    """Keeps a session API open, follows the session in front, and hears of the others."""
 
     def __init__(self, open_api: Opener, listener: Listener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
@@ -82,7 +82,7 @@ class Link:
 
     @property
     def api(self) -> SessionApi:
-        """Return the door; raises NotThere while there is none."""
+        """Return the session API; raises NotThere while there is none."""
         if self._api is None:
             raise NotThere("the sessions cannot be reached yet", hint="it is tried again by itself")
         return self._api
@@ -93,7 +93,7 @@ class Link:
         return self._api is not None and not self._api.is_remote
 
     async def opened(self) -> SessionApi:
-        """Return the door, the first time as soon as it is there; raises NotThere."""
+        """Return the session API, waiting for it the first time; raises NotThere."""
         if self.state == "connecting":
             async with asyncio.timeout(OPEN_S):
                 await self._is_told.wait()
@@ -122,7 +122,7 @@ class Link:
             await asyncio.wait([self._running])
 
     async def _serve(self, api: SessionApi) -> str:
-        """Use a door until it breaks; return why it did."""
+        """Use a session API until it breaks; return why it did."""
         why = ""
         self._api = api
         try:

@@ -8,7 +8,7 @@ from bridle.core.ids import SessionId
 from bridle.core.session_api import SessionApi
 
 Opening = Callable[[Callable[[str], None]], Awaitable[SessionApi]]
-"""Opens the door; what is not as usual is told to what it is given."""
+"""Opens the session API; calls what it is given with warnings."""
 
 
 class Begin(Struct, frozen=True):

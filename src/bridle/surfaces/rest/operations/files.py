@@ -52,7 +52,7 @@ async def _files(ask: Ask[None, FilesQuery, Nothing]) -> Response:
 
 
 async def _commands(ask: Ask[None, InFolder, Nothing]) -> Response:
-    skills = await ask.desk.looking.skills(ask.query.cwd)
+    skills = await ask.desk.about_folders.skills(ask.query.cwd)
     folder = await asyncio.to_thread(ask.desk.folders.path, ask.query.cwd)
     prompts = await ask.api.ask(ServerPrompts(folder))
     usable = [skill for skill in skills if skill.user_invocable]

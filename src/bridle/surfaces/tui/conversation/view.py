@@ -60,7 +60,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class OlderWanted(Message):
-        """The top is near: answer with `prepend(await older_items(door, session, before))`."""
+        """The top is near: answer with `prepend(await older_items(api, session, before))`."""
 
         before: int
 
@@ -68,7 +68,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
     class NewerWanted(Message):
         """The bottom is near, and newer items were let go of: answer with `append`.
 
-        With `before`: `append(await older_items(door, session, before))`; without: `append(board.view)`.
+        With `before`: `append(await older_items(api, session, before))`; without: `append(board.view)`.
         """
 
         before: int | None

@@ -1,7 +1,7 @@
 """What the app does for its panels, as they know it."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 from textual.app import App
@@ -9,21 +9,24 @@ from textual.app import App
 from bridle.config.settings import Settings
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
-from bridle.core.session_api import LiveSession
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.board.values import Answer, Head
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.front import Front
 from bridle.surfaces.tui.keys import key_words
 from bridle.surfaces.tui.link import Link
 from bridle.surfaces.tui.main_screen import MainScreen
-from bridle.surfaces.tui.panels.hands import DiffStyle, Reach
+from bridle.surfaces.tui.panels.host import DiffStyle, SessionViews
 from bridle.surfaces.tui.panels.telling import tell, telling
+
+if TYPE_CHECKING:
+    from bridle.surfaces.folder_queries import FolderQueries
 
 SSH_VARIABLES = ("SSH_CONNECTION", "SSH_TTY")
 
 
 class Shell(Protocol):
-    """What hands need of the app, beside that it is one."""
+    """What it needs of the app, beside that it is one."""
 
     environ: dict[str, str]
     settings: Settings
@@ -40,14 +43,13 @@ class Shell(Protocol):
         """Stop showing a session."""
 
 
-class AppHands:
-    """Is the `Hands` of panels, for one app."""
+class AppPanelHost:
+    """The `PanelHost` of one app."""
 
     def __init__(self, app: App[Any], shell: Shell) -> None:
         """`shell` is the same app."""
         self._shell = shell
         self._screens = app
-        self._reach: Reach | None = None
         self._diff_style: DiffStyle = shell.settings.tui.diff
 
     @property
@@ -56,15 +58,24 @@ class AppHands:
         return self._screens
 
     @property
-    def reach(self) -> Reach:
-        """Return the way to the sessions, which is loaded when the first panel needs it."""
-        if self._reach is None:
-            from bridle.surfaces.folder import Folders
-            from bridle.surfaces.tui.panels.reach import DoorReach
+    def api(self) -> SessionApi:
+        """Return the session API; raises NotThere while there is none."""
+        return self._shell.link.api
 
-            folders = Folders(self._shell.environ, self._shell.front.home_cwd)
-            self._reach = DoorReach(lambda: self._shell.link.api, folders)
-        return self._reach
+    @property
+    def folders(self) -> "FolderQueries":
+        """Return what answers questions about folders, loaded when the first panel needs it."""
+        from bridle.surfaces.folder import Folders
+        from bridle.surfaces.folder_queries import FolderQueries
+
+        return FolderQueries(self.api, Folders(self._shell.environ, self._shell.front.home_cwd))
+
+    @property
+    def views(self) -> SessionViews:
+        """Return what panels show of sessions, loaded when the first panel needs it."""
+        from bridle.surfaces.tui.panels.session_views import ApiSessionViews
+
+        return ApiSessionViews(lambda: self._shell.link.api)
 
     @property
     def head(self) -> Head | None:
